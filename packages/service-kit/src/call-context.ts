@@ -1,0 +1,109 @@
+// Who calls, signed: the only source of account and user inside the system (design, rule 3).
+// The gateway signs one for each accepted token, a service signs its own for work it does later. Ed25519 JWT, 60 s.
+import { createLocalJWKSet, importJWK, type JSONWebKeySet, type JWK, jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { ServiceError } from './errors.ts';
+
+export const contextHeader = 'x-almanac-context';
+export const requestIdHeader = 'x-request-id';
+const audience = 'almanac-services';
+const lifetimeSeconds = 60;
+
+export type Issuer = 'gateway' | 'identity' | 'metadata' | 'data' | 'jobs' | 'billing' | 'operator';
+
+/** What is true of a call. `userId` is absent for machines; `scopes` are those of the token. */
+export type CallContext = {
+  issuer: Issuer;
+  accountId: number;
+  userId?: number;
+  applicationId?: number;
+  scopes: string[];
+  branching: boolean;
+  requestId: string;
+};
+
+/** What the signer states; issuer and request id are added by the mechanism. */
+export type CallClaims = Omit<CallContext, 'issuer' | 'requestId'>;
+
+export type ContextSigner = (claims: CallClaims) => Promise<string>;
+export type ContextVerifier = (token: string, requestId: string) => Promise<CallContext>;
+
+/** Signs contexts as `issuer` with its private Ed25519 key. */
+export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Promise<ContextSigner> {
+  const key = await importJWK(privateJwk, 'EdDSA');
+  return (claims) =>
+    new SignJWT({
+      account: claims.accountId,
+      user: claims.userId,
+      application: claims.applicationId,
+      scopes: claims.scopes,
+      branching: claims.branching,
+    })
+      .setProtectedHeader({ alg: 'EdDSA', kid: issuer, typ: 'ctx+jwt' })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setIssuedAt()
+      .setExpirationTime(`${lifetimeSeconds}s`)
+      .sign(key);
+}
+
+type Remembered = { claims: Omit<CallContext, 'requestId'>; expiresAt: number };
+
+/**
+ * Verifies contexts against the public keys of all issuers (kid = issuer). A verified text is remembered until it
+ * expires, so the signature of a context used for many calls is checked once. Anything wrong is `unauthenticated`.
+ */
+export function createContextVerifier(keySet: { keys: Record<string, unknown>[] }): ContextVerifier {
+  const keys = createLocalJWKSet(keySet as unknown as JSONWebKeySet);
+  const remembered = new LRUCache<string, Remembered>({ max: 10_000 });
+  return async (token, requestId) => {
+    const known = remembered.get(token);
+    if (known && known.expiresAt > Date.now()) return { ...known.claims, requestId };
+    const fresh = await verify(token, keys);
+    remembered.set(token, fresh);
+    return { ...fresh.claims, requestId };
+  };
+}
+
+async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>): Promise<Remembered> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      algorithms: ['EdDSA'],
+      audience,
+      typ: 'ctx+jwt',
+      clockTolerance: 30,
+      requiredClaims: ['iss', 'exp', 'iat', 'account'],
+    });
+    if (payload.iss !== protectedHeader.kid) throw new Error('issuer and key differ');
+    if (!Number.isSafeInteger(payload.account)) throw new Error('account is no id');
+    const claims: Omit<CallContext, 'requestId'> = {
+      issuer: payload.iss as Issuer,
+      accountId: payload.account as number,
+      scopes: Array.isArray(payload.scopes) ? (payload.scopes as string[]) : [],
+      branching: payload.branching === true,
+    };
+    if (Number.isSafeInteger(payload.user)) claims.userId = payload.user as number;
+    if (Number.isSafeInteger(payload.application)) claims.applicationId = payload.application as number;
+    return { claims, expiresAt: ((payload.exp as number) + 30) * 1000 };
+  } catch (cause) {
+    throw new ServiceError('unauthenticated', 'The call context does not hold.', { cause });
+  }
+}
+
+const userContextNeeded =
+  'This operation needs a user context: use the authorization code flow instead of client credentials.';
+const branchingNeeded = 'Branching is not enabled on the current plan';
+
+/** Throws 401 unless a person stands behind the call (contract, Grant types). */
+export function requireUser(call: CallContext): number {
+  if (call.userId !== undefined) return call.userId;
+  throw new ServiceError('unauthenticated', userContextNeeded, {
+    label: userContextNeeded,
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  });
+}
+
+/** Throws 403 unless the account's plan has branching (design 3.3). */
+export function requireBranching(call: CallContext): void {
+  if (!call.branching) throw new ServiceError('forbidden', branchingNeeded, { label: branchingNeeded });
+}

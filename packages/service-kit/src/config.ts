@@ -1,0 +1,150 @@
+// Reads the environment once, applies defaults and reports every problem together, each a sentence.
+
+export type Environment = Record<string, string | undefined>;
+
+/** Thrown when the environment doesn't describe a service that could run. */
+export class ConfigError extends Error {
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(`The configuration has ${problems.length} problem(s):\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+type Fallback<T> = { default?: T };
+
+/** Collects what `readConfig` of a service asks for; `finish` throws one ConfigError with all problems. */
+export class ConfigReader {
+  private readonly env: Environment;
+  readonly problems: string[] = [];
+
+  constructor(env: Environment) {
+    this.env = env;
+  }
+
+  private take<T>(name: string, what: string, options: Fallback<T>, parse: (text: string) => T | undefined): T {
+    const text = this.env[name];
+    if (text === undefined || text === '') {
+      if (options.default !== undefined) return options.default;
+      this.problems.push(`${name} is missing; it should be ${what}.`);
+      return undefined as T;
+    }
+    const value = parse(text);
+    if (value === undefined) this.problems.push(`${name} should be ${what}.`);
+    return value as T;
+  }
+
+  text(name: string, what: string, options: Fallback<string> = {}): string {
+    return this.take(name, what, options, (text) => text);
+  }
+
+  integer(name: string, what: string, options: Fallback<number> & { min?: number; max?: number } = {}): number {
+    const { min = 0, max = Number.MAX_SAFE_INTEGER } = options;
+    return this.take(name, `${what} (a whole number from ${min} to ${max})`, options, (text) => {
+      const value = Number(text);
+      return /^\d+$/.test(text) && value >= min && value <= max ? value : undefined;
+    });
+  }
+
+  port(name: string, what: string, options: Fallback<number> = {}): number {
+    return this.integer(name, what, { ...options, min: 0, max: 65_535 });
+  }
+
+  oneOf<T extends string>(name: string, values: readonly T[], options: Fallback<T> = {}): T {
+    return this.take(name, `one of ${values.join(', ')}`, options, (text) => values.find((value) => value === text));
+  }
+
+  flag(name: string, options: Fallback<boolean> = {}): boolean {
+    return this.take(name, 'true or false', options, (text) =>
+      text === 'true' ? true : text === 'false' ? false : undefined,
+    );
+  }
+
+  /** A URL of one of the given protocols (`['postgres:', 'amqp:']`), as text. */
+  url(name: string, what: string, protocols: string[], options: Fallback<string> = {}): string {
+    return this.take(name, `${what} (${protocols.map((p) => `${p}//…`).join(' or ')})`, options, (text) =>
+      URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text : undefined,
+    );
+  }
+
+  json<T>(name: string, what: string, check: (value: unknown) => value is T, options: Fallback<T> = {}): T {
+    return this.take(name, what, options, (text) => {
+      try {
+        const value: unknown = JSON.parse(text);
+        return check(value) ? value : undefined;
+      } catch {
+        return undefined;
+      }
+    });
+  }
+
+  finish<T>(config: T): T {
+    if (this.problems.length > 0) throw new ConfigError(this.problems);
+    return config;
+  }
+}
+
+export const serviceNames = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+/** What every service is told. Keys are JSON Web Keys: the public ones of all issuers, the private one of this service. */
+export type CommonConfig = {
+  name: ServiceName;
+  host: string;
+  httpPort: number;
+  publicUrl: string;
+  logLevel: string;
+  drainSeconds: number;
+  secrets: { contextKey: Record<string, unknown>; busUrl: string };
+  contextKeys: { keys: Record<string, unknown>[] };
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isKeySet = (value: unknown): value is { keys: Record<string, unknown>[] } =>
+  isObject(value) && Array.isArray(value.keys);
+
+/** The settings all services share; `docs/how-to/configure.md` lists them. */
+export function readCommonConfig(read: ConfigReader, name: ServiceName): CommonConfig {
+  const own = name.toUpperCase();
+  const number = serviceNames.indexOf(name);
+  return {
+    name,
+    host: read.text(`${own}_HOST`, 'the address to listen on', { default: '127.0.0.1' }),
+    httpPort: read.port(`${own}_HTTP_PORT`, 'the HTTP port', { default: 8080 + number }),
+    publicUrl: read
+      .url('ALMANAC_PUBLIC_URL', 'the address clients use', ['http:', 'https:'], {
+        default: 'http://127.0.0.1:8080',
+      })
+      .replace(/\/+$/, ''),
+    logLevel: read.oneOf('ALMANAC_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
+      default: 'info',
+    }),
+    drainSeconds: read.integer('ALMANAC_DRAIN_SECONDS', 'how long readiness is off before connections close', {
+      default: 0,
+      max: 60,
+    }),
+    secrets: {
+      contextKey: read.json(`${own}_CONTEXT_KEY`, 'the private Ed25519 JWK this service signs with', isObject),
+      busUrl: read.url('ALMANAC_BUS_URL', 'the message bus', ['amqp:', 'amqps:', 'postgres:', 'postgresql:']),
+    },
+    contextKeys: read.json('ALMANAC_CONTEXT_KEYS', 'the JWKS of all issuers of call contexts', isKeySet),
+  };
+}
+
+/** host:port of another service's gRPC. */
+export function readRpcAddress(read: ConfigReader, name: ServiceName): string {
+  const fallback = `127.0.0.1:${9080 + serviceNames.indexOf(name)}`;
+  return read.text(`${name.toUpperCase()}_RPC`, `host:port of ${name}'s gRPC`, { default: fallback });
+}
+
+/** The port on which this service answers gRPC. */
+export function readRpcPort(read: ConfigReader, name: ServiceName): number {
+  return read.port(`${name.toUpperCase()}_RPC_PORT`, 'the gRPC port', { default: 9080 + serviceNames.indexOf(name) });
+}
+
+/** The service's own PostgreSQL database. */
+export function readDatabaseUrl(read: ConfigReader, name: ServiceName): string {
+  return read.url(`${name.toUpperCase()}_DATABASE_URL`, `${name}'s database`, ['postgres:', 'postgresql:']);
+}

@@ -1,0 +1,97 @@
+// The one error class of all services, the kinds it can have, and how each kind looks to HTTP and gRPC.
+// Nobody decides by message text: the kind travels, also across gRPC.
+
+/** The kinds of failure; `docs/errors.md` explains each. */
+export type ErrorKind =
+  | 'bad_request'
+  | 'unauthenticated'
+  | 'payment_overdue'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'precondition_failed'
+  | 'too_large'
+  | 'unsupported_media_type'
+  | 'validation_failed'
+  | 'already_exists'
+  | 'wrong_state'
+  | 'allowance_exceeded'
+  | 'too_many_requests'
+  | 'headers_too_large'
+  | 'internal'
+  | 'unavailable';
+
+type KindFacts = { status: number; label: string; grpc: number };
+
+/** HTTP status, the `error` label of the body, and the gRPC status code (grpc.status) of each kind. */
+export const errorKinds = {
+  bad_request: { status: 400, label: 'Bad request', grpc: 3 },
+  unauthenticated: { status: 401, label: 'Invalid token', grpc: 16 },
+  payment_overdue: { status: 402, label: 'Payment overdue', grpc: 9 },
+  forbidden: { status: 403, label: 'Forbidden', grpc: 7 },
+  not_found: { status: 404, label: 'Not found', grpc: 5 },
+  method_not_allowed: { status: 405, label: 'Method not allowed', grpc: 12 },
+  precondition_failed: { status: 412, label: 'Precondition failed', grpc: 9 },
+  too_large: { status: 413, label: 'Payload too large', grpc: 8 },
+  unsupported_media_type: { status: 415, label: 'Unsupported media type', grpc: 3 },
+  validation_failed: { status: 422, label: 'Validation failed', grpc: 3 },
+  already_exists: { status: 422, label: 'Validation failed', grpc: 6 },
+  wrong_state: { status: 422, label: 'Wrong state', grpc: 9 },
+  allowance_exceeded: { status: 429, label: 'API allowance exceeded', grpc: 8 },
+  too_many_requests: { status: 429, label: 'Too many requests', grpc: 8 },
+  headers_too_large: { status: 431, label: 'Request header fields too large', grpc: 3 },
+  internal: { status: 500, label: 'Internal server error', grpc: 13 },
+  unavailable: { status: 503, label: 'Service unavailable', grpc: 14 },
+} as const satisfies Record<ErrorKind, KindFacts>;
+
+/** The body of every failed answer (contract, Errors). */
+export type ErrorBody = { error: string; errors: string[] };
+
+type Options = { label?: string; headers?: Record<string, string>; cause?: unknown };
+
+/**
+ * A failure with a meaning to the caller. `errors` holds one sentence per problem; `label` replaces the kind's
+ * default `error` text where the contract fixes another (401, 403). Throw it where the fact is known.
+ */
+export class ServiceError extends Error {
+  readonly kind: ErrorKind;
+  readonly errors: string[];
+  readonly label: string;
+  readonly headers: Record<string, string>;
+
+  constructor(kind: ErrorKind, errors: string | string[], options: Options = {}) {
+    const list = Array.isArray(errors) ? errors : [errors];
+    super(list.join(' '), options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ServiceError';
+    this.kind = kind;
+    this.errors = list;
+    this.label = options.label ?? errorKinds[kind].label;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return errorKinds[this.kind].status;
+  }
+
+  get body(): ErrorBody {
+    return { error: this.label, errors: this.errors };
+  }
+}
+
+/** 404 for an id that is unknown or another account's: the two must not differ by a byte. */
+export function notFound(resource: string): ServiceError {
+  return new ServiceError('not_found', `${resource} not found`);
+}
+
+/** 422 with every problem of an attribute set. */
+export function validationFailed(errors: string | string[]): ServiceError {
+  return new ServiceError('validation_failed', errors);
+}
+
+/** Whatever was thrown, as a ServiceError; anything unknown becomes `internal` with a fixed public sentence. */
+export function toServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  return new ServiceError('internal', 'Something went wrong on our side. The request id helps us find it.', {
+    cause: thrown,
+  });
+}

@@ -1,0 +1,87 @@
+// The parts every service is framed with (log, health, metrics, context keys, bus), and the order in which parts start and stop.
+import { randomUUID } from 'node:crypto';
+import type { JWK } from 'jose';
+import { type Bus, createBus } from './bus/bus.ts';
+import {
+  type ContextSigner,
+  type ContextVerifier,
+  createContextSigner,
+  createContextVerifier,
+} from './call-context.ts';
+import type { CommonConfig } from './config.ts';
+import { Health } from './health.ts';
+import { createLogger, type Logger } from './logger.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+
+export type Frame = {
+  config: CommonConfig;
+  /** Unique per process: names of leases, of subscriptions. */
+  instance: string;
+  logger: Logger;
+  health: Health;
+  metrics: Metrics;
+  bus: Bus;
+  signContext: ContextSigner;
+  verifyContext: ContextVerifier;
+};
+
+/** Makes the common parts; nothing connects yet. */
+export async function createFrame(config: CommonConfig): Promise<Frame> {
+  const instance = `${config.name}-${randomUUID().slice(0, 8)}`;
+  const logger = createLogger(config.name, config.logLevel);
+  const health = new Health();
+  const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger });
+  health.add('bus', () => bus.isReady());
+  return {
+    config,
+    instance,
+    logger,
+    health,
+    metrics: createMetrics({ processMetrics: true }),
+    bus,
+    signContext: await createContextSigner(config.name, config.secrets.contextKey as JWK),
+    verifyContext: createContextVerifier(config.contextKeys),
+  };
+}
+
+/** Something that starts and stops with the service; `start` may answer the port it listens on. */
+export type Part = { name: string; start?: () => Promise<unknown>; stop?: () => Promise<unknown> | unknown };
+
+/** Starts parts in order (what fails stops what had started) and stops them in reverse, each once, after readiness went off. */
+export function createLifecycle(frame: Pick<Frame, 'logger' | 'health' | 'config'>, parts: Part[]) {
+  const started: Part[] = [];
+  let stopped: Promise<void> | undefined;
+  const stopAll = async () => {
+    frame.health.drain();
+    if (frame.config.drainSeconds > 0 && started.length === parts.length)
+      await new Promise((resolve) => setTimeout(resolve, frame.config.drainSeconds * 1000));
+    for (const part of started.toReversed()) {
+      try {
+        await part.stop?.();
+      } catch (error) {
+        frame.logger.warn({ err: error, part: part.name }, 'a part did not stop cleanly');
+      }
+    }
+    frame.logger.info('stopped');
+  };
+  const stop = () => {
+    stopped ??= stopAll();
+    return stopped;
+  };
+  const start = async () => {
+    const answers: Record<string, unknown> = {};
+    for (const part of parts) {
+      try {
+        answers[part.name] = await part.start?.();
+        started.push(part);
+      } catch (error) {
+        await stop();
+        throw error;
+      }
+    }
+    frame.health.markStarted();
+    frame.logger.info({ http_port: answers.http, rpc_port: answers.rpc }, 'ready');
+    return { httpPort: answers.http as number, rpcPort: answers.rpc as number | undefined };
+  };
+  return { start, stop };
+}

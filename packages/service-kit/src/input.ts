@@ -1,0 +1,128 @@
+// What a handler reads of a request: path and query parameters, body parameters, and the attributes of a resource.
+// Parameters that are missing or of the wrong kind are 400; attributes that break a rule are 422, all problems at once;
+// an attribute of the wrong JSON type or an unknown property is 400 (design 3.11).
+import { z } from 'zod';
+import { ServiceError } from './errors.ts';
+import { limits } from './limits.ts';
+
+/** A system id. Ids above int4 can't exist; they are clamped to the largest so that every look-up simply finds nothing. */
+export const idSchema = z
+  .number()
+  .int()
+  .positive()
+  .transform((id) => Math.min(id, limits.int4))
+  .meta({ type: 'integer', minimum: 1 });
+
+/** The same for path and query parameters, which arrive as text. */
+export const idTextSchema = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a positive integer')
+  .transform(Number)
+  .refine((id) => id > 0, 'must be a positive integer')
+  .transform((id) => Math.min(id, limits.int4))
+  .meta({ type: 'integer', minimum: 1 });
+
+/** A name as a person gives it: trimmed-not-blank, at most 255 code points. */
+export const nameSchema = z
+  .string()
+  .refine((text) => text.trim() !== '', "can't be blank")
+  .refine(
+    (text) => [...text].length <= limits.nameCodePoints,
+    `is too long (maximum is ${limits.nameCodePoints} characters)`,
+  )
+  .meta({ minLength: 1, maxLength: limits.nameCodePoints });
+
+export const descriptionSchema = z
+  .string()
+  .refine(
+    (text) => [...text].length <= limits.descriptionCodePoints,
+    `is too long (maximum is ${limits.descriptionCodePoints} characters)`,
+  )
+  .nullable()
+  .meta({ maxLength: limits.descriptionCodePoints });
+
+type Problem = { kind: 'bad_request' | 'validation_failed'; sentence: string };
+
+/** `foreign_key_table_id` → `Foreign key table id`. */
+export function humanize(field: string): string {
+  const words = field.replace(/_/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+type Issue = z.core.$ZodIssue & { input?: unknown };
+
+function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[] {
+  const field = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const prefix = field === '' ? '' : `${field}.`;
+    return issue.keys.map((key) => ({ kind: 'bad_request', sentence: `${prefix}${key} is not a known property.` }));
+  }
+  const at = issue.path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
+  const missing = at === undefined;
+  const label = isAttribute && issue.path.length === 1 ? humanize(field) : field === '' ? 'The body' : field;
+  if (isAttribute && (missing || (at === null && issue.code === 'invalid_type')))
+    return [{ kind: 'validation_failed', sentence: `${label} can't be blank` }];
+  if (missing) return [{ kind: 'bad_request', sentence: `${label} is required.` }];
+  const ruleBroken = isAttribute && issue.code !== 'invalid_type' && issue.code !== 'invalid_union';
+  const kind = ruleBroken ? 'validation_failed' : 'bad_request';
+  return [{ kind, sentence: `${label} ${phrase(issue)}` }];
+}
+
+function phrase(issue: Issue): string {
+  if (issue.code === 'invalid_type') return `must be ${article(issue.expected)}`;
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'too_small') return `must be at least ${issue.minimum}${unit(issue.origin)}`;
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unit(issue.origin)}`;
+  if (issue.code === 'not_multiple_of') return 'must be an integer';
+  if (issue.code === 'invalid_union') return 'has the wrong form';
+  return issue.message;
+}
+
+const unit = (origin: string) => (origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : '');
+const article = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : type === 'int' ? 'an integer' : `a ${type}`);
+
+function fail(problems: Problem[]): never {
+  const kind = problems.some((p) => p.kind === 'bad_request') ? 'bad_request' : 'validation_failed';
+  throw new ServiceError(kind, [...new Set(problems.map((p) => p.sentence))]);
+}
+
+/** Checks parameters (path, query or body) against a schema; anything wrong is 400 with every problem. */
+export function readParameters<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  return fail(result.error.issues.flatMap((issue) => describe(issue as Issue, value, false)));
+}
+
+/** Checks the attributes of a resource: broken rules are 422, wrong types and unknown properties 400, all at once. */
+export function readAttributes<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  return fail(result.error.issues.flatMap((issue) => describe(issue as Issue, value, true)));
+}
+
+type Bag = Record<string, unknown>;
+const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Splits a body into parameters and attributes. Attributes may come nested (`{"domain": {"name": …}}`), flat
+ * (`{"name": …}`) or with bracket keys (`{"domain[name]": …}`); naming one twice is 400.
+ */
+export function splitBody(body: unknown, key: string | undefined, names: ReadonlySet<string>): { rest: Bag; own: Bag } {
+  if (!isBag(body)) throw new ServiceError('bad_request', 'The body must be a JSON object.');
+  const rest: Bag = Object.create(null);
+  const own: Bag = Object.create(null);
+  const put = (bag: Bag, name: string, value: unknown) => {
+    if (name in bag) throw new ServiceError('bad_request', `${name} is given twice.`);
+    bag[name] = value;
+  };
+  for (const [name, value] of Object.entries(body)) {
+    const bracket = /^([^[\]]+)\[([^[\]]+)\](\[\])?$/.exec(name);
+    if (key !== undefined && name === key) {
+      if (!isBag(value)) throw new ServiceError('bad_request', `${key} must be an object.`);
+      for (const [inner, innerValue] of Object.entries(value)) put(own, inner, innerValue);
+    } else if (key !== undefined && bracket && bracket[1] === key) put(own, bracket[2] as string, value);
+    else if (names.has(name)) put(own, name, value);
+    else put(rest, name, value);
+  }
+  return { rest: { ...rest }, own: { ...own } };
+}

@@ -1,0 +1,76 @@
+// Turns the bytes of a request body into JSON that is safe to look into: valid UTF-8, no prototype keys, bounded depth,
+// and numbers that JavaScript can't hold exactly kept as their own text.
+
+import { ServiceError } from './errors.ts';
+import { limits } from './limits.ts';
+
+/** A JSON number that a double can't hold exactly (a bigint, a long decimal), kept as it was written. */
+export class ExactNumber {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+  toJSON(): unknown {
+    return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(this.text);
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const mayBeInexact = /[\d.]{16}|\d[eE]/;
+const forbiddenKeys = new Set(['__proto__']);
+
+const bad = (problem: string) => new ServiceError('bad_request', problem);
+
+/** Parses a request body; every defect is `bad_request` with a sentence. Numbers that would be rounded become ExactNumber. */
+export function parseJsonBody(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    throw bad('The body is not valid UTF-8.');
+  }
+  let value: unknown;
+  try {
+    value = mayBeInexact.test(text) ? JSON.parse(text, keepExact as never) : JSON.parse(text);
+  } catch {
+    throw bad('The body is not valid JSON.');
+  }
+  inspect(value, 1);
+  return value;
+}
+
+function keepExact(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== 'number' || context.source === undefined) return value;
+  return isExact(value, context.source) ? value : new ExactNumber(context.source);
+}
+
+// A double prints back its shortest text; up to 15 significant digits that text is the number that was written.
+function isExact(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return false;
+  if (Number.isInteger(value)) return Number.isSafeInteger(value);
+  const digits = source
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '');
+  return digits.length <= 15;
+}
+
+function inspect(value: unknown, depth: number): void {
+  if (typeof value === 'string') inspectText(value);
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return;
+  if (depth > limits.jsonDepth) throw bad(`The body is nested deeper than ${limits.jsonDepth} levels.`);
+  if (Array.isArray(value)) {
+    for (const item of value) inspect(item, depth + 1);
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    if (forbiddenKeys.has(key)) throw bad(`The property name ${key} is not allowed.`);
+    inspectText(key);
+    inspect((value as Record<string, unknown>)[key], depth + 1);
+  }
+}
+
+function inspectText(text: string): void {
+  if (!text.isWellFormed()) throw bad('The body holds a lone surrogate, which is no character.');
+  if (text.includes('\u0000')) throw bad('The body holds the character U+0000, which no text may hold.');
+}

@@ -1,0 +1,26 @@
+// Every limit of the API in one place; each is tested at n and n+1 (design 3.11, contract Limits).
+
+const KB = 1024;
+const MB = 1024 * KB;
+
+export const limits = {
+  jsonBodyBytes: MB,
+  mappingBodyBytes: 256 * KB,
+  jsonDepth: 20,
+  headerBytes: 16 * KB,
+  urlBytes: 8 * KB,
+  filterConditions: 100,
+  sorts: 10,
+  idsPerDelete: 1000,
+  columnsPerTable: 200,
+  nameCodePoints: 255,
+  descriptionCodePoints: 10_000,
+  textCellBytes: MB,
+  uploadBytes: 5 * KB * MB,
+  openImportsPerAccount: 10,
+  openExportsPerAccount: 10,
+  perPageDefault: 100,
+  perPageMaximum: 1000,
+  gridRows: 1000,
+  int4: 2_147_483_647,
+} as const;

@@ -1,0 +1,36 @@
+// Structured logs: one JSON line per event, secrets redacted by name wherever they appear near the top of an object.
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+export type { Logger } from 'pino';
+
+const secretNames = [
+  'authorization',
+  'cookie',
+  'password',
+  'client_secret',
+  'secret',
+  'access_token',
+  'refresh_token',
+  'code',
+  'code_verifier',
+  'token',
+  'x-almanac-context',
+  'databaseUrl',
+  'busUrl',
+  'contextKey',
+];
+
+/** A logger for one service. `level` is a pino level; `silent` turns it off. */
+export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
+  const paths = secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]);
+  return pino(
+    {
+      level,
+      base: { service, pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths, censor: '[redacted]' },
+    },
+    destination ?? pino.destination({ fd: 1, sync: false }),
+  );
+}

@@ -1,0 +1,134 @@
+// The OpenAPI 3.1 document, made from the routes' own schemas; each service answers its fragment, the gateway merges them.
+import { z } from 'zod';
+import { type Route, requiredScope } from './route.ts';
+
+type Json = Record<string, unknown>;
+export type OpenApiDocument = {
+  openapi: string;
+  info: Json;
+  paths: Record<string, Record<string, Json>>;
+  components: Json;
+} & Json;
+
+const asSchema = (schema: z.ZodType, io: 'input' | 'output'): Json => {
+  const { $schema: _ignored, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+  }) as Json;
+  return rest;
+};
+
+const errorAnswer = (description: string): Json => ({
+  description,
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+});
+
+function parameters(declared: Route): Json[] {
+  const of = (shape: z.ZodRawShape | undefined, where: 'path' | 'query') =>
+    Object.entries(shape ?? {}).map(([name, schema]) => {
+      const { description, ...json } = asSchema(schema as z.ZodType, 'input');
+      const required = where === 'path' || !(schema as z.ZodType).safeParse(undefined).success;
+      return { name, in: where, required, schema: json, ...(description ? { description } : {}) };
+    });
+  return [...of(declared.params, 'path'), ...of(declared.query, 'query')];
+}
+
+function requestBody(declared: Route): Json | undefined {
+  if (declared.raw)
+    return {
+      required: true,
+      content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+    };
+  const attributes: z.ZodRawShape =
+    declared.attributes && declared.resource
+      ? { [declared.resource]: z.strictObject(declared.attributes) }
+      : (declared.attributes ?? {});
+  const shape = { ...(declared.body ?? {}), ...attributes };
+  if (Object.keys(shape).length === 0) return undefined;
+  return { required: true, content: { 'application/json': { schema: asSchema(z.strictObject(shape), 'input') } } };
+}
+
+function operation(declared: Route, service: string): Json {
+  const status = String(declared.status ?? 200);
+  const success: Json = { description: status === '204' ? 'Done.' : 'Success.' };
+  if (declared.response) success.content = { 'application/json': { schema: asSchema(declared.response, 'output') } };
+  const body = requestBody(declared);
+  return {
+    operationId: `${declared.method.toLowerCase()}${declared.path.replace(/[{}]/g, '').replace(/[/_](\w)/g, (_m, c: string) => c.toUpperCase())}`,
+    tags: [declared.tag],
+    summary: declared.summary,
+    ...(declared.description ? { description: declared.description } : {}),
+    security: [{ oauth2: [requiredScope(declared)] }],
+    'x-service': service,
+    ...(declared.extension ? { 'x-extension': true } : {}),
+    parameters: parameters(declared),
+    ...(body ? { requestBody: body } : {}),
+    responses: {
+      [status]: success,
+      '400': errorAnswer('Missing or invalid parameters.'),
+      '401': errorAnswer('Invalid or missing token, or no user context where one is needed.'),
+      '402': errorAnswer('Billing overdue; writes are blocked.'),
+      '403': errorAnswer('The scope or the right is missing.'),
+      '404': errorAnswer('No such resource in this account.'),
+      ...(declared.method === 'GET' ? {} : { '422': errorAnswer('A rule is broken; every problem is listed.') }),
+      '429': errorAnswer('The allowance is used up.'),
+      '503': errorAnswer('Not available just now; see Retry-After.'),
+    },
+  };
+}
+
+/** The part of the document one service contributes. */
+export function openApiFragment(service: string, routes: Route[]): Pick<OpenApiDocument, 'paths'> {
+  const paths: OpenApiDocument['paths'] = {};
+  for (const declared of routes) {
+    const path = `/api/v1${declared.path}`;
+    paths[path] = { ...paths[path], [declared.method.toLowerCase()]: operation(declared, service) };
+  }
+  return { paths };
+}
+
+/** All fragments as one document; paths in alphabetical order so that it reads the same every time. */
+export function mergeOpenApi(fragments: Pick<OpenApiDocument, 'paths'>[], serverUrl: string): OpenApiDocument {
+  const merged: OpenApiDocument['paths'] = {};
+  for (const fragment of fragments)
+    for (const [path, operations] of Object.entries(fragment.paths)) merged[path] = { ...merged[path], ...operations };
+  const paths = Object.fromEntries(Object.entries(merged).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const scopes = {
+    api: 'Full access',
+    'api:read': 'GET and HEAD',
+    'api:write': 'POST, PATCH, PUT',
+    'api:delete': 'DELETE',
+    'api:admin': 'Administrative operations',
+  };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Almanac REST API',
+      version: 'v1',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      description: 'Reference data management: typed tables, controlled change, one API.',
+    },
+    servers: [{ url: serverUrl }],
+    paths,
+    components: {
+      schemas: {
+        Error: {
+          type: 'object',
+          required: ['error', 'errors'],
+          additionalProperties: false,
+          properties: { error: { type: 'string' }, errors: { type: 'array', items: { type: 'string' } } },
+        },
+      },
+      securitySchemes: {
+        oauth2: {
+          type: 'oauth2',
+          flows: {
+            clientCredentials: { tokenUrl: '/oauth/token', scopes },
+            authorizationCode: { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', scopes },
+          },
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,182 @@
+// Calls other services: signs the context, sets a deadline on every call, retries reads once when the neighbour is away,
+// and rebuilds errors with their kind.
+import * as grpc from '@grpc/grpc-js';
+import type { CallClaims, ContextSigner } from './call-context.ts';
+import { type ErrorKind, errorKinds, ServiceError } from './errors.ts';
+import {
+  contextMetadataKey,
+  errorMetadataKey,
+  loadServiceDefinition,
+  type RpcCaller,
+  type RpcClient,
+  type RpcOptions,
+  type RpcServiceName,
+  requestIdMetadataKey,
+} from './rpc-contract.ts';
+
+const unaryDeadlineMs = 5_000;
+const streamDeadlineMs = 10 * 60_000;
+const signedForMs = 30_000;
+const reads = /^(Get|List|Count|Plan)/;
+
+export type ClosableRpcClient<N extends RpcServiceName> = { client: RpcClient<N>; close(): void };
+
+/** A client of `service` at host:port. The signer is the calling service's own. */
+export function createRpcClient<N extends RpcServiceName>(
+  service: N,
+  address: string,
+  sign: ContextSigner,
+): ClosableRpcClient<N> {
+  const definition = loadServiceDefinition(service);
+  const Client = grpc.makeGenericClientConstructor(definition, service);
+  const stub = new Client(`dns:///${address}`, grpc.credentials.createInsecure(), {
+    'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.keepalive_timeout_ms': 10_000,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 2_000,
+    'grpc.max_receive_message_length': 16 * 1024 * 1024,
+    'grpc.max_send_message_length': 16 * 1024 * 1024,
+  });
+  const metadataFor = rememberingSigner(sign);
+  const client: Record<string, unknown> = {};
+  for (const [name, method] of Object.entries(definition)) {
+    // biome-ignore lint/suspicious/noExplicitAny: generic stubs have their methods by name only.
+    const invoke = (stub as any)[name].bind(stub);
+    if (method.responseStream) client[name] = serverStream(service, invoke, metadataFor);
+    else if (method.requestStream) client[name] = clientStream(service, invoke, metadataFor);
+    else client[name] = unary(service, invoke, metadataFor, reads.test(name));
+  }
+  return { client: client as RpcClient<N>, close: () => stub.close() };
+}
+
+type MetadataFor = (caller: RpcCaller) => Promise<grpc.Metadata>;
+
+// One signature serves all calls for the same claims for half its lifetime.
+function rememberingSigner(sign: ContextSigner): MetadataFor {
+  const signed = new Map<string, { token: string; until: number }>();
+  return async (caller) => {
+    const claims: CallClaims = {
+      accountId: caller.accountId,
+      userId: caller.userId,
+      applicationId: caller.applicationId,
+      scopes: caller.scopes ?? [],
+      branching: caller.branching ?? false,
+    };
+    const key = JSON.stringify(claims);
+    let entry = signed.get(key);
+    if (!entry || entry.until < Date.now()) {
+      if (signed.size > 5_000) signed.clear();
+      entry = { token: await sign(claims), until: Date.now() + signedForMs };
+      signed.set(key, entry);
+    }
+    const metadata = new grpc.Metadata();
+    metadata.set(contextMetadataKey, entry.token);
+    if (caller.requestId) metadata.set(requestIdMetadataKey, caller.requestId);
+    return metadata;
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: see above.
+type Invoke = (...args: any[]) => any;
+
+function unary(service: string, invoke: Invoke, metadataFor: MetadataFor, mayRetry: boolean) {
+  const once = async (caller: RpcCaller, request: unknown, options: RpcOptions) => {
+    const metadata = await metadataFor(caller);
+    const deadline = Date.now() + (options.deadlineMs ?? unaryDeadlineMs);
+    return new Promise((resolve, reject) => {
+      const call = invoke(request, metadata, { deadline }, (error: grpc.ServiceError | null, answer: unknown) => {
+        options.signal?.removeEventListener('abort', cancel);
+        if (error) reject(fromStatus(service, error));
+        else resolve(answer);
+      });
+      const cancel = () => call.cancel();
+      options.signal?.addEventListener('abort', cancel, { once: true });
+    });
+  };
+  return async (caller: RpcCaller, request: unknown, options: RpcOptions = {}) => {
+    try {
+      return await once(caller, request, options);
+    } catch (error) {
+      if (!mayRetry || !(error instanceof ServiceError) || error.kind !== 'unavailable' || options.signal?.aborted)
+        throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return once(caller, request, options);
+    }
+  };
+}
+
+function clientStream(service: string, invoke: Invoke, metadataFor: MetadataFor) {
+  return async (caller: RpcCaller, requests: AsyncIterable<unknown>, options: RpcOptions = {}) => {
+    const metadata = await metadataFor(caller);
+    const deadline = Date.now() + (options.deadlineMs ?? streamDeadlineMs);
+    let call!: grpc.ClientWritableStream<unknown>;
+    let settled = false;
+    const answer = new Promise((resolve, reject) => {
+      call = invoke(metadata, { deadline }, (error: grpc.ServiceError | null, value: unknown) => {
+        settled = true;
+        call.emit('drain'); // wakes a writer that waits on a server that has already answered
+        if (error) reject(fromStatus(service, error));
+        else resolve(value);
+      });
+    });
+    answer.catch(() => {}); // awaited below; a source that fails first must not leave it unhandled
+    const cancel = () => call.cancel();
+    options.signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      for await (const request of requests) {
+        if (settled) break;
+        if (!call.write(request)) await new Promise<void>((resolve) => call.once('drain', () => resolve()));
+      }
+      call.end();
+    } catch (error) {
+      call.cancel();
+      throw error;
+    } finally {
+      options.signal?.removeEventListener('abort', cancel);
+    }
+    return answer;
+  };
+}
+
+function serverStream(service: string, invoke: Invoke, metadataFor: MetadataFor) {
+  return async function* (caller: RpcCaller, request: unknown, options: RpcOptions = {}) {
+    const metadata = await metadataFor(caller);
+    const call: grpc.ClientReadableStream<unknown> = invoke(request, metadata, {
+      deadline: Date.now() + (options.deadlineMs ?? streamDeadlineMs),
+    });
+    const cancel = () => call.cancel();
+    options.signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      yield* call;
+    } catch (error) {
+      throw fromStatus(service, error as grpc.ServiceError);
+    } finally {
+      options.signal?.removeEventListener('abort', cancel);
+      call.cancel();
+    }
+  };
+}
+
+function fromStatus(service: string, error: grpc.ServiceError): ServiceError {
+  const details = error.metadata?.get(errorMetadataKey)[0];
+  if (Buffer.isBuffer(details)) {
+    const { kind, label, errors } = JSON.parse(details.toString()) as {
+      kind: ErrorKind;
+      label: string;
+      errors: string[];
+    };
+    if (kind in errorKinds) return new ServiceError(kind, errors, { label, cause: error });
+  }
+  const away =
+    error.code === grpc.status.UNAVAILABLE ||
+    error.code === grpc.status.DEADLINE_EXCEEDED ||
+    error.code === grpc.status.CANCELLED;
+  if (away)
+    return new ServiceError('unavailable', `The ${service} service is not available just now; try again.`, {
+      cause: error,
+    });
+  return new ServiceError('internal', 'Something went wrong on our side. The request id helps us find it.', {
+    cause: error,
+  });
+}

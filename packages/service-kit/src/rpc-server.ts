@@ -1,0 +1,175 @@
+// The gRPC server of a service: verifies the signed context and who may call which method, imposes a deadline, and sends
+// errors with their kind intact.
+import * as grpc from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
+import type { ContextVerifier, Issuer } from './call-context.ts';
+import { errorKinds, ServiceError, toServiceError } from './errors.ts';
+import { readRequestId } from './http.ts';
+import type { Logger } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+import { toPostgresError } from './postgres-errors.ts';
+import {
+  contextMetadataKey,
+  errorMetadataKey,
+  loadServiceDefinition,
+  type RpcHandlers,
+  type RpcServiceName,
+  requestIdMetadataKey,
+} from './rpc-contract.ts';
+
+export type RpcServer = { start(): Promise<number>; stop(): Promise<void> };
+
+export type RpcServerOptions<N extends RpcServiceName> = {
+  service: N;
+  host: string;
+  port: number;
+  handlers: RpcHandlers<N>;
+  /** Which issuers may call each method. */
+  callers: Record<keyof RpcHandlers<N>, readonly Issuer[]>;
+  verifyContext: ContextVerifier;
+  logger: Logger;
+  metrics: Metrics;
+};
+
+type AnyCall = grpc.ServerUnaryCall<unknown, unknown> &
+  grpc.ServerReadableStream<unknown, unknown> &
+  grpc.ServerWritableStream<unknown, unknown>;
+// biome-ignore lint/suspicious/noExplicitAny: the mapped handler types are erased here, where methods are wired by name.
+type AnyHandler = (...args: any[]) => any;
+
+/** Builds the server; `start` listens and answers the port. Reflection is off. */
+export function createRpcServer<N extends RpcServiceName>(options: RpcServerOptions<N>): RpcServer {
+  const server = new grpc.Server({
+    'grpc.max_receive_message_length': 4 * 1024 * 1024,
+    'grpc.max_metadata_size': 16 * 1024,
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.keepalive_permit_without_calls': 1,
+  });
+  const definition = loadServiceDefinition(options.service);
+  const implementation: Record<string, AnyHandler> = {};
+  for (const [name, method] of Object.entries(definition)) {
+    const handle = (options.handlers as Record<string, AnyHandler>)[name];
+    const callers = (options.callers as Record<string, readonly Issuer[]>)[name];
+    if (!handle || !callers) throw new Error(`RPC ${name} has no handler or no callers`);
+    implementation[name] = wire(name, method, handle, callers, options);
+  }
+  server.addService(definition, implementation);
+  const health = new HealthImplementation({ '': 'NOT_SERVING', [options.service]: 'NOT_SERVING' });
+  health.addToServer(server);
+  return {
+    start: () =>
+      new Promise((resolve, reject) =>
+        server.bindAsync(`${options.host}:${options.port}`, grpc.ServerCredentials.createInsecure(), (error, port) => {
+          if (error) return reject(error);
+          health.setStatus('', 'SERVING');
+          health.setStatus(options.service, 'SERVING');
+          resolve(port);
+        }),
+      ),
+    stop: () =>
+      new Promise((resolve) => {
+        health.setStatus('', 'NOT_SERVING');
+        health.setStatus(options.service, 'NOT_SERVING');
+        const force = setTimeout(() => server.forceShutdown(), 15_000);
+        server.tryShutdown(() => {
+          clearTimeout(force);
+          resolve();
+        });
+      }),
+  };
+}
+
+function wire<N extends RpcServiceName>(
+  name: string,
+  method: grpc.MethodDefinition<unknown, unknown>,
+  handle: AnyHandler,
+  callers: readonly Issuer[],
+  options: RpcServerOptions<N>,
+): AnyHandler {
+  const enter = async (call: AnyCall) => {
+    const requestId = readRequestId(call.metadata.get(requestIdMetadataKey)[0]?.toString());
+    const token = call.metadata.get(contextMetadataKey)[0]?.toString();
+    if (!token) throw new ServiceError('unauthenticated', 'The call context is missing.');
+    const context = await options.verifyContext(token, requestId);
+    if (!callers.includes(context.issuer))
+      throw new ServiceError('forbidden', `${context.issuer} may not call ${name}.`);
+    return context;
+  };
+  const observe = (startedAt: number, code: string) =>
+    options.metrics.rpcDuration.observe(
+      { service: options.service, method: name, code },
+      (performance.now() - startedAt) / 1000,
+    );
+  const failed = (thrown: unknown, call: AnyCall, startedAt: number) => {
+    const error = toServiceError(toPostgresError(thrown));
+    observe(startedAt, error.kind);
+    if (error.status >= 500 && !call.cancelled)
+      options.logger.error({ err: error.cause ?? error, rpc: name }, error.message);
+    return statusOf(error);
+  };
+  const signalOf = (call: AnyCall) => {
+    const abort = new AbortController();
+    call.on('cancelled', () => abort.abort(new ServiceError('unavailable', 'The caller has gone.')));
+    return abort.signal;
+  };
+
+  if (method.responseStream)
+    return async (call: AnyCall) => {
+      const startedAt = performance.now();
+      try {
+        const signal = signalOf(call);
+        const context = await enter(call);
+        for await (const message of handle(context, call.request, signal)) {
+          if (signal.aborted) break;
+          if (!call.write(message)) await drained(call, signal);
+        }
+        call.end();
+        observe(startedAt, 'ok');
+      } catch (thrown) {
+        call.emit('error', failed(thrown, call, startedAt));
+      }
+    };
+  return async (call: AnyCall, callback: grpc.sendUnaryData<unknown>) => {
+    const startedAt = performance.now();
+    try {
+      const signal = signalOf(call);
+      const context = await enter(call);
+      const answer = await handle(context, method.requestStream ? call : call.request, signal);
+      observe(startedAt, 'ok');
+      callback(null, answer);
+    } catch (thrown) {
+      callback(failed(thrown, call, startedAt));
+    }
+  };
+}
+
+function drained(call: AnyCall, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      call.off('drain', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    call.once('drain', done);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+function statusOf(error: ServiceError): grpc.StatusObject & { name: string } {
+  const metadata = new grpc.Metadata();
+  const details = { kind: error.kind, label: error.label, errors: fit(error.errors) };
+  metadata.set(errorMetadataKey, Buffer.from(JSON.stringify(details)));
+  return { name: error.kind, code: errorKinds[error.kind].grpc, details: error.label, metadata };
+}
+
+// Trailers have a size limit; a list of thousands of problems is cut with a word about it.
+function fit(errors: string[]): string[] {
+  const kept: string[] = [];
+  let size = 0;
+  for (const error of errors) {
+    size += error.length * 4;
+    if (size > 24_000) return [...kept, `… and ${errors.length - kept.length} more.`];
+    kept.push(error);
+  }
+  return kept;
+}

@@ -1,0 +1,57 @@
+// The life of a service process: read configuration, migrate, start, wait for a signal, drain, stop. Importing has no effect.
+import { ConfigError, type Environment } from './config.ts';
+
+/** What `createX(config)` of each service answers. */
+export type Service<C = unknown> = {
+  context: C;
+  /** Connects and listens; answers the ports in use. */
+  start(): Promise<{ httpPort: number; rpcPort?: number }>;
+  /** Drains and closes everything; safe to call twice. */
+  stop(): Promise<void>;
+};
+
+type Runnable<C> = {
+  name: string;
+  readConfig(env: Environment): C;
+  migrate?(config: C): Promise<void>;
+  create(config: C): Promise<Service> | Service;
+};
+
+const stopWithinMs = 30_000;
+
+/** Runs a service as a process: `main.ts` to serve, `main.ts migrate` to bring its database up to date and leave. */
+export async function runService<C>(runnable: Runnable<C>): Promise<void> {
+  try {
+    const config = runnable.readConfig(process.env);
+    if (process.argv[2] === 'migrate') {
+      await runnable.migrate?.(config);
+      return;
+    }
+    const service = await runnable.create(config);
+    stopOnSignal(service);
+    await service.start();
+    process.send?.('ready');
+  } catch (error) {
+    console.error(error instanceof ConfigError ? `${runnable.name}: ${error.message}` : error);
+    process.exit(1);
+  }
+}
+
+function stopOnSignal(service: Service): void {
+  let stopping = false;
+  const stop = () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), stopWithinMs).unref();
+    service.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('disconnect', stop); // the supervisor that started this process has gone
+}
