@@ -1,0 +1,180 @@
+// Prisma's schema engine in WebAssembly, over our own connections: nothing is downloaded, and `_prisma_migrations` stays what
+// the ordinary Prisma command line understands.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { PrismaPg } from '@prisma/adapter-pg';
+import {
+  bindMigrationAwareSqlAdapterFactory,
+  type SqlDriverAdapter,
+  type SqlMigrationAwareDriverAdapterFactory,
+} from '@prisma/driver-adapter-utils';
+import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
+import pg from 'pg';
+
+export const noFilters = { externalTables: [], externalEnums: [] };
+
+// The engine asks for a datamodel even when all it does is run SQL files; the data service has no other.
+const emptySchema: [string, string] = ['schema.prisma', 'datasource db {\n  provider = "postgresql"\n}\n'];
+
+/** Runs `work` with a schema engine on the database and closes its connections afterwards. */
+export async function withEngine<T>(
+  databaseUrl: string,
+  migrations: MigrationList,
+  work: (engine: SchemaEngine) => Promise<T>,
+): Promise<T> {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'almanac-migrate',
+    max: 2,
+    // A migration that waits for a table blocks everybody who comes after it; better to fail and be run again.
+    onConnect: async (client) => {
+      await client.query("set lock_timeout = '10s'");
+    },
+  });
+  pool.on('error', () => {}); // a connection that breaks fails the statement on it, which reports it
+  pool.on('connect', (client) => client.on('error', () => {}));
+  const engineClass = await loadEngine();
+  const factory = bindMigrationAwareSqlAdapterFactory(createFactory(pool, databaseUrl, migrations));
+  const engine = await engineClass.new({ datamodels: [emptySchema] }, () => {}, factory);
+  try {
+    return await work(engine);
+  } finally {
+    engine.free();
+    await pool.end();
+  }
+}
+
+/** A folder of migrations in Prisma's format, as the engine wants it; the order is that of the names. */
+export function readMigrations(directory: string): MigrationList {
+  const names = readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(directory, entry.name, 'migration.sql')))
+    .map((entry) => entry.name)
+    .toSorted();
+  return {
+    baseDir: directory,
+    lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
+    shadowDbInitScript: '',
+    migrationDirectories: names.map((name) => ({
+      path: name,
+      migrationFile: {
+        path: 'migration.sql',
+        content: { tag: 'ok' as const, value: readFileSync(join(directory, name, 'migration.sql'), 'utf8') },
+      },
+    })),
+  };
+}
+
+type Bindings = { SchemaEngine: typeof SchemaEngine; __wbg_set_wasm(exports: unknown): void };
+
+// TypeScript knows WebAssembly only together with all of the DOM.
+type Instance = { exports: { __wbindgen_start(): void } };
+type WithWebAssembly = {
+  WebAssembly: { instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: Instance }> };
+};
+
+let loaded: Promise<typeof SchemaEngine> | undefined;
+
+function loadEngine(): Promise<typeof SchemaEngine> {
+  loaded ??= instantiateEngine();
+  return loaded;
+}
+
+async function instantiateEngine(): Promise<typeof SchemaEngine> {
+  const require = createRequire(import.meta.url);
+  const bindingsPath = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg');
+  const bindings = (await import('@prisma/schema-engine-wasm/schema_engine_bg')) as unknown as Bindings;
+  const { WebAssembly } = globalThis as unknown as WithWebAssembly;
+  const bytes = readFileSync(bindingsPath.replace(/\.js$/, '.wasm'));
+  const { instance } = await WebAssembly.instantiate(bytes, { './schema_engine_bg.js': withLooseTimers(bindings) });
+  bindings.__wbg_set_wasm(instance.exports);
+  instance.exports.__wbindgen_start();
+  return bindings.SchemaEngine;
+}
+
+// The engine leaves its timer for getting the lock (10 s) behind; it must not keep a process alive that is done.
+function withLooseTimers(bindings: object): object {
+  const loose = (callback: () => void, ms: number) => setTimeout(callback, ms).unref();
+  const entries = Object.entries(bindings);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, name.startsWith('__wbg_setTimeout') ? loose : value]),
+  );
+}
+
+function createFactory(
+  pool: pg.Pool,
+  databaseUrl: string,
+  migrations: MigrationList,
+): SqlMigrationAwareDriverAdapterFactory {
+  const inner = new PrismaPg(pool);
+  return {
+    provider: inner.provider,
+    adapterName: inner.adapterName,
+    connect: async () => runScriptsWhole(await inner.connect(), migrations),
+    connectToShadowDb: () => connectToShadow(pool, databaseUrl, migrations),
+  };
+}
+
+type Adapter = SqlDriverAdapter & { underlyingDriver(): pg.Pool; onError(error: unknown): never };
+
+// The adapter's own executeScript cuts the text at every semicolon, also inside functions and strings, and commits each
+// piece. Sent whole, PostgreSQL parses it and runs it as one transaction: a migration is there or it isn't.
+function runScriptsWhole(adapter: unknown, migrations: MigrationList): SqlDriverAdapter {
+  const whole = adapter as Adapter;
+  const scripts = new Set(migrations.migrationDirectories.map(({ migrationFile }) => scriptOf(migrationFile.content)));
+  whole.executeScript = async (script) => {
+    try {
+      await whole.underlyingDriver().query(scripts.has(script) ? withMark(script) : script);
+    } catch (error) {
+      whole.onError(error);
+    }
+  };
+  return whole;
+}
+
+function scriptOf(content: { tag: 'ok' | 'error'; value: string }): string {
+  return content.value;
+}
+
+// The engine notes the end of a migration in a statement of its own. Noted in the migration's transaction too, a process
+// killed in between leaves no doubt. `concurrently` is refused inside a transaction, so such a script stays alone.
+const mark = `
+;update _prisma_migrations set finished_at = now()
+where finished_at is null and rolled_back_at is null;`;
+
+function withMark(script: string): string {
+  return /\bconcurrently\b/i.test(script) ? script : script + mark;
+}
+
+// An empty database in which the engine replays migrations to learn the schema they make. Only used to write new ones.
+async function connectToShadow(
+  pool: pg.Pool,
+  databaseUrl: string,
+  migrations: MigrationList,
+): Promise<SqlDriverAdapter> {
+  const name = `almanac_shadow_${crypto.randomUUID().replaceAll('-', '')}`;
+  await pool.query(`create database "${name}" template template0`);
+  const url = new URL(databaseUrl);
+  url.pathname = `/${name}`;
+  const shadow = new DescribablePool({ connectionString: url.href, max: 2 });
+  shadow.on('error', () => {});
+  const adapter = runScriptsWhole(await new PrismaPg(shadow).connect(), { ...migrations, migrationDirectories: [] });
+  adapter.dispose = async () => {
+    await shadow.end();
+    await pool.query(`drop database if exists "${name}" with (force)`);
+  };
+  return adapter;
+}
+
+// The engine describes a schema from catalogues with columns of the type "char", which the adapter doesn't know; as text it does.
+class DescribablePool extends pg.Pool {
+  // biome-ignore lint/suspicious/noExplicitAny: every form of the overloaded method passes through unchanged
+  override query(...args: any[]): any {
+    const answer: Promise<pg.QueryResult> = super.query(...(args as [pg.QueryConfig]));
+    return answer.then((result) => {
+      const { CHAR, TEXT } = pg.types.builtins;
+      for (const field of result.fields ?? []) if (field.dataTypeID === CHAR) field.dataTypeID = TEXT;
+      return result;
+    });
+  }
+}
