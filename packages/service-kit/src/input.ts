@@ -71,14 +71,18 @@ function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[]
 function phrase(issue: Issue): string {
   if (issue.code === 'invalid_type') return `must be ${article(issue.expected)}`;
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
-  if (issue.code === 'too_small') return `must be at least ${issue.minimum}${unit(issue.origin)}`;
-  if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unit(issue.origin)}`;
+  if (issue.code === 'too_small') return bound('at least', issue.minimum, issue.origin);
+  if (issue.code === 'too_big') return bound('at most', issue.maximum, issue.origin);
   if (issue.code === 'not_multiple_of') return 'must be an integer';
   if (issue.code === 'invalid_union') return 'has the wrong form';
   return issue.message;
 }
 
-const unit = (origin: string) => (origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : '');
+function bound(which: string, limit: number | bigint, origin: string): string {
+  if (origin === 'array' || origin === 'set') return `must have ${which} ${limit} ${limit === 1 ? 'item' : 'items'}`;
+  return `must be ${which} ${limit}${origin === 'string' ? ' characters long' : ''}`;
+}
+
 const article = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : type === 'int' ? 'an integer' : `a ${type}`);
 
 function fail(problems: Problem[]): never {

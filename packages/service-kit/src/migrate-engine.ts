@@ -166,14 +166,14 @@ async function connectToShadow(
   return adapter;
 }
 
-// The engine describes a schema from catalogues with columns of the type "char", which the adapter doesn't know; as text it does.
+// The engine describes a schema from catalogues with columns of the type "char", which the adapter only knows by its sister.
 class DescribablePool extends pg.Pool {
   // biome-ignore lint/suspicious/noExplicitAny: every form of the overloaded method passes through unchanged
   override query(...args: any[]): any {
     const answer: Promise<pg.QueryResult> = super.query(...(args as [pg.QueryConfig]));
     return answer.then((result) => {
-      const { CHAR, TEXT } = pg.types.builtins;
-      for (const field of result.fields ?? []) if (field.dataTypeID === CHAR) field.dataTypeID = TEXT;
+      const { CHAR, BPCHAR } = pg.types.builtins;
+      for (const field of result.fields ?? []) if (field.dataTypeID === CHAR) field.dataTypeID = BPCHAR;
       return result;
     });
   }

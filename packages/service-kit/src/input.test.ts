@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import type { ServiceError } from './errors.ts';
+import {
+  descriptionSchema,
+  idSchema,
+  idTextSchema,
+  nameSchema,
+  readAttributes,
+  readParameters,
+  splitBody,
+} from './input.ts';
+
+const failure = (run: () => unknown): { kind: string; errors: string[] } => {
+  try {
+    run();
+  } catch (error) {
+    const { kind, errors } = error as ServiceError;
+    return { kind, errors };
+  }
+  throw new Error('nothing was refused');
+};
+
+const attributes = z.strictObject({
+  name: nameSchema,
+  description: descriptionSchema.optional(),
+  load_type: z.enum(['manual', 'source']).optional(),
+  length: z.number().int().min(1).max(10).optional(),
+});
+
+describe('readAttributes', () => {
+  it('collects every broken rule, each a sentence', () => {
+    expect(failure(() => readAttributes(attributes, { name: '  ', load_type: 'x', length: 11 }))).toEqual({
+      kind: 'validation_failed',
+      errors: ["Name can't be blank", 'Load type must be one of manual, source', 'Length must be at most 10'],
+    });
+  });
+
+  it('calls a missing or null required attribute blank', () => {
+    expect(failure(() => readAttributes(attributes, {}))).toEqual({
+      kind: 'validation_failed',
+      errors: ["Name can't be blank"],
+    });
+    expect(failure(() => readAttributes(attributes, { name: null })).errors).toEqual(["Name can't be blank"]);
+  });
+
+  it('answers 400 for a wrong JSON type and for an unknown property', () => {
+    expect(failure(() => readAttributes(attributes, { name: 5 }))).toEqual({
+      kind: 'bad_request',
+      errors: ['Name must be a string'],
+    });
+    expect(failure(() => readAttributes(attributes, { name: 'a', id: 1, constructor: 2 }))).toEqual({
+      kind: 'bad_request',
+      errors: ['id is not a known property.', 'constructor is not a known property.'],
+    });
+  });
+
+  it('counts the length of a name in code points', () => {
+    expect(readAttributes(attributes, { name: '𝒳'.repeat(255) }).name).toHaveLength(510);
+    expect(failure(() => readAttributes(attributes, { name: 'x'.repeat(256) })).errors).toEqual([
+      'Name is too long (maximum is 255 characters)',
+    ]);
+  });
+});
+
+describe('readParameters', () => {
+  it('answers 400 with every problem', () => {
+    const schema = z.strictObject({ branch_id: idSchema, ids: z.array(idSchema).min(1) });
+    expect(failure(() => readParameters(schema, { ids: [] }))).toEqual({
+      kind: 'bad_request',
+      errors: ['branch_id is required.', 'ids must have at least 1 item'],
+    });
+  });
+
+  it('makes an id beyond int4 an id that nothing has', () => {
+    expect(readParameters(idSchema, 99_999_999_999)).toBe(2_147_483_647);
+    expect(readParameters(idTextSchema, '99999999999')).toBe(2_147_483_647);
+  });
+
+  it.each(['0', '-1', '1.5', 'abc', '', ' 1', '9'.repeat(16)])('refuses %p as an id', (text) => {
+    expect(failure(() => readParameters(idTextSchema, text)).kind).toBe('bad_request');
+  });
+});
+
+describe('splitBody', () => {
+  const names = new Set(['name', 'description']);
+  it('takes attributes nested, flat and with bracket keys', () => {
+    for (const body of [
+      { branch_id: 1, domain: { name: 'a' } },
+      { branch_id: 1, name: 'a' },
+      { branch_id: 1, 'domain[name]': 'a' },
+    ])
+      expect(splitBody(body, 'domain', names)).toEqual({ rest: { branch_id: 1 }, own: { name: 'a' } });
+  });
+
+  it('refuses an attribute that is given twice', () => {
+    expect(failure(() => splitBody({ domain: { name: 'a' }, name: 'b' }, 'domain', names)).kind).toBe('bad_request');
+  });
+
+  it.each([[[]], ['x'], [null], [1]])('refuses a body that is %p', (body) => {
+    expect(failure(() => splitBody(body, 'domain', names)).kind).toBe('bad_request');
+  });
+
+  it('does not let a key reach a prototype', () => {
+    splitBody(JSON.parse('{"domain": {"constructor": {"prototype": {"polluted": true}}}}'), 'domain', names);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import type { ServiceError } from './errors.ts';
+import { ExactNumber, parseJsonBody } from './json-body.ts';
+import { limits } from './limits.ts';
+
+const parse = (text: string) => parseJsonBody(new TextEncoder().encode(text));
+const problem = (run: () => unknown) => {
+  try {
+    run();
+  } catch (error) {
+    return (error as ServiceError).kind;
+  }
+  return 'no problem';
+};
+
+describe('parseJsonBody', () => {
+  it('keeps numbers that a double would change as their own text', () => {
+    const value = parse('{"a": 9007199254740993, "b": 12345678901234567.89, "c": 1e999, "d": 1.5, "e": 42}') as Record<
+      string,
+      unknown
+    >;
+    expect((value.a as ExactNumber).text).toBe('9007199254740993');
+    expect((value.b as ExactNumber).text).toBe('12345678901234567.89');
+    expect((value.c as ExactNumber).text).toBe('1e999');
+    expect(value.d).toBe(1.5);
+    expect(value.e).toBe(42);
+  });
+
+  it('writes an exact number back digit by digit', () => {
+    expect(JSON.stringify({ n: new ExactNumber('12345678901234567.89') })).toBe('{"n":12345678901234567.89}');
+  });
+
+  it('gives every number either exactly or as its text', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }),
+        fc.integer({ min: 0, max: 12 }),
+        (digits, scale) => {
+          const whole = digits.toString();
+          const text = scale === 0 ? whole : `${whole}.${'7'.repeat(scale)}`;
+          const value = parse(`[${text}]`) as unknown[];
+          const back = value[0] instanceof ExactNumber ? value[0].text : String(value[0]);
+          expect(back).toBe(text === '-0' ? '0' : text);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ['a lone surrogate', '{"a": "\\ud800"}'],
+    ['a NUL', '{"a": "x\\u0000"}'],
+    ['a prototype key', '{"a": {"__proto__": {"polluted": 1}}}'],
+    ['an escaped prototype key', '{"\\u005f_proto__": 1}'],
+    ['trailing garbage', '{} x'],
+    ['a comment', '{/* a */}'],
+    ['NaN', '[NaN]'],
+    ['a byte order mark', '\ufeff{}'],
+    ['an empty body', ''],
+  ])('refuses %s', (_name, text) => {
+    expect(problem(() => parse(text))).toBe('bad_request');
+  });
+
+  it('refuses bytes that are not UTF-8', () => {
+    expect(problem(() => parseJsonBody(new Uint8Array([0x22, 0xff, 0x22])))).toBe('bad_request');
+  });
+
+  it('takes the deepest allowed nesting and not one level more', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+    expect(problem(() => parse(nested(limits.jsonDepth)))).toBe('no problem');
+    expect(problem(() => parse(nested(limits.jsonDepth + 1)))).toBe('bad_request');
+  });
+});

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { ServiceError } from './errors.ts';
+import { type Fields, listParameters, page, prismaOrderBy, prismaWhere, readListQuery, window } from './list-query.ts';
+
+const fields: Fields = { id: 'integer', name: 'text', description: 'text?', is_default: 'boolean', created_at: 'time' };
+const query = (raw: Record<string, unknown>) => readListQuery(z.strictObject(listParameters).parse(raw), fields);
+const errors = (raw: Record<string, unknown>) => {
+  try {
+    query(raw);
+  } catch (error) {
+    return (error as ServiceError).errors ?? 'schema';
+  }
+  throw new Error('nothing was refused');
+};
+
+describe('readListQuery', () => {
+  it('has the contract defaults', () => {
+    expect(query({})).toEqual({ page: 1, perPage: 100, conditions: [] });
+  });
+
+  it('serves at most 1000 a page', () => {
+    expect(query({ per_page: '1000' }).perPage).toBe(1000);
+    expect(query({ per_page: '1001' }).perPage).toBe(1000);
+  });
+
+  it.each(['0', '-1', '1.5', 'NaN', '', '1;drop', '1e3'])('refuses page %p', (value) => {
+    expect(() => query({ page: value })).toThrow();
+    expect(() => query({ per_page: value })).toThrow();
+  });
+
+  it('takes a bare word as a search of the name', () => {
+    expect(query({ q: 'euro' }).conditions).toEqual([
+      { field: 'name', operator: 'contains', values: ['euro'], nullable: false },
+    ]);
+  });
+
+  it('keeps colons of a value and reads values by the type of the field', () => {
+    expect(
+      query({
+        q: ['name:eq:a:b', 'id:in:1|2', 'is_default:eq:true', 'description:null', 'description:null:'],
+      }).conditions.map((c) => c.values),
+    ).toEqual([['a:b'], [1, 2], [true], [], []]);
+  });
+
+  it.each([
+    ['an unknown field', 'password_hash:contains:$'],
+    ['an unknown operator', 'name:regex:(a+)+$'],
+    ['a value of the wrong type', 'id:eq:1 or 1=1'],
+    ['text operators on a number', 'id:contains:1'],
+    ['order on a boolean', 'is_default:gt:true'],
+    ['a prototype key', '__proto__:eq:1'],
+    ['a value for null', 'description:null:x'],
+    ['no value', 'name:eq'],
+    ['nothing', ' '],
+  ])('refuses %s', (_name, q) => {
+    expect(errors({ q })[0]).toMatch(/^q/);
+  });
+
+  it('refuses to sort by what is not a field', () => {
+    expect(errors({ sort: '-secret' })[0]).toMatch(/^sort: secret is not a field/);
+    expect(query({ sort: '-name' }).sort).toEqual({ field: 'name', direction: 'desc' });
+  });
+});
+
+describe('prisma', () => {
+  it('means wildcards literally and counts items without a value as not equal', () => {
+    expect(
+      prismaWhere(query({ q: ['name:contains:100%_\\', 'description:not_eq:a', 'name:null'] }).conditions),
+    ).toEqual({
+      AND: [
+        { name: { contains: '100\\%\\_\\\\', mode: 'insensitive' } },
+        { OR: [{ description: { not: 'a' } }, { description: null }] },
+        { OR: [] },
+      ],
+    });
+  });
+
+  it('breaks ties by id and stays inside int4 for absurd pages', () => {
+    expect(prismaOrderBy(query({ sort: '-name' }))).toEqual([{ name: 'desc' }, { id: 'asc' }]);
+    expect(window(query({ page: '999999999', per_page: '1000' })).skip).toBe(2_147_483_647);
+  });
+
+  it('counts pages', () => {
+    expect(page([], query({ per_page: '10' }), 21).meta).toEqual({
+      page: 1,
+      per_page: 10,
+      total_count: 21,
+      total_pages: 3,
+    });
+  });
+});

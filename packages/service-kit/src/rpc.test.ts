@@ -1,0 +1,173 @@
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { type ContextSigner, createContextSigner, createContextVerifier } from './call-context.ts';
+import { ServiceError } from './errors.ts';
+import { createLogger } from './logger.ts';
+import { createMetrics } from './metrics.ts';
+import { type ClosableRpcClient, createRpcClient } from './rpc-client.ts';
+import type { RpcHandlers } from './rpc-contract.ts';
+import { createRpcServer, type RpcServer } from './rpc-server.ts';
+
+type DataHandlers = RpcHandlers<'data'>;
+const refuse = () => Promise.reject(new Error('not expected'));
+const caller = { accountId: 7, userId: 9, requestId: 'request-0001' };
+
+describe('gRPC between services', () => {
+  let server: RpcServer;
+  let data: ClosableRpcClient<'data'>;
+  let stranger: ClosableRpcClient<'data'>;
+  let received = 0;
+  let produced = 0;
+  const signers: Record<string, ContextSigner> = {};
+
+  const handlers: DataHandlers = {
+    PlanDeployment: refuse,
+    ApplyDeployment: async () => {
+      throw new ServiceError('validation_failed', ['first problem', 'second problem'], { label: 'Own label' });
+    },
+    GetAppliedDeployment: async () => {
+      throw new Error('column "secret" does not exist');
+    },
+    DropTable: (_call, _request, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    DropBranch: refuse,
+    GetDeployedTable: async (call, request) => ({
+      table_definition_id: call.accountId,
+      key: call.requestId,
+      version: call.userId,
+      name: String(request.table_definition_id),
+    }),
+    CountRows: async () => ({ counts: [{ table_definition_id: 1, rows: 5_000_000_000 }] }),
+    BulkLoad: async (_call, requests) => {
+      for await (const request of requests) {
+        received += request.chunk?.length ?? 0;
+        if (request.options?.load_id === 'refuse') throw new ServiceError('wrong_state', 'no loads now');
+      }
+      return { rows_read: received };
+    },
+    ReadRejectedRows: async function* () {
+      yield { chunk: Buffer.from('a') };
+      throw new ServiceError('not_found', 'gone');
+    },
+    BulkRead: async function* (_call, _request, signal) {
+      for (let i = 0; i < 100_000 && !signal.aborted; i++) {
+        produced = i;
+        yield { chunk: Buffer.alloc(64 * 1024) };
+      }
+    },
+  };
+
+  beforeAll(async () => {
+    const keys: JWK[] = [];
+    for (const issuer of ['jobs', 'billing'] as const) {
+      const pair = await generateKeyPair('EdDSA', { extractable: true });
+      keys.push({ ...(await exportJWK(pair.publicKey)), kid: issuer, alg: 'EdDSA' });
+      signers[issuer] = await createContextSigner(issuer, await exportJWK(pair.privateKey));
+    }
+    const callers = Object.fromEntries(Object.keys(handlers).map((name) => [name, ['jobs']])) as unknown as Record<
+      keyof DataHandlers,
+      readonly ['jobs']
+    >;
+    server = createRpcServer({
+      service: 'data',
+      host: '127.0.0.1',
+      port: 0,
+      handlers,
+      callers,
+      logger: createLogger('data', 'silent'),
+      metrics: createMetrics(),
+      verifyContext: createContextVerifier({ keys: keys as Record<string, unknown>[] }),
+    });
+    const address = `127.0.0.1:${await server.start()}`;
+    data = createRpcClient('data', address, signers.jobs as ContextSigner);
+    stranger = createRpcClient('data', address, signers.billing as ContextSigner);
+  });
+  afterAll(async () => {
+    data.close();
+    stranger.close();
+    await server.stop();
+  });
+
+  it('brings the signed context and the request id to the handler', async () => {
+    expect(await data.client.GetDeployedTable(caller, { table_definition_id: 3 })).toMatchObject({
+      table_definition_id: 7,
+      version: 9,
+      key: 'request-0001',
+      name: '3',
+    });
+  });
+
+  it('carries numbers beyond 32 bits', async () => {
+    expect((await data.client.CountRows(caller, {})).counts[0]?.rows).toBe(5_000_000_000);
+  });
+
+  it('brings an error back with its kind, label and every problem', async () => {
+    await expect(data.client.ApplyDeployment(caller, {})).rejects.toMatchObject({
+      kind: 'validation_failed',
+      label: 'Own label',
+      errors: ['first problem', 'second problem'],
+    });
+  });
+
+  it('keeps the inside of a fault inside', async () => {
+    const error = await data.client.GetAppliedDeployment(caller, {}).catch((thrown: ServiceError) => thrown);
+    expect(error).toMatchObject({ kind: 'internal' });
+    expect((error as ServiceError).errors.join()).not.toContain('secret');
+  });
+
+  it('refuses an issuer that may not call', async () => {
+    await expect(stranger.client.CountRows(caller, {})).rejects.toMatchObject({ kind: 'forbidden' });
+  });
+
+  it('ends a call at its deadline, and the handler with it', async () => {
+    await expect(data.client.DropTable(caller, {}, { deadlineMs: 100 })).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('says that a neighbour is away', async () => {
+    const away = createRpcClient('data', '127.0.0.1:1', signers.jobs as ContextSigner);
+    await expect(away.client.CountRows(caller, {}, { deadlineMs: 500 })).rejects.toMatchObject({ kind: 'unavailable' });
+    away.close();
+  });
+
+  it('streams to the server and lets it refuse in the middle', async () => {
+    received = 0;
+    const stream = async function* (load_id: string) {
+      yield { options: { load_id } };
+      for (let i = 0; i < 200; i++) yield { chunk: Buffer.alloc(64 * 1024) };
+    };
+    expect((await data.client.BulkLoad(caller, stream('take'))).rows_read).toBe(200 * 64 * 1024);
+    await expect(data.client.BulkLoad(caller, stream('refuse'))).rejects.toMatchObject({ kind: 'wrong_state' });
+  });
+
+  it('gives up a load whose source fails', async () => {
+    const source = async function* () {
+      yield { chunk: Buffer.alloc(10) };
+      throw new Error('the file is gone');
+    };
+    await expect(data.client.BulkLoad(caller, source())).rejects.toThrow('the file is gone');
+  });
+
+  it('streams from the server no faster than it is read, and stops it when the reader leaves', async () => {
+    let read = 0;
+    for await (const chunk of data.client.BulkRead(caller, {})) {
+      read += chunk.chunk?.length ?? 0;
+      if (read >= 10 * 64 * 1024) break;
+    }
+    const after = async () => {
+      const before = produced;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return produced - before;
+    };
+    for (let i = 0; i < 100 && (await after()) > 0; i++);
+    expect(await after()).toBe(0);
+    expect(produced).toBeLessThan(99_999);
+  });
+
+  it('brings an error in the middle of a stream', async () => {
+    const chunks: number[] = [];
+    const reading = (async () => {
+      for await (const { chunk } of data.client.ReadRejectedRows(caller, {})) chunks.push(chunk.length);
+    })();
+    await expect(reading).rejects.toMatchObject({ kind: 'not_found', errors: ['gone'] });
+    expect(chunks).toEqual([1]);
+  });
+});
