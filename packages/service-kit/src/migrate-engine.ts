@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import {
   bindMigrationAwareSqlAdapterFactory,
+  ColumnTypeEnum,
   type SqlDriverAdapter,
   type SqlMigrationAwareDriverAdapterFactory,
 } from '@prisma/driver-adapter-utils';
@@ -47,7 +48,8 @@ export async function withEngine<T>(
 
 /** A folder of migrations in Prisma's format, as the engine wants it; the order is that of the names. */
 export function readMigrations(directory: string): MigrationList {
-  const names = readdirSync(directory, { withFileTypes: true })
+  const entries = existsSync(directory) ? readdirSync(directory, { withFileTypes: true }) : [];
+  const names = entries
     .filter((entry) => entry.isDirectory() && existsSync(join(directory, entry.name, 'migration.sql')))
     .map((entry) => entry.name)
     .toSorted();
@@ -81,6 +83,10 @@ function loadEngine(): Promise<typeof SchemaEngine> {
 }
 
 async function instantiateEngine(): Promise<typeof SchemaEngine> {
+  // Where the engine leaves the reason before it gives up; without it all one sees is "unreachable".
+  Object.assign(globalThis, {
+    PRISMA_WASM_PANIC_REGISTRY: { set_message: (text: string) => process.emitWarning(text) },
+  });
   const require = createRequire(import.meta.url);
   const bindingsPath = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg');
   const bindings = (await import('@prisma/schema-engine-wasm/schema_engine_bg')) as unknown as Bindings;
@@ -156,9 +162,10 @@ async function connectToShadow(
   await pool.query(`create database "${name}" template template0`);
   const url = new URL(databaseUrl);
   url.pathname = `/${name}`;
-  const shadow = new DescribablePool({ connectionString: url.href, max: 2 });
+  const shadow = new pg.Pool({ connectionString: url.href, max: 2 });
   shadow.on('error', () => {});
   const adapter = runScriptsWhole(await new PrismaPg(shadow).connect(), { ...migrations, migrationDirectories: [] });
+  describeCharacters(shadow, adapter);
   adapter.dispose = async () => {
     await shadow.end();
     await pool.query(`drop database if exists "${name}" with (force)`);
@@ -166,15 +173,23 @@ async function connectToShadow(
   return adapter;
 }
 
-// The engine describes a schema from catalogues with columns of the type "char", which the adapter only knows by its sister.
-class DescribablePool extends pg.Pool {
-  // biome-ignore lint/suspicious/noExplicitAny: every form of the overloaded method passes through unchanged
-  override query(...args: any[]): any {
-    const answer: Promise<pg.QueryResult> = super.query(...(args as [pg.QueryConfig]));
-    return answer.then((result) => {
-      const { CHAR, BPCHAR } = pg.types.builtins;
-      for (const field of result.fields ?? []) if (field.dataTypeID === CHAR) field.dataTypeID = BPCHAR;
-      return result;
-    });
-  }
+// The engine describes a schema from catalogue columns of the type "char", one of which it insists on getting as a character;
+// the adapter has no such case. They reach it as text, and their type is put right afterwards.
+function describeCharacters(pool: pg.Pool, adapter: SqlDriverAdapter): void {
+  const positions = new Map<string, number[]>(); // by the text of the query
+  const query = pool.query.bind(pool) as (config: pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>;
+  pool.query = (async (config: pg.QueryConfig, values?: unknown[]) => {
+    const result = await query(config, values);
+    const { CHAR, TEXT } = pg.types.builtins;
+    const found = (result.fields ?? []).flatMap(({ dataTypeID }, index) => (dataTypeID === CHAR ? [index] : []));
+    for (const index of found) Object.assign(result.fields[index] as object, { dataTypeID: TEXT });
+    if (found.length > 0) positions.set(config.text, found);
+    return result;
+  }) as typeof pool.query;
+  const queryRaw = adapter.queryRaw.bind(adapter);
+  adapter.queryRaw = async (asked) => {
+    const result = await queryRaw(asked);
+    for (const index of positions.get(asked.sql) ?? []) result.columnTypes[index] = ColumnTypeEnum.Character;
+    return result;
+  };
 }

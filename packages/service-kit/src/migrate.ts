@@ -102,6 +102,7 @@ async function applyMigrations(
   logger: Logger,
 ): Promise<string[]> {
   const migrations = readMigrations(directory);
+  if (migrations.migrationDirectories.length === 0) throw new Error(`${directory} holds no migrations.`);
   if (
     await isComplete(
       client,
