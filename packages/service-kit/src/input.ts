@@ -109,12 +109,19 @@ const isBag = (value: unknown): value is Bag => typeof value === 'object' && val
 
 /**
  * Splits a body into parameters and attributes. Attributes may come nested (`{"domain": {"name": …}}`), flat
- * (`{"name": …}`) or with bracket keys (`{"domain[name]": …}`); naming one twice is 400.
+ * (`{"name": …}`) or with bracket keys (`{"domain[name]": …}`); parameters may be nested beside them. Naming one twice is 400.
  */
-export function splitBody(body: unknown, key: string | undefined, names: ReadonlySet<string>): { rest: Bag; own: Bag } {
+export function splitBody(
+  body: unknown,
+  key: string | undefined,
+  names: ReadonlySet<string>,
+  parameters: ReadonlySet<string> = new Set(),
+): { rest: Bag; own: Bag } {
   if (!isBag(body)) throw new ServiceError('bad_request', 'The body must be a JSON object.');
   const rest: Bag = Object.create(null);
   const own: Bag = Object.create(null);
+  // A resource without attributes of its own has its parameters under the key (`{"export": {"branch_id": …}}`).
+  const homeOf = (name: string) => (parameters.has(name) && !names.has(name) ? rest : own);
   const put = (bag: Bag, name: string, value: unknown) => {
     if (name in bag) throw new ServiceError('bad_request', `${name} is given twice.`);
     bag[name] = value;
@@ -123,8 +130,9 @@ export function splitBody(body: unknown, key: string | undefined, names: Readonl
     const bracket = /^([^[\]]+)\[([^[\]]+)\](\[\])?$/.exec(name);
     if (key !== undefined && name === key) {
       if (!isBag(value)) throw new ServiceError('bad_request', `${key} must be an object.`);
-      for (const [inner, innerValue] of Object.entries(value)) put(own, inner, innerValue);
-    } else if (key !== undefined && bracket && bracket[1] === key) put(own, bracket[2] as string, value);
+      for (const [inner, innerValue] of Object.entries(value)) put(homeOf(inner), inner, innerValue);
+    } else if (key !== undefined && bracket && bracket[1] === key)
+      put(homeOf(bracket[2] as string), bracket[2] as string, value);
     else if (names.has(name)) put(own, name, value);
     else put(rest, name, value);
   }
