@@ -21,6 +21,10 @@ export class Health {
     this.draining = true;
   }
 
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
   async check(): Promise<HealthState> {
     const names = [...this.checks.keys()];
     const results = await Promise.all(names.map((name) => this.passes(name)));

@@ -62,7 +62,12 @@ export function sendError(res: Response, thrown: unknown, logger: Logger): void 
 export function createHttpServer(options: HttpOptions): HttpServer {
   const { logger, health, metrics } = options;
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('case sensitive routing', true).set('query parser', 'simple');
+  app
+    .disable('x-powered-by')
+    .disable('etag')
+    .set('case sensitive routing', true)
+    .set('strict routing', true)
+    .set('query parser', 'simple');
   app.use(observe(options));
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', async (_req, res) => {
@@ -85,7 +90,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   return { app, start: () => listen(server, options), stop: () => close(server) };
 }
 
-function observe({ service, logger, metrics }: HttpOptions) {
+function observe({ service, logger, metrics, health }: HttpOptions) {
   return (req: Request, res: Response, next: NextFunction) => {
     const startedAt = performance.now();
     const requestId = readRequestId(req.headers[requestIdHeader]);
@@ -93,6 +98,7 @@ function observe({ service, logger, metrics }: HttpOptions) {
     res.setHeader('X-Request-Id', requestId);
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Content-Type-Options', 'nosniff');
+    if (health.isDraining) res.setHeader('Connection', 'close'); // a kept connection would hold the drain up
     res.on('close', () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const route = String(res.locals.route ?? 'none');
@@ -155,18 +161,24 @@ function handler(declared: Route) {
   const body = z.strictObject(declared.body ?? {});
   const attributes = z.strictObject(declared.attributes ?? {});
   const names = new Set(Object.keys(declared.attributes ?? {}));
+  const parameters = new Set(Object.keys(declared.body ?? {}));
   return async (req: Request, res: Response) => {
     const json = declared.raw || declared.method === 'GET' ? {} : bodyOf(req);
     let parts: ReturnType<typeof splitBody> | undefined;
     const split = () => {
-      parts ??= splitBody(json, declared.resource, names);
+      parts ??= splitBody(json, declared.resource, names, parameters);
       return parts;
     };
     const answer = await declared.handle({
       call: res.locals.call,
       params: readParameters(params, req.params),
       query: readParameters(query, { ...req.query }),
-      body: () => readParameters(body, split().rest),
+      body: () => {
+        const read = readParameters(body, split().rest);
+        // Without attributes nobody else looks at what is left under the resource's key.
+        if (names.size === 0) readParameters(attributes, split().own);
+        return read;
+      },
       attributes: () => {
         readParameters(body, split().rest);
         return readAttributes(attributes, split().own);
