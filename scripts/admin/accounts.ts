@@ -1,0 +1,77 @@
+// What operators do with accounts: make one that is ready for its first call, change its plan and state, list all.
+import { noAccount, type Operator, OperatorError } from './operator.ts';
+
+export const plans = ['free', 'plus', 'business', 'enterprise'] as const;
+export const billingStatuses = ['current', 'overdue', 'cancelled'] as const;
+
+export type NewAccount = {
+  account_id: number;
+  name: string;
+  plan: string;
+  admin: { email: string; password: string };
+  application: { client_id: string; client_secret: string; redirect_uri: string };
+};
+
+/** Makes an account. The event would open its books and its branch too; asking for them here makes it ready at once. */
+export async function createAccount(
+  operator: Operator,
+  wanted: { name: string; plan: string; adminEmail: string; redirectUri?: string },
+): Promise<NewAccount> {
+  const made = await operator
+    .service('identity')
+    .CreateAccount(
+      noAccount,
+      { name: wanted.name, admin_email: wanted.adminEmail, redirect_uri: wanted.redirectUri ?? '', plan: wanted.plan },
+      { deadlineMs: 15_000 },
+    );
+  const caller = { accountId: made.account_id };
+  await operator.service('billing').OpenAccount(caller, { plan: wanted.plan });
+  await operator.service('metadata').OpenAccount(caller, {});
+  return {
+    account_id: made.account_id,
+    name: wanted.name,
+    plan: wanted.plan,
+    admin: { email: made.admin_email, password: made.admin_password },
+    application: {
+      client_id: made.client_id,
+      client_secret: made.client_secret,
+      redirect_uri: made.redirect_uri,
+    },
+  };
+}
+
+export type AccountChanges = {
+  plan?: string;
+  billing_status?: string;
+  overdue_since?: string;
+  overage_enabled?: boolean;
+  allowance?: number;
+};
+
+/** Changes what is named, leaves the rest, answers the account's books. */
+export async function updateAccount(operator: Operator, accountId: number, changes: AccountChanges) {
+  const caller = { accountId };
+  await operator.service('identity').GetAccount(caller, {}); // an unknown account is said to be unknown
+  const books = await operator.service('billing').UpdateAccountBilling(caller, changes);
+  return { account_id: accountId, ...books };
+}
+
+/** All accounts with plan, state and this month's usage. */
+export async function listAccounts(operator: Operator) {
+  const { accounts } = await operator.service('identity').ListAccounts(noAccount, {});
+  const billing = operator.service('billing');
+  const listed = [];
+  for (const { id, name, status, created_at } of accounts) {
+    const books = await billing.GetAccountBilling({ accountId: id }, {});
+    listed.push({ id, name, status, created_at, ...books });
+  }
+  return listed;
+}
+
+/** Reads an account's id from the command line. */
+export function readAccountId(text: string | undefined): number {
+  const id = Number(text);
+  if (!text || !Number.isSafeInteger(id) || id < 1)
+    throw new OperatorError('Which account? Give its id: accounts update ID …');
+  return id;
+}

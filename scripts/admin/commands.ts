@@ -1,0 +1,200 @@
+// The operators' commands: what each takes, what it does, how its answer reads for people; with --json it is JSON instead.
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { billingStatuses, createAccount, listAccounts, plans, readAccountId, updateAccount } from './accounts.ts';
+import { noAccount, type Operator, OperatorError } from './operator.ts';
+
+type Values = Record<string, string | boolean | undefined>;
+
+type Command = {
+  usage: string;
+  about: string;
+  options: NonNullable<ParseArgsConfig['options']>;
+  /** How many words follow the command's name. */
+  positionals: number;
+  /** Checks the words first (nothing is called when they don't hold), then answers what to do. */
+  prepare(values: Values, words: string[]): (operator: Operator) => Promise<unknown>;
+  show(answer: never): string;
+};
+
+const text = { type: 'string' } as const;
+
+export const commands = {
+  'accounts create': {
+    usage: 'accounts create --name NAME --plan PLAN --admin-email EMAIL [--redirect-uri URI]',
+    about: `Makes an account with an administrator and a first OAuth application. Plans: ${plans.join(', ')}.`,
+    options: { name: text, plan: text, 'admin-email': text, 'redirect-uri': text },
+    positionals: 0,
+    prepare: (values) => {
+      const wanted = {
+        name: require(values, 'name'),
+        plan: oneOf(values, 'plan', plans) ?? missing('plan'),
+        adminEmail: require(values, 'admin-email'),
+        redirectUri: values['redirect-uri'] as string | undefined,
+      };
+      if (!/^[^\s@]+@[^\s@]+$/.test(wanted.adminEmail))
+        throw new OperatorError('--admin-email should be an e-mail address.');
+      return (operator) => createAccount(operator, wanted);
+    },
+    show: (made: Awaited<ReturnType<typeof createAccount>>) =>
+      [
+        `Account ${made.account_id} "${made.name}" (${made.plan})`,
+        `  administrator  ${made.admin.email}`,
+        `  password       ${made.admin.password}`,
+        `  client id      ${made.application.client_id}`,
+        `  client secret  ${made.application.client_secret}`,
+        `  redirect URI   ${made.application.redirect_uri}`,
+        'Password and secret are shown this once.',
+      ].join('\n'),
+  },
+  'accounts update': {
+    usage:
+      'accounts update ID [--plan PLAN] [--billing-status STATUS] [--overdue-since TIME] [--overage on|off] [--allowance N]',
+    about: `Changes plan and state. Statuses: ${billingStatuses.join(', ')}; TIME is ISO 8601, "now" when left out.`,
+    options: { plan: text, 'billing-status': text, 'overdue-since': text, overage: text, allowance: text },
+    positionals: 1,
+    prepare: (values, [id]) => {
+      const accountId = readAccountId(id);
+      const changes = defined({
+        plan: oneOf(values, 'plan', plans),
+        billing_status: oneOf(values, 'billing-status', billingStatuses),
+        overdue_since: readTime(values, 'overdue-since'),
+        overage_enabled: readSwitch(values, 'overage'),
+        allowance: readCount(values, 'allowance'),
+      });
+      if (Object.keys(changes).length === 0) throw new OperatorError('Nothing to change: name at least one option.');
+      return (operator) => updateAccount(operator, accountId, changes);
+    },
+    show: (books: Awaited<ReturnType<typeof updateAccount>>) => `Account ${books.account_id}: ${describeBooks(books)}`,
+  },
+  'accounts list': {
+    usage: 'accounts list',
+    about: 'All accounts with plan, state and usage of this month.',
+    options: {},
+    positionals: 0,
+    prepare: () => listAccounts,
+    show: (accounts: Awaited<ReturnType<typeof listAccounts>>) =>
+      accounts.map((account) => `${account.id}\t${account.name}\t${describeBooks(account)}`).join('\n') ||
+      'No accounts.',
+  },
+  'keys rotate': {
+    usage: 'keys rotate',
+    about: 'Makes a new key for signing access tokens; tokens of the old one hold until they expire.',
+    options: {},
+    positionals: 0,
+    prepare: () => (operator) => operator.service('identity').RotateSigningKey(noAccount, {}),
+    show: (answer: { kid: string }) => `Tokens are now signed with the new key ${answer.kid}.`,
+  },
+  'jobs retry': {
+    usage: 'jobs retry ID',
+    about: 'Queues a failed import table or export again.',
+    options: {},
+    positionals: 1,
+    prepare: (_values, [id]) => {
+      if (!id) throw new OperatorError('Which job? Give its id: jobs retry ID');
+      return (operator) => operator.service('jobs').RetryJob(noAccount, { id });
+    },
+    show: (answer: { status: string }) => `Queued again: ${answer.status}.`,
+  },
+} satisfies Record<string, Command>;
+
+type Books = {
+  plan: string;
+  billing_status: string;
+  overdue_since: string;
+  overage_enabled: boolean;
+  allowance: number;
+  calls: number;
+};
+
+function describeBooks(books: Books): string {
+  const overdue = books.overdue_since ? ` since ${books.overdue_since}` : '';
+  const overage = books.overage_enabled ? ', overage on' : '';
+  return `${books.plan}, ${books.billing_status}${overdue}, ${books.calls} of ${books.allowance} calls${overage}`;
+}
+
+export type Invocation = { run(operator: Operator): Promise<string> };
+
+/** Reads a command line; undefined asks for help. Problems are OperatorErrors. */
+export function readInvocation(argv: string[]): Invocation | undefined {
+  if (argv.length === 0 || argv.includes('--help') || argv.includes('-h') || argv[0] === 'help') return undefined;
+  const name = Object.keys(commands).find((words) => argv.slice(0, 2).join(' ') === words);
+  if (!name) throw new OperatorError(`There is no command "${argv.slice(0, 2).join(' ')}". --help lists them.`);
+  const command = (commands as Record<string, Command>)[name] as Command;
+  const { values, positionals } = parse(command, argv.slice(2));
+  if (positionals.length > command.positionals)
+    throw new OperatorError(`What is "${positionals[command.positionals]}"? Usage: ${command.usage}`);
+  const action = command.prepare(values, positionals);
+  return {
+    run: async (operator) => {
+      const answer = await action(operator);
+      return values.json ? JSON.stringify(answer, null, 2) : command.show(answer as never);
+    },
+  };
+}
+
+function parse(command: Command, args: string[]): { values: Values; positionals: string[] } {
+  try {
+    const options = { ...command.options, json: { type: 'boolean' } as const };
+    return parseArgs({ args, options, allowPositionals: true, strict: true }) as {
+      values: Values;
+      positionals: string[];
+    };
+  } catch (error) {
+    throw new OperatorError(`${(error as Error).message}\nUsage: ${command.usage}`);
+  }
+}
+
+/** All commands, one paragraph each. */
+export function helpText(): string {
+  const entries = Object.values(commands).map(({ usage, about }) => `  ${usage}\n      ${about}`);
+  return [
+    'Usage: npm run -s admin -- COMMAND [--json]        (in an image: node scripts/admin.ts COMMAND)',
+    '',
+    ...entries,
+    '',
+    'Key and addresses come from ALMANAC_OPERATOR_KEY, IDENTITY_RPC, BILLING_RPC, METADATA_RPC and JOBS_RPC, or else from',
+    'the embedded system of this folder (ALMANAC_HOME, default .almanac). See docs/how-to/operate.md.',
+  ].join('\n');
+}
+
+function require(values: Values, name: string): string {
+  return (values[name] as string | undefined)?.trim() || missing(name);
+}
+
+function missing(name: string): never {
+  throw new OperatorError(`--${name} is missing.`);
+}
+
+function oneOf<T extends string>(values: Values, name: string, allowed: readonly T[]): T | undefined {
+  const value = values[name];
+  if (value === undefined) return undefined;
+  const found = allowed.find((entry) => entry === value);
+  if (!found) throw new OperatorError(`--${name} should be one of ${allowed.join(', ')}, not "${value}".`);
+  return found;
+}
+
+function readTime(values: Values, name: string): string | undefined {
+  const value = values[name] as string | undefined;
+  if (value === undefined) return undefined;
+  const time = value === 'now' ? new Date() : new Date(value);
+  if (!(value === 'now' || /^\d{4}-\d{2}-\d{2}/.test(value)) || Number.isNaN(time.getTime()))
+    throw new OperatorError(`--${name} should be an ISO 8601 time such as 2026-01-31T00:00:00Z, not "${value}".`);
+  return time.toISOString();
+}
+
+function readSwitch(values: Values, name: string): boolean | undefined {
+  const value = oneOf(values, name, ['on', 'off']);
+  return value === undefined ? undefined : value === 'on';
+}
+
+function readCount(values: Values, name: string): number | undefined {
+  const value = values[name] as string | undefined;
+  if (value === undefined) return undefined;
+  if (!/^\d{1,12}$/.test(value))
+    throw new OperatorError(`--${name} should be a whole number of calls, not "${value}".`);
+  return Number(value);
+}
+
+function defined<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,39 @@
+// The one screen that is left standing when the system is up: where it is, who may come in, a first call, how to stop.
+import { relative } from 'node:path';
+import { type Home, readJson } from './home.ts';
+
+export type Credentials = {
+  base_url: string;
+  account_id: number;
+  admin: { email: string; password: string };
+  application: { client_id: string; client_secret: string; redirect_uri: string };
+};
+
+/** The screen's text; the password and the secret stay in the file, the calls read them from there. */
+export function finalScreen(home: Home, baseUrl: string): string {
+  const credentials = readJson<Credentials>(home.credentials);
+  const file = shortPath(home.credentials);
+  const lines = ['', `  Almanac is ready         ${baseUrl}`, `  API reference            ${baseUrl}/docs`];
+  if (credentials)
+    lines.push(
+      `  Credentials (demo)       ${file}`,
+      '',
+      '  Try it:',
+      '',
+      `  TOKEN=$(curl -s -u "$(node -p 'c=JSON.parse(fs.readFileSync("${file}")).application,c.client_id+":"+c.client_secret')" \\`,
+      `    -d 'grant_type=client_credentials&scope=api' ${baseUrl}/oauth/token | node -p 'JSON.parse(fs.readFileSync(0)).access_token')`,
+      `  curl -s -H "Authorization: Bearer $TOKEN" ${baseUrl}/api/v1/deployed_table_definitions`,
+    );
+  else
+    lines.push(
+      '',
+      '  Make an account:         npm run -s admin -- accounts create --name Acme --plan business --admin-email me@example.com',
+    );
+  lines.push('', `  Logs                     ${shortPath(home.logs)}/`, '  Stop                     Ctrl-C', '');
+  return lines.join('\n');
+}
+
+function shortPath(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith('..') ? path : fromHere;
+}

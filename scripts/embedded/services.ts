@@ -1,0 +1,87 @@
+// What each service is told by its environment in the embedded system: the same names that containers get (docs/how-to/configure.md).
+import { pathToFileURL } from 'node:url';
+import type { Home } from './home.ts';
+import { publicKeySet, type Secrets } from './secrets.ts';
+
+/** In the order in which a request meets them; stopping goes the same way. */
+export const serviceNames = ['gateway', 'jobs', 'metadata', 'data', 'billing', 'identity'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export type Ports = { http: Record<ServiceName, number>; rpc: Record<Exclude<ServiceName, 'gateway'>, number> };
+
+// Settings of the shell that reach the services as they are; everything else of ours is decided here.
+const passedOn = [
+  'ALMANAC_BUS_URL',
+  'ALMANAC_PUBLIC_URL',
+  'ALMANAC_LOG_LEVEL',
+  'ALMANAC_DRAIN_SECONDS',
+  'JOBS_OBJECT_STORE_URL',
+  'JOBS_SMTP_URL',
+  'GATEWAY_HOST',
+];
+
+type Given = {
+  home: Home;
+  secrets: Secrets;
+  ports: Ports;
+  publicUrl: string;
+  databaseUrl(database: string): string;
+  env: NodeJS.ProcessEnv;
+};
+
+/** The environment of one service. */
+export function serviceEnvironment(name: ServiceName, given: Given): Record<string, string | undefined> {
+  const { home, secrets, ports, env } = given;
+  const own = name.toUpperCase();
+  const common = {
+    ALMANAC_PUBLIC_URL: given.publicUrl,
+    ALMANAC_BUS_URL: given.databaseUrl('bus'),
+    ALMANAC_CONTEXT_KEYS: JSON.stringify(publicKeySet(secrets)),
+    ALMANAC_LOG_LEVEL: 'info',
+    NODE_COMPILE_CACHE: home.cache,
+    [`${own}_HTTP_PORT`]: String(ports.http[name]),
+    [`${own}_CONTEXT_KEY`]: JSON.stringify(secrets.context_keys[name]),
+  };
+  return {
+    ...withoutOurs(env),
+    ...common,
+    ...addresses(ports),
+    ...(name === 'gateway' ? {} : behindTheGateway(name, given)),
+    ...(name === 'identity' ? { IDENTITY_KEY_ENCRYPTION_KEY: secrets.key_encryption_key } : {}),
+    ...(name === 'jobs'
+      ? {
+          JOBS_OBJECT_STORE_URL: pathToFileURL(home.objects).href,
+          JOBS_OBJECT_STORE_SIGNING_KEY: secrets.object_store_key,
+        }
+      : {}),
+    ...Object.fromEntries(passedOn.flatMap((key) => (env[key] ? [[key, env[key]]] : []))),
+    ...ownSettings(own, env),
+  };
+}
+
+function behindTheGateway(name: Exclude<ServiceName, 'gateway'>, { ports, databaseUrl }: Given) {
+  const own = name.toUpperCase();
+  return { [`${own}_RPC_PORT`]: String(ports.rpc[name]), [`${own}_DATABASE_URL`]: databaseUrl(name) };
+}
+
+function addresses(ports: Ports): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(ports.rpc).flatMap(([name, port]) => [
+      [`${name.toUpperCase()}_RPC`, `127.0.0.1:${port}`],
+      [`${name.toUpperCase()}_URL`, `http://127.0.0.1:${ports.http[name as ServiceName]}`],
+    ]),
+  );
+}
+
+const ours = /^(ALMANAC|GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING)_/;
+
+// No service sees another's secrets, nor settings meant for a deployed one that happen to be in the shell.
+function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([key]) => !ours.test(key)));
+}
+
+// A service's own tuning (GATEWAY_GRACE_CALLS, …) may come from the shell; where it listens and what it signs with may not.
+function ownSettings(own: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const decided = new RegExp(`^${own}_(HTTP_PORT|RPC_PORT|DATABASE_URL|CONTEXT_KEY|RPC|URL|KEY_ENCRYPTION_KEY)$`);
+  return Object.fromEntries(Object.entries(env).filter(([key]) => key.startsWith(`${own}_`) && !decided.test(key)));
+}

@@ -1,0 +1,135 @@
+// Brings tables with their rows into an account as a careful client does: domain, definitions, one deployment, imports.
+// Asks before it makes, so that it can be repeated; keeps the number of calls low, since they count.
+import { type Api, type Page, poll, upload } from '@almanac/api-client/api';
+import { domain, type SeedTable, toCsv } from './iso-data.ts';
+
+type Named = { id: number; name: string };
+type Definition = Named & { key: string };
+type ImportTable = { id: number; table_definition_id: number; status: string; upload_url: string; metrics?: unknown };
+type Import = Named & {
+  status: string;
+  correlation_code: string;
+  tables?: ImportTable[];
+  import_tables?: ImportTable[];
+};
+
+const finished = /^(completed|completed_with_errors|failed|cancelled|complete)$/;
+
+/** Loads `tables` (each after those it refers to) into the account of `api` on `main`; answers the rows of each. */
+export async function loadTables(
+  api: Api,
+  tables: SeedTable[],
+  announce: (what: string) => void,
+): Promise<{ name: string; rows: number }[]> {
+  announce('the domain');
+  const domainId = await ensureDomain(api);
+  const branchId = await findMain(api);
+  announce('the table definitions');
+  const definitions = await ensureDefinitions(api, tables, domainId, branchId);
+  announce('the deployment');
+  await ensureDeployed(api, branchId, [...definitions.values()]);
+  for (const [place, wave] of wavesOf(tables).entries()) {
+    announce(`the rows of ${wave.map((table) => table.name).join(', ')}`);
+    await ensureImported(api, branchId, `demo-iso-${place + 1}`, wave, definitions);
+  }
+  return tables.map((table) => ({ name: table.name, rows: table.rows.length }));
+}
+
+async function ensureDomain(api: Api): Promise<number> {
+  const { data } = await api.get<Page<Named>>('/domains?per_page=1000');
+  const found = data.find(({ name }) => name === domain.name);
+  return (found ?? (await api.post<Named>('/domains', { domain }))).id;
+}
+
+async function findMain(api: Api): Promise<number> {
+  // A new account's branch is made by an event; it may arrive a moment after the account.
+  const { data } = await poll(
+    () => api.get<Page<Named & { is_default: boolean }>>('/branches?per_page=1000'),
+    (page) => page.data.some((branch) => branch.is_default),
+  );
+  return (data.find((branch) => branch.is_default) as Named).id;
+}
+
+async function ensureDefinitions(api: Api, tables: SeedTable[], domainId: number, branchId: number) {
+  const { data } = await api.get<Page<Definition>>(`/table_definitions?branch_id=${branchId}&per_page=1000`);
+  const byName = new Map<string, Definition>(data.map((definition) => [definition.name, definition]));
+  for (const { name, description, columns } of tables) {
+    const found = byName.get(name);
+    const table_definition = { name, description, domain_id: domainId };
+    const definition =
+      found ?? (await api.post<Definition>('/table_definitions', { branch_id: branchId, table_definition }));
+    byName.set(name, definition);
+    const existing = found ? await columnNames(api, found.id) : [];
+    for (const { refersTo, ...column } of columns) {
+      if (existing.includes(column.name)) continue;
+      const target = refersTo ? { foreign_key_table_id: byName.get(refersTo)?.id } : {};
+      await api.post('/column_definitions', {
+        table_definition_id: definition.id,
+        column_definition: { ...column, ...target },
+      });
+    }
+  }
+  return new Map(tables.map(({ name }) => [name, byName.get(name) as Definition]));
+}
+
+async function columnNames(api: Api, tableDefinitionId: number): Promise<string[]> {
+  const path = `/column_definitions?table_definition_id=${tableDefinitionId}&per_page=1000`;
+  return (await api.get<Page<Named>>(path)).data.map(({ name }) => name);
+}
+
+async function ensureDeployed(api: Api, branchId: number, definitions: Definition[]): Promise<void> {
+  const path = `/deployed_table_definitions?branch_id=${branchId}&per_page=1000`;
+  const deployed = (await api.get<Page<{ table_definition_id: number }>>(path)).data;
+  const isDeployed = ({ id }: Definition) => deployed.some((table) => table.table_definition_id === id);
+  if (definitions.every(isDeployed)) return;
+  const deployment = await api.post<{ id: number }>('/deployments', {
+    branch_id: branchId,
+    table_definition_ids: definitions.map(({ id }) => id),
+  });
+  await api.post(`/deployments/${deployment.id}/deploy`);
+}
+
+// Tables that refer to others come a wave later: their rows need the others' rows.
+function wavesOf(tables: SeedTable[]): SeedTable[][] {
+  const refersTo = (table: SeedTable) => table.columns.some((column) => column.refersTo);
+  return [tables.filter((table) => !refersTo(table)), tables.filter(refersTo)].filter((wave) => wave.length > 0);
+}
+
+async function ensureImported(
+  api: Api,
+  branchId: number,
+  code: string,
+  tables: SeedTable[],
+  definitions: Map<string, Definition>,
+): Promise<void> {
+  const { data } = await api.get<Page<Import>>(`/imports?q=correlation_code:eq:${code}&per_page=1000`);
+  if (data.some(({ status }) => /^completed?$/.test(status))) return;
+  const under = data.find(({ status }) => status === 'processing');
+  const id = under?.id ?? (await startImport(api, branchId, code, tables, definitions));
+  const done = await poll(
+    () => api.get<Import>(`/imports/${id}`),
+    ({ status }) => finished.test(status),
+    300_000,
+  );
+  if (!/^completed?$/.test(done.status))
+    throw new Error(`The import of ${tables.map(({ name }) => name).join(', ')} ended as ${JSON.stringify(done)}`);
+}
+
+async function startImport(
+  api: Api,
+  branchId: number,
+  code: string,
+  tables: SeedTable[],
+  definitions: Map<string, Definition>,
+): Promise<number> {
+  const { id } = await api.post<Import>('/imports', { branch_id: branchId, correlation_code: code });
+  for (const table of tables) {
+    const { upload_url } = await api.post<ImportTable>(`/imports/${id}/tables`, {
+      table_definition_id: definitions.get(table.name)?.id,
+      pattern: 'full',
+    });
+    await upload(upload_url, toCsv(table));
+  }
+  await api.post(`/imports/${id}/upload_complete`);
+  return id;
+}

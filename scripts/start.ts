@@ -1,0 +1,75 @@
+// `npm start`: the whole system on this machine with nothing but Node. See docs/how-to/run-embedded.md.
+import { parseArgs } from 'node:util';
+import { finalScreen } from './embedded/final-screen.ts';
+import { AlreadyRunningError, readHome } from './embedded/home.ts';
+import { createScreen } from './embedded/screen.ts';
+import { StoppedError, startSystem } from './embedded/supervisor.ts';
+import { seedDemo } from './seed/demo.ts';
+
+const help = `Usage: npm start [-- --no-demo]
+
+Starts Almanac on this machine: PostgreSQL and the six services. Stop it with Ctrl-C.
+
+  --no-demo   without the demo account and its reference data
+
+  PORT          port of the API (default 8080; 0 = any free one)
+  ALMANAC_HOME  where the state is kept (default .almanac)
+
+More settings: docs/how-to/configure.md`;
+
+const { values } = parseArgs({ options: { 'no-demo': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+if (values.help) {
+  console.log(help);
+  process.exit(0);
+}
+
+const home = readHome(process.env);
+const screen = createScreen(process.stdout);
+const interrupted = new AbortController();
+let stop: () => Promise<void> = async () => {};
+let leaving = false;
+
+const leave = (why: string) => {
+  if (leaving) return;
+  leaving = true;
+  screen.say(`\nStopping (${why}) …`);
+  interrupted.abort(new StoppedError());
+  stop().then(
+    () => {
+      screen.say('Stopped. Nothing is lost; "npm start" takes it up again.');
+      process.exit(0);
+    },
+    (error: Error) => {
+      screen.say(error.message);
+      process.exit(1);
+    },
+  );
+};
+process.on('SIGINT', () => leave('Ctrl-C'));
+process.on('SIGTERM', () => leave('SIGTERM'));
+process.on('SIGHUP', () => leave('the terminal has gone'));
+process.on('disconnect', () => leave('the process that started this has gone'));
+process.stdout.on('error', () => {}); // a pipe that was closed is no reason to stop
+
+try {
+  screen.say(`Almanac · state in ${home.folder} · Ctrl-C stops it`);
+  const system = await startSystem({ home, env: process.env, screen }, (way) => {
+    stop = way;
+  });
+  if (!values['no-demo']) await seedDemo({ home, system, screen, signal: interrupted.signal });
+  screen.say(finalScreen(home, system.baseUrl));
+  process.send?.({ ready: true, base_url: system.baseUrl });
+} catch (error) {
+  if (!leaving) {
+    leaving = true;
+    console.error(`\n${error instanceof AlreadyRunningError ? error.message : explain(error)}`);
+    await stop().catch(() => {});
+    process.exit(1);
+  }
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? `\n(${error.cause.message})` : '';
+  return `Almanac did not start: ${error.message}${cause}`;
+}
