@@ -1,19 +1,34 @@
-// tests/real need real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.
-const withoutServers = process.env.ALMANAC_TEST_REAL === '1' ? [] : ['<rootDir>/tests/real/'];
+// One project for each layer of tests; `npm test` runs those that need nothing but Node (scripts/test.ts), .ci/run the rest.
+const transform = {
+  '\\.ts$': [
+    '@swc/jest',
+    { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' }, sourceMaps: 'inline' },
+  ],
+};
+
+const project = (displayName, testMatch, setup) => ({
+  displayName,
+  testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
+  extensionsToTreatAsEsm: ['.ts'],
+  transform,
+  testPathIgnorePatterns: ['/node_modules/', '/generated/'],
+  modulePathIgnorePatterns: ['<rootDir>/.almanac'],
+  globalSetup: `<rootDir>/packages/testkit/src/${setup}-setup.ts`,
+  globalTeardown: `<rootDir>/packages/testkit/src/${setup}-teardown.ts`,
+});
+
+const projects = [
+  project('unit', ['packages/**/*.test.ts', 'services/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], 'jest-global'),
+  project('service', ['services/*/tests/**/*.test.ts'], 'jest-global'),
+  project('contract', ['tests/contract/**/*.test.ts'], 'jest-system'),
+  project('acceptance', ['tests/acceptance/**/*.test.ts'], 'jest-system'),
+];
+
+// These need real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.
+const real = project('real', ['tests/real/**/*.test.ts'], 'jest-global');
 
 /** @type {import('jest').Config} */
 export default {
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' }, sourceMaps: 'inline' },
-    ],
-  },
-  testMatch: ['<rootDir>/{packages,services,scripts,tests}/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/generated/', ...withoutServers],
-  modulePathIgnorePatterns: ['<rootDir>/.almanac'],
-  globalSetup: '<rootDir>/packages/testkit/src/jest-global-setup.ts',
-  globalTeardown: '<rootDir>/packages/testkit/src/jest-global-teardown.ts',
+  projects: process.env.ALMANAC_TEST_REAL === '1' ? [...projects, real] : projects,
   testTimeout: 60_000,
 };

@@ -1,0 +1,125 @@
+// Brings up the whole embedded system for a test run, in a folder of its own on free ports, and speaks its operators' CLI.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+/** Names the folder of the system under test, when it was started here. */
+export const systemHomeName = 'ALMANAC_TEST_SYSTEM_HOME';
+
+export type RunningSystem = {
+  baseUrl: string;
+  home: string;
+  pid: number;
+  /** What it has printed so far. */
+  output(): string;
+  /** Asks it to stop and waits; its folder goes too unless `keep` is set. Answers the exit code. */
+  stop(options?: { keep?: boolean }): Promise<number | null>;
+  /** Ends the supervisor without asking. */
+  kill(): Promise<void>;
+};
+
+type StartOptions = {
+  /** A folder that is kept for another start; a temporary one when left out. */
+  home?: string;
+  demo?: boolean;
+  env?: Record<string, string | undefined>;
+};
+
+const readyWithinMs = 120_000;
+
+/** Starts `npm start`'s program and waits until it says that it is ready. */
+export async function startSystem({ home, demo = false, env = {} }: StartOptions = {}): Promise<RunningSystem> {
+  const folder = home ?? mkdtempSync(join(tmpdir(), 'almanac-system-'));
+  const words = ['--disable-warning=ExperimentalWarning', 'scripts/start.ts', ...(demo ? [] : ['--no-demo'])];
+  const child = spawn(process.execPath, words, {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: '', PORT: '0', ALMANAC_HOME: folder, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let output = '';
+  const keep = (chunk: Buffer) => {
+    output += chunk;
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  try {
+    const baseUrl = await ready(child, () => output);
+    return {
+      baseUrl,
+      home: folder,
+      pid: child.pid as number,
+      output: () => output,
+      stop: async ({ keep = false } = {}) => {
+        const code = await end(child, 'SIGTERM');
+        if (!keep) rmSync(folder, { recursive: true, force: true });
+        return code;
+      },
+      kill: async () => {
+        await end(child, 'SIGKILL');
+      },
+    };
+  } catch (error) {
+    await end(child, 'SIGTERM');
+    if (!home) rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function ready(child: ChildProcess, output: () => string): Promise<string> {
+  return new Promise((done, fail) => {
+    const timer = setTimeout(() => fail(new Error(`The system was not ready in time:\n${output()}`)), readyWithinMs);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      fail(new Error(`The system did not start (code ${code}):\n${output()}`));
+    });
+    child.on('message', (message) => {
+      if (typeof message !== 'object' || message === null || !('base_url' in message)) return;
+      clearTimeout(timer);
+      done(String(message.base_url));
+    });
+  });
+}
+
+function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((done) => {
+    child.once('close', (code) => done(code));
+    child.kill(signal);
+  });
+}
+
+/** The processes of an embedded system by name, as its supervisor tells them now. */
+export function readProcesses(home: string): Record<string, number> {
+  const runtime = JSON.parse(readFileSync(join(home, 'runtime.json'), 'utf8')) as { processes: Record<string, number> };
+  return runtime.processes;
+}
+
+/** Where the system under test keeps its state; throws when it runs elsewhere. */
+export function systemHome(): string {
+  const home = process.env[systemHomeName];
+  if (!home) throw new Error('The system under test was not started here, so its processes are out of reach.');
+  return home;
+}
+
+export type CommandResult = { code: number; stdout: string; stderr: string };
+
+/** Runs an operators' command against the system under test (or the one in `home`). */
+export function runAdmin(words: string[], home = process.env[systemHomeName]): Promise<CommandResult> {
+  const env = { ...process.env, NODE_OPTIONS: '', ...(home ? { ALMANAC_HOME: home } : {}) };
+  const args = ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...words];
+  return new Promise((done) => {
+    const child = execFile(process.execPath, args, { cwd: root, env }, (_error, stdout, stderr) => {
+      done({ code: child.exitCode ?? 1, stdout, stderr });
+    });
+  });
+}
+
+/** Runs an operators' command that has to succeed, and reads its JSON answer. */
+export async function admin<T>(words: string[], home?: string): Promise<T> {
+  const { code, stdout, stderr } = await runAdmin([...words, '--json'], home);
+  if (code !== 0) throw new Error(`admin ${words.join(' ')} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as T;
+}

@@ -1,0 +1,105 @@
+// `npm test`: every layer of tests that needs nothing but Node, one after the other, with one summary at the end.
+// Words after `--` go to jest as they are: `npm test -- services/data`, `npm test -- --part acceptance`.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { readJson } from './embedded/home.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
+
+type Counts = { suites: number; failedSuites: number; passed: number; failed: number; seconds: number };
+
+// One system is shared by the files of a part, and some files break parts of it on purpose: one file at a time.
+const parts = {
+  unit: ['--maxWorkers=2'],
+  service: ['--maxWorkers=2'],
+  contract: ['--runInBand'],
+  acceptance: ['--runInBand'],
+  real: ['--runInBand'],
+};
+type Part = keyof typeof parts;
+
+const { chosen, words } = readArguments(process.argv.slice(2));
+const results = new Map<Part, Counts>();
+let running: ReturnType<typeof spawn> | undefined;
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => running?.kill(name));
+
+for (const part of chosen) {
+  console.log(`\n── ${part} tests ──`);
+  results.set(part, await runPart(part, words));
+}
+summarize(results);
+
+function readArguments(args: string[]): { chosen: Part[]; words: string[] } {
+  const chosen: Part[] = [];
+  const words: string[] = [];
+  for (let place = 0; place < args.length; place++) {
+    if (args[place] !== '--part') words.push(args[place] as string);
+    else if ((args[++place] as string) in parts) chosen.push(args[place] as Part);
+    else {
+      console.error(`--part should be one of ${Object.keys(parts).join(', ')}.`);
+      process.exit(2);
+    }
+  }
+  const withReal = process.env.ALMANAC_TEST_REAL === '1';
+  const all = (Object.keys(parts) as Part[]).filter((part) => part !== 'real' || withReal);
+  return { chosen: chosen.length > 0 ? chosen : all, words };
+}
+
+async function runPart(part: Part, words: string[]): Promise<Counts> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-test-'));
+  const outputFile = join(folder, 'result.json');
+  const begun = performance.now();
+  try {
+    const args = ['--selectProjects', part, '--json', `--outputFile=${outputFile}`, '--passWithNoTests'];
+    const code = await run([...args, ...(parts[part] as string[]), ...words]);
+    type Report = Record<'numTotalTestSuites' | 'numFailedTestSuites' | 'numPassedTests' | 'numFailedTests', number>;
+    const report = readJson<Report>(outputFile);
+    const counts = {
+      suites: report?.numTotalTestSuites ?? 0,
+      failedSuites: report?.numFailedTestSuites ?? 0,
+      passed: report?.numPassedTests ?? 0,
+      failed: report?.numFailedTests ?? 0,
+      seconds: (performance.now() - begun) / 1000,
+    };
+    // A file that can't be loaded, or a set-up that fails, has no failed test to its name; it still counts as one.
+    if (code !== 0 && counts.failed === 0) counts.failed = Math.max(1, counts.failedSuites);
+    return counts;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function run(args: string[]): Promise<number> {
+  return new Promise((done) => {
+    running = spawn(
+      process.execPath,
+      ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, ...args],
+      {
+        cwd: root,
+        env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' },
+        stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file; jest's own lines come on stderr
+      },
+    );
+    running.once('close', (code) => done(code ?? 1));
+  });
+}
+
+function summarize(results: Map<Part, Counts>): void {
+  const total = { passed: 0, failed: 0 };
+  console.log('');
+  for (const [part, { suites, failedSuites, passed, failed, seconds }] of results) {
+    total.passed += passed;
+    total.failed += failed;
+    const files = `${suites} files${failedSuites > 0 ? ` (${failedSuites} failed)` : ''}`;
+    console.log(
+      `${failed > 0 ? '✗' : '✓'} ${part.padEnd(11)} ${passed} passed, ${failed} failed in ${files}, ${seconds.toFixed(1)} s`,
+    );
+  }
+  console.log('');
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  process.exitCode = total.failed > 0 ? 1 : 0;
+}
