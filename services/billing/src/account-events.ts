@@ -1,0 +1,18 @@
+// Hears of new accounts and opens their books. Messages may come twice or late.
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import { withTransaction } from '@almanac/service-kit/database';
+import { receiveOnce } from '@almanac/service-kit/inbox';
+import { openAccount } from './account-billing.ts';
+import type { BillingContext } from './context.ts';
+
+const queue = 'billing.accounts';
+
+/** Consumes the events for as long as the bus runs. */
+export function consumeAccountEvents(ctx: BillingContext, bus: Bus): Promise<void> {
+  return bus.consume(queue, ['identity.account.created'], async (message) => {
+    const { account_id, plan } = message.payload as { account_id: number; plan?: string };
+    await withTransaction(ctx.pool, async (sql) => {
+      if (await receiveOnce(sql, queue, message.id)) await openAccount(sql, account_id, plan ?? 'free');
+    });
+  });
+}

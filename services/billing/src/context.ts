@@ -1,0 +1,13 @@
+// What billing's functions are given.
+import type { Logger } from '@almanac/service-kit/logger';
+import type pg from 'pg';
+import type { PrismaClient } from './generated/prisma/client.ts';
+
+export type BillingContext = {
+  /** For the counters: single statements whose locks make counting exact. */
+  pool: pg.Pool;
+  /** For everything else. */
+  prisma: PrismaClient;
+  logger: Logger;
+  leaseSeconds: number;
+};

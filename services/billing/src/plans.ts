@@ -1,0 +1,28 @@
+// What each plan gives (contract, Limits; design 3.3): calls a month, and branching.
+
+export const planNames = ['free', 'plus', 'business', 'enterprise'] as const;
+export type PlanName = (typeof planNames)[number];
+
+export const plans = {
+  free: { allowance: 1_000, branching: false },
+  plus: { allowance: 15_000, branching: false },
+  business: { allowance: 45_000, branching: true },
+  // Agreed per account; until an operator sets it, what Business gives.
+  enterprise: { allowance: 45_000, branching: true },
+} as const satisfies Record<PlanName, { allowance: number; branching: boolean }>;
+
+export const billingStatuses = ['current', 'overdue', 'cancelled'] as const;
+export type BillingStatus = (typeof billingStatuses)[number];
+
+const graceSeconds = 7 * 86_400;
+
+/**
+ * When writes stop for want of payment: overdue by more than 7 days, to the second (7 days exactly still pass), or a
+ * cancelled account. `inSeconds` counts down while overdue and not yet blocked; else 0.
+ */
+export function writeBlock(status: string, overdueSeconds: number | null): { blocked: boolean; inSeconds: number } {
+  if (status === 'cancelled') return { blocked: true, inSeconds: 0 };
+  if (status !== 'overdue' || overdueSeconds === null) return { blocked: false, inSeconds: 0 };
+  if (overdueSeconds >= graceSeconds + 1) return { blocked: true, inSeconds: 0 };
+  return { blocked: false, inSeconds: Math.max(1, Math.floor(graceSeconds - overdueSeconds) + 1) };
+}

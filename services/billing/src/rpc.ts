@@ -1,0 +1,30 @@
+// What gateways, identity and operators ask billing over gRPC, and who may ask what.
+import { pgSql } from '@almanac/service-kit/database';
+import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
+import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import { getAccountBilling, openAccount, updateAccountBilling } from './account-billing.ts';
+import { reserveCalls } from './call-leases.ts';
+import { settleCalls } from './call-settlement.ts';
+import type { BillingContext } from './context.ts';
+
+/** The handlers; the account is always the one of the signed context. */
+export function createHandlers(ctx: BillingContext): RpcHandlers<'billing'> {
+  return {
+    ReserveCalls: (call, request) => reserveCalls(ctx, call, request),
+    SettleCalls: (call, request) => settleCalls(ctx, call, request),
+    GetAccountBilling: (call) => getAccountBilling(ctx, call),
+    UpdateAccountBilling: (call, request) => updateAccountBilling(ctx, call, request),
+    OpenAccount: async (call, request) => {
+      await openAccount(pgSql(ctx.pool), call.accountId, request.plan);
+      return getAccountBilling(ctx, call);
+    },
+  };
+}
+
+export const callers: RpcServerOptions<'billing'>['callers'] = {
+  ReserveCalls: ['gateway'],
+  SettleCalls: ['gateway'],
+  GetAccountBilling: ['gateway', 'identity', 'operator'],
+  UpdateAccountBilling: ['identity', 'operator'],
+  OpenAccount: ['identity', 'operator'],
+};

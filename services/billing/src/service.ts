@@ -1,0 +1,78 @@
+// Billing, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
+import { join } from 'node:path';
+import { createPool, pgSql } from '@almanac/service-kit/database';
+import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
+import { createHttpServer } from '@almanac/service-kit/http';
+import { createLogger } from '@almanac/service-kit/logger';
+import { migrate } from '@almanac/service-kit/migrate';
+import { createOutboxRelay } from '@almanac/service-kit/outbox';
+import { createRpcServer } from '@almanac/service-kit/rpc-server';
+import type { Service } from '@almanac/service-kit/run';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { consumeAccountEvents } from './account-events.ts';
+import type { BillingConfig } from './config.ts';
+import type { BillingContext } from './context.ts';
+import { PrismaClient } from './generated/prisma/client.ts';
+import { routes } from './http.ts';
+import { callers, createHandlers } from './rpc.ts';
+import { createSweeper } from './sweeper.ts';
+
+const directory = join(import.meta.dirname, '../prisma/migrations');
+
+/** Brings the database up to date; safe when several instances do it at once. */
+export async function migrateBilling(config: BillingConfig): Promise<void> {
+  const logger = createLogger('billing', config.common.logLevel);
+  await migrate({ databaseUrl: config.secrets.databaseUrl, directory, logger });
+}
+
+export async function createBilling(config: BillingConfig): Promise<Service<BillingContext>> {
+  const frame = await createFrame(config.common);
+  const { logger, health, metrics, bus, verifyContext } = frame;
+  const { host, httpPort } = config.common;
+  const { databaseUrl } = config.secrets;
+  const pool = createPool({ url: databaseUrl, name: 'almanac-billing', max: 20, logger });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const context: BillingContext = { pool, prisma, logger, leaseSeconds: config.leaseSeconds };
+  health.add('database', () => pgSql(pool)('select 1'));
+
+  const relay = createOutboxRelay({ pool, bus, logger });
+  metrics.gauge('almanac_outbox_waiting', 'Announcements not yet on the bus.', async () => (await relay.lag()).waiting);
+  metrics.gauge('almanac_call_leases_open', 'Leases gateways hold.', () => countOpenLeases(context));
+  const rpc = createRpcServer({
+    service: 'billing',
+    host,
+    port: config.rpcPort,
+    handlers: createHandlers(context),
+    callers,
+    verifyContext,
+    logger,
+    metrics,
+  });
+  const http = createHttpServer({
+    service: 'billing',
+    host,
+    port: httpPort,
+    logger,
+    health,
+    metrics,
+    verifyContext,
+    routes: routes(context),
+  });
+
+  const lifecycle = createLifecycle(frame, [
+    { name: 'migrations', start: () => migrate({ databaseUrl, directory, logger }) },
+    { name: 'database', stop: () => prisma.$disconnect().then(() => (pool.ended ? undefined : pool.end())) },
+    { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
+    { name: 'consumers', start: () => consumeAccountEvents(context, bus) },
+    { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
+    createSweeper({ pool, logger }),
+    { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
+    { name: 'http', start: () => http.start(), stop: () => http.stop() },
+  ]);
+  return { context, ...lifecycle };
+}
+
+async function countOpenLeases(ctx: BillingContext): Promise<number> {
+  const { rows } = await pgSql(ctx.pool)('select count(*) as open from call_lease where closed_at is null');
+  return rows[0]?.open;
+}

@@ -1,0 +1,49 @@
+// Takes back, every few seconds, what silent gateways hold, and forgets leases that ended long ago. Every replica runs one.
+import { pgSql } from '@almanac/service-kit/database';
+import type { Part } from '@almanac/service-kit/frame';
+import type { Logger } from '@almanac/service-kit/logger';
+import type pg from 'pg';
+
+import { forgetOldLeases, listAccountsWithExpired, takeBackExpired } from './call-leases.ts';
+
+const everyMs = 5_000;
+const forgetEveryMs = 3_600_000;
+const accountsAtOnce = 500;
+
+export function createSweeper(options: { pool: pg.Pool; logger: Logger; everyMs?: number }): Part {
+  const sql = pgSql(options.pool);
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let forgottenAt = 0;
+
+  const sweep = async () => {
+    try {
+      for (const accountId of await listAccountsWithExpired(sql, accountsAtOnce)) {
+        const leases = await takeBackExpired(sql, accountId);
+        if (leases > 0) options.logger.warn({ account_id: accountId, leases }, 'leases of a silent gateway taken back');
+      }
+      if (Date.now() - forgottenAt > forgetEveryMs) {
+        await forgetOldLeases(sql);
+        forgottenAt = Date.now();
+      }
+    } catch (error) {
+      options.logger.warn({ err: error }, 'leases could not be swept; it will be tried again');
+    }
+  };
+  const loop = () => {
+    running = sweep().finally(() => {
+      if (timer) timer = setTimeout(loop, options.everyMs ?? everyMs);
+    });
+  };
+  return {
+    name: 'sweeper',
+    start: async () => {
+      timer = setTimeout(loop, options.everyMs ?? everyMs);
+    },
+    stop: async () => {
+      clearTimeout(timer);
+      timer = undefined;
+      await running;
+    },
+  };
+}

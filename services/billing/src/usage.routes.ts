@@ -1,0 +1,37 @@
+// GET /usage: an extension to the contract.
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
+import { type Route, route } from '@almanac/service-kit/route';
+import { z } from 'zod';
+import type { BillingContext } from './context.ts';
+import { listUsage, usageFields } from './usage.ts';
+
+const day = z.iso.date('must be a date, YYYY-MM-DD');
+
+const usageSchema = z.object({
+  day: z.iso.date(),
+  method: z.string(),
+  resource: z.string().meta({ description: 'The first segment of the path below /api/v1.' }),
+  application_id: z.int().nullable(),
+  calls: z.int(),
+});
+
+/** For every token of the account that may read. */
+export function usageRoutes(ctx: BillingContext): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/usage',
+      tag: 'Account',
+      summary: 'Calls per day, method, resource and application',
+      description: 'Counted calls of the account, in UTC days; the present month unless from or to say otherwise.',
+      extension: true,
+      query: {
+        ...listParameters,
+        from: day.optional().meta({ description: 'First day.' }),
+        to: day.optional().meta({ description: 'Last day.' }),
+      },
+      response: pageSchema(usageSchema),
+      handle: ({ call, query }) => listUsage(ctx, call, query, readListQuery(query, usageFields, 'resource')),
+    }),
+  ];
+}

@@ -1,0 +1,59 @@
+// Where an account's calls went: per day, method, resource and application.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { pgSql } from '@almanac/service-kit/database';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { type Fields, type ListQuery, type Page, page, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { periodStartSql } from './account-billing.ts';
+import type { BillingContext } from './context.ts';
+
+/** The fields `q` and `sort` may name. */
+export const usageFields: Fields = {
+  day: 'time',
+  method: 'text',
+  resource: 'text',
+  application_id: 'integer',
+  calls: 'integer',
+};
+
+export type Usage = {
+  day: string;
+  method: string;
+  resource: string;
+  application_id: number | null;
+  calls: number;
+};
+
+const keyOrder = ['day', 'method', 'resource', 'application_id'] as const;
+
+/** Lists usage from one day to another, both included; from the first of the present month when not said otherwise. */
+export async function listUsage(
+  ctx: BillingContext,
+  call: Pick<CallContext, 'accountId'>,
+  range: { from?: string; to?: string },
+  list: ListQuery,
+): Promise<Page<Usage>> {
+  if (range.from !== undefined && range.to !== undefined && range.from > range.to)
+    throw new ServiceError('bad_request', 'from must not be after to.');
+  const from = range.from ?? (range.to === undefined ? await firstDayOfMonth(ctx) : undefined);
+  const day = { ...(from && { gte: new Date(from) }), ...(range.to && { lte: new Date(range.to) }) };
+  const where = { account_id: call.accountId, day, ...prismaWhere(list.conditions) };
+  const rest = keyOrder.filter((field) => field !== list.sort?.field).map((field) => ({ [field]: 'asc' as const }));
+  const orderBy = list.sort ? [{ [list.sort.field]: list.sort.direction }, ...rest] : rest;
+  const [rows, total] = await ctx.prisma.$transaction([
+    ctx.prisma.daily_usage.findMany({ where, orderBy, ...window(list) }),
+    ctx.prisma.daily_usage.count({ where }),
+  ]);
+  const data = rows.map((row) => ({
+    day: row.day.toISOString().slice(0, 10),
+    method: row.method,
+    resource: row.resource,
+    application_id: row.application_id || null,
+    calls: Number(row.calls),
+  }));
+  return page(data, list, total);
+}
+
+async function firstDayOfMonth(ctx: BillingContext): Promise<string> {
+  const { rows } = await pgSql(ctx.pool)(`select ${periodStartSql} as day`);
+  return rows[0]?.day;
+}
