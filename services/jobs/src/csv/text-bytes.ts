@@ -1,0 +1,141 @@
+// From the bytes of a stored file to checked UTF-8: gzip is unpacked, a byte order mark read, UTF-16 recoded. Bytes that are
+// UTF-8 already pass through as they are; memory stays flat whatever comes.
+import { isUtf8 } from 'node:buffer';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { limits } from '@almanac/service-kit/limits';
+import { fileError } from './file-error.ts';
+
+export type TextLimits = {
+  /** Of the unpacked file. */
+  maxBytes: number;
+  /** How many times larger than its gzip file a text may be, once it is larger than `ratioFrom` bytes. */
+  maxRatio: number;
+  ratioFrom: number;
+};
+
+export const textLimits: TextLimits = { maxBytes: limits.uploadBytes, maxRatio: 200, ratioFrom: 64 * 1024 * 1024 };
+
+/** The file's text as UTF-8 without byte order mark. What isn't text is a file error. */
+export async function* textBytes(
+  source: AsyncIterable<Uint8Array>,
+  allowed: TextLimits = textLimits,
+): AsyncGenerator<Uint8Array> {
+  const file = await peek(source, 4);
+  const unpacked = isGzip(file.head) ? await peek(gunzip(file.bytes, allowed), 4) : file;
+  const { head, bytes } = unpacked;
+  if (isGzip(head)) throw fileError('The file is packed by gzip more than once; pack it once.');
+  if (isZip(head)) throw fileError('The file is a ZIP archive (or a workbook); send CSV, or CSV packed by gzip.');
+  if (head[0] === 0xff && head[1] === 0xfe) yield* recode(bytes, 'utf-16le');
+  else if (head[0] === 0xfe && head[1] === 0xff) yield* recode(bytes, 'utf-16be');
+  else yield* checkUtf8(bytes, head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0);
+}
+
+const isGzip = (head: Uint8Array) => head[0] === 0x1f && head[1] === 0x8b;
+const isZip = (head: Uint8Array) => head[0] === 0x50 && head[1] === 0x4b && head[2] === 0x03 && head[3] === 0x04;
+
+type Peeked = { head: Uint8Array; bytes: AsyncGenerator<Uint8Array> };
+
+// The first bytes, and all of them again.
+async function peek(source: AsyncIterable<Uint8Array>, length: number): Promise<Peeked> {
+  const iterator = source[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  let done = false;
+  while (head.length < length && !done) {
+    const next = await iterator.next();
+    if (next.done) done = true;
+    else head = Buffer.concat([head, next.value]);
+  }
+  async function* bytes() {
+    try {
+      if (head.length > 0) yield head;
+      while (!done) {
+        const next = await iterator.next();
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return { head, bytes: bytes() };
+}
+
+async function* gunzip(source: AsyncIterable<Uint8Array>, allowed: TextLimits): AsyncGenerator<Uint8Array> {
+  let packed = 0;
+  const counted = async function* () {
+    for await (const chunk of source) {
+      packed += chunk.length;
+      yield chunk;
+    }
+  };
+  const unpacking = createGunzip({ chunkSize: 256 * 1024 });
+  pipeline(Readable.from(counted(), { objectMode: false }), unpacking, () => {});
+  let size = 0;
+  try {
+    for await (const chunk of unpacking as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > allowed.maxBytes) throw fileError(`The unpacked file is larger than ${allowed.maxBytes} bytes.`);
+      if (size > allowed.ratioFrom && size > packed * allowed.maxRatio)
+        throw fileError(`The file unpacks to more than ${allowed.maxRatio} times its size; send it unpacked.`);
+      yield chunk;
+    }
+  } catch (error) {
+    if (String((error as { code?: unknown }).code).startsWith('Z_'))
+      throw fileError('The gzip file is damaged or cut short.', error);
+    throw error;
+  } finally {
+    unpacking.destroy();
+  }
+}
+
+async function* recode(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      return Buffer.from(chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode(), 'utf8');
+    } catch (cause) {
+      throw fileError('The file begins as UTF-16, but is not valid UTF-16.', cause);
+    }
+  };
+  for await (const chunk of source) yield withoutNul(decode(chunk));
+  yield decode();
+}
+
+// Checked in whole chunks by native code; a character cut by the end of a chunk waits for the next one.
+async function* checkUtf8(source: AsyncIterable<Uint8Array>, skip: number): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array = new Uint8Array(0);
+  let toSkip = skip;
+  let at = 0;
+  for await (const chunk of source) {
+    const joined = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const whole = joined.length - cutCharacter(joined);
+    const ready = joined.subarray(0, whole);
+    rest = joined.subarray(whole);
+    if (!isUtf8(ready)) throw notUtf8(at);
+    at += ready.length;
+    yield withoutNul(ready.subarray(toSkip));
+    toSkip = 0;
+  }
+  if (rest.length > 0) throw notUtf8(at);
+}
+
+const notUtf8 = (at: number) =>
+  fileError(
+    `The file is not valid UTF-8 (shortly after byte ${at}); save it as UTF-8, or as UTF-16 with a byte order mark.`,
+  );
+
+function withoutNul(chunk: Uint8Array): Uint8Array {
+  if (chunk.includes(0)) throw fileError('The file holds the character U+0000, which no text may hold.');
+  return chunk;
+}
+
+/** How many bytes at the end begin a character that isn't complete. */
+function cutCharacter(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] as number;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
+}

@@ -1,0 +1,60 @@
+// Serves and takes the files of the folder store behind its pre-signed URLs. The signature is the only permission.
+import { createHash } from 'node:crypto';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import type { Express, NextFunction, Request, Response } from 'express';
+import type { FileStore } from './file-store.ts';
+import { filesPath, verifyFileUrl } from './file-urls.ts';
+import { incomingBytes } from './incoming.ts';
+import { contentDisposition } from './object-store.ts';
+
+/** Mounts GET, HEAD and PUT of `/files/<key>` beside the API. */
+export function mountFileServer(app: Express, store: FileStore, maxBytes: number = limits.uploadBytes): void {
+  app.use(filesPath, async (req: Request, res: Response, next: NextFunction) => {
+    res.locals.route = `${filesPath}/{key}`;
+    if (!['GET', 'HEAD', 'PUT'].includes(req.method))
+      throw new ServiceError('method_not_allowed', 'Use GET, HEAD or PUT here.', {
+        headers: { Allow: 'GET, HEAD, PUT' },
+      });
+    const [path = '', query = ''] = req.url.split('?', 2);
+    const grant = verifyFileUrl(req.method, path.slice(1), new URLSearchParams(query), store.secret, Date.now());
+    if (grant.method === 'PUT') await take(req, res, store, grant.key, maxBytes);
+    else send(res, next, store, grant);
+  });
+}
+
+async function take(req: Request, res: Response, store: FileStore, key: string, maxBytes: number): Promise<void> {
+  const md5 = req.headers['content-md5'];
+  const hash = typeof md5 === 'string' ? createHash('md5') : undefined;
+  const source = async function* () {
+    for await (const chunk of incomingBytes(req, res, maxBytes)) {
+      hash?.update(chunk);
+      yield chunk;
+    }
+    if (hash && hash.digest('base64') !== md5)
+      throw new ServiceError('bad_request', 'The bytes that came are not those Content-MD5 tells of.');
+  };
+  const stored = await store.put(key, source(), { maxBytes });
+  res.status(200).set('ETag', `"${stored.etag}"`).end();
+}
+
+function send(
+  res: Response,
+  next: NextFunction,
+  store: FileStore,
+  { key, name = 'download', type = 'application/octet-stream' }: { key: string; name?: string; type?: string },
+): void {
+  res.set({
+    'Content-Type': type,
+    'Content-Disposition': contentDisposition(name),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cache-Control': 'private, no-store',
+  });
+  // Ranges, so that a broken download can go on where it stopped.
+  res.sendFile(store.pathOf(key), { dotfiles: 'allow', cacheControl: false, lastModified: false }, (error) => {
+    if (!error || res.headersSent) return;
+    const status = (error as { status?: number }).status;
+    for (const header of ['Content-Disposition', 'Content-Security-Policy']) res.removeHeader(header);
+    next(status === 404 ? new ServiceError('not_found', 'The file is no longer there.') : error);
+  });
+}

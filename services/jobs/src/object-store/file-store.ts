@@ -1,0 +1,155 @@
+// The folder store: one file an object, written beside and renamed into place, so a reader meets whole files only.
+import { randomBytes } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { toServiceError } from '@almanac/service-kit/errors';
+import { signFileUrl } from './file-urls.ts';
+import {
+  limitBytes,
+  ObjectChanged,
+  type ObjectStore,
+  requireKey,
+  type StoredObject,
+  storeUnavailable,
+} from './object-store.ts';
+
+export type FileStore = ObjectStore & {
+  kind: 'file';
+  secret: Uint8Array;
+  /** Where the object's file is; for the server of pre-signed URLs. */
+  pathOf(key: string): string;
+};
+
+type FileStoreOptions = { folder: string; publicUrl: string; secret: Uint8Array };
+
+type Stats = { size: bigint; ino: bigint; mtimeNs: bigint };
+// A replaced file is another inode; time and size tell apart inodes used again.
+const describe = ({ size, ino, mtimeNs }: Stats): StoredObject => ({
+  size: Number(size),
+  etag: `${size.toString(16)}-${ino.toString(16)}-${mtimeNs.toString(16)}`,
+});
+
+const isMissing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException)?.code ?? '');
+const isDiskFault = (error: unknown) => typeof (error as NodeJS.ErrnoException)?.errno === 'number';
+const asStoreError = (error: unknown) => (isDiskFault(error) ? storeUnavailable(error) : toServiceError(error));
+
+/** A store in a folder of this machine (or a shared volume). */
+export function createFileStore({ folder, publicUrl, secret }: FileStoreOptions): FileStore {
+  const objects = join(folder, 'objects');
+  const unfinished = join(folder, 'unfinished');
+  const pathOf = (key: string) => join(objects, requireKey(key));
+
+  const put: ObjectStore['put'] = async (key, source, { maxBytes, signal }) => {
+    const path = pathOf(key);
+    const draft = join(unfinished, randomBytes(16).toString('hex'));
+    try {
+      await mkdir(unfinished, { recursive: true });
+      await pipeline(
+        limitBytes(source, maxBytes),
+        createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true }),
+        {
+          signal,
+        },
+      );
+      const stored = describe(await stat(draft, { bigint: true }));
+      await moveInto(draft, path);
+      return stored;
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw asStoreError(error);
+    }
+  };
+
+  return {
+    kind: 'file',
+    secret,
+    pathOf,
+    put,
+    start: async () => {
+      await mkdir(objects, { recursive: true, mode: 0o700 });
+      await mkdir(unfinished, { recursive: true, mode: 0o700 });
+    },
+    stop: () => {},
+    stat: async (key) => {
+      try {
+        return describe(await stat(pathOf(key), { bigint: true }));
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw asStoreError(error);
+      }
+    },
+    read: (key, etag) => readPinned(pathOf(key), etag),
+    remove: async (key) => {
+      await rm(pathOf(key), { force: true });
+      await removeEmptyFolders(dirname(pathOf(key)), objects);
+    },
+    presignPut: async (key, { expiresSeconds }) =>
+      signFileUrl(publicUrl, { method: 'PUT', key: requireKey(key), expires: inSeconds(expiresSeconds) }, secret),
+    presignGet: async (key, { expiresSeconds, fileName, contentType }) =>
+      signFileUrl(
+        publicUrl,
+        {
+          method: 'GET',
+          key: requireKey(key),
+          expires: inSeconds(expiresSeconds),
+          name: fileName,
+          type: contentType,
+        },
+        secret,
+      ),
+    sweep: async (olderThanSeconds) => {
+      const before = Date.now() - olderThanSeconds * 1000;
+      let removed = 0;
+      for (const name of await readdir(unfinished).catch(() => [])) {
+        const path = join(unfinished, name);
+        const found = await stat(path).catch(() => undefined);
+        if (!found || found.mtimeMs >= before) continue;
+        await rm(path, { force: true });
+        removed += 1;
+      }
+      return removed;
+    },
+  };
+}
+
+const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+
+// The folder may be swept away by a removal of its last object between the two calls.
+async function moveInto(draft: string, path: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    await mkdir(dirname(path), { recursive: true });
+    try {
+      await rename(draft, path);
+      return;
+    } catch (error) {
+      if (!isMissing(error) || attempt >= 5) throw error;
+    }
+  }
+}
+
+// The check and the reading use one open file: what is renamed over it meanwhile is another file.
+async function readPinned(path: string, etag: string): Promise<AsyncIterable<Uint8Array>> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, 'r');
+    const found = describe(await file.stat({ bigint: true }));
+    if (found.etag !== etag) throw new ObjectChanged();
+    return createReadStream(path, { fd: file, highWaterMark: 256 * 1024 });
+  } catch (error) {
+    await file?.close();
+    if (error instanceof ObjectChanged || isMissing(error)) throw new ObjectChanged();
+    throw asStoreError(error);
+  }
+}
+
+async function removeEmptyFolders(from: string, root: string): Promise<void> {
+  for (let folder = from; folder.length > root.length; folder = dirname(folder)) {
+    try {
+      await rmdir(folder);
+    } catch {
+      return;
+    }
+  }
+}

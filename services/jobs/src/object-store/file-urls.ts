@@ -1,0 +1,61 @@
+// Pre-signed URLs of the folder store: method, key, expiry and the answer's headers, bound together by an HMAC.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '@almanac/service-kit/errors';
+
+/** Below the public URL; the gateway passes it on to jobs without asking for a token, for the signature is the permission. */
+export const filesPath = '/files';
+
+export type FileGrant = {
+  method: 'GET' | 'PUT';
+  key: string;
+  /** Seconds since 1970. */
+  expires: number;
+  name?: string;
+  type?: string;
+};
+
+const parts = (grant: FileGrant) =>
+  JSON.stringify([grant.method, grant.key, grant.expires, grant.name ?? null, grant.type ?? null]);
+
+const signatureOf = (grant: FileGrant, secret: Uint8Array) =>
+  createHmac('sha256', secret).update(parts(grant)).digest('base64url');
+
+/** The URL that grants it. */
+export function signFileUrl(publicUrl: string, grant: FileGrant, secret: Uint8Array): string {
+  const url = new URL(`${publicUrl}${filesPath}/${grant.key}`);
+  url.searchParams.set('method', grant.method);
+  url.searchParams.set('expires', String(grant.expires));
+  if (grant.name !== undefined) url.searchParams.set('name', grant.name);
+  if (grant.type !== undefined) url.searchParams.set('type', grant.type);
+  url.searchParams.set('signature', signatureOf(grant, secret));
+  return url.href;
+}
+
+const refused = () => new ServiceError('forbidden', 'The link does not hold: it was changed, or its time is over.');
+
+/** Reads a URL's grant; 403 unless the signature holds for this method and its time isn't over. HEAD is allowed by GET. */
+export function verifyFileUrl(
+  method: string,
+  path: string,
+  query: URLSearchParams,
+  secret: Uint8Array,
+  now: number,
+): FileGrant {
+  const names = [...query.keys()];
+  const known = ['method', 'expires', 'name', 'type', 'signature'];
+  if (new Set(names).size !== names.length || names.some((name) => !known.includes(name))) throw refused();
+  const granted = query.get('method');
+  const expires = query.get('expires') ?? '';
+  if ((granted !== 'GET' && granted !== 'PUT') || !/^\d{1,12}$/.test(expires)) throw refused();
+  if (granted !== (method === 'HEAD' ? 'GET' : method)) throw refused();
+  const grant: FileGrant = { method: granted, key: path, expires: Number(expires) };
+  const name = query.get('name');
+  const type = query.get('type');
+  if (name !== null) grant.name = name;
+  if (type !== null) grant.type = type;
+  const wanted = Buffer.from(signatureOf(grant, secret));
+  const given = Buffer.from(query.get('signature') ?? '');
+  if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) throw refused();
+  if (grant.expires * 1000 <= now) throw refused();
+  return grant;
+}

@@ -1,0 +1,81 @@
+// Where files live between people and tables: one interface, a folder (file://) or an S3 bucket (s3://) behind it.
+// Objects are immutable to readers: an object is seen whole or not at all, and its etag changes when it is replaced.
+import { randomBytes } from 'node:crypto';
+import { ServiceError } from '@almanac/service-kit/errors';
+
+export type StoredObject = { size: number; etag: string };
+
+export type Download = { expiresSeconds: number; fileName: string; contentType: string };
+
+export type ObjectStore = {
+  /** Makes sure that the place exists. Does not wait for a server that is away. */
+  start(): Promise<void>;
+  stop(): void;
+  /** Stores all bytes of the source; nothing is seen under the key before all are there, or if the source fails. More than `maxBytes` is `too_large`. */
+  put(key: string, source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
+  /** Undefined when there is no such object. */
+  stat(key: string): Promise<StoredObject | undefined>;
+  /** The bytes of the object with this etag; `ObjectChanged` when it has gone or was replaced. */
+  read(key: string, etag: string): Promise<AsyncIterable<Uint8Array>>;
+  /** Removing what isn't there is fine. */
+  remove(key: string): Promise<void>;
+  /** A URL to which a client may PUT the object. */
+  presignPut(key: string, options: { expiresSeconds: number }): Promise<string>;
+  /** A URL from which a client may GET the object, as a download with that name. */
+  presignGet(key: string, options: Download): Promise<string>;
+  /** Clears away what interrupted uploads left behind, if older than this. */
+  sweep(olderThanSeconds: number): Promise<number>;
+};
+
+export type PutOptions = { maxBytes: number; contentType?: string; signal?: AbortSignal };
+
+/** The pinned object is no longer there. */
+export class ObjectChanged extends Error {
+  constructor() {
+    super('The object was removed or replaced.');
+    this.name = 'ObjectChanged';
+  }
+}
+
+/** A new key. Nothing a caller wrote is ever part of one, and nobody can guess the last part. */
+export function newObjectKey(accountId: number, place: 'imports' | 'exports' | 'rejections', id: number): string {
+  return `accounts/${accountId}/${place}/${id}-${randomBytes(16).toString('hex')}`;
+}
+
+const keyPattern = /^[a-z0-9]+(?:[/-][a-z0-9]+)*$/;
+
+/** Keys come from `newObjectKey`; this is the second lock on the door of the folder. */
+export function requireKey(key: string): string {
+  if (keyPattern.test(key) && key.length <= 200) return key;
+  throw new Error('not an object key');
+}
+
+/** The failure of a store that can't be reached: tried again later. */
+export function storeUnavailable(cause: unknown): ServiceError {
+  return new ServiceError('unavailable', 'The object store is not available just now; try again.', { cause });
+}
+
+/** Passes bytes on and refuses one more than the limit. */
+export async function* limitBytes(
+  source: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  seen: (bytes: number) => void = () => {},
+): AsyncGenerator<Uint8Array> {
+  let total = 0;
+  for await (const chunk of source) {
+    total += chunk.length;
+    if (total > maxBytes) throw new ServiceError('too_large', `The file is larger than ${maxBytes} bytes.`);
+    seen(chunk.length);
+    yield chunk;
+  }
+}
+
+/** RFC 6266: an ASCII name, and the exact one beside it when it differs. */
+export function contentDisposition(fileName: string): string {
+  const ascii = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const exact = encodeURIComponent(fileName).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"${ascii === fileName ? '' : `; filename*=UTF-8''${exact}`}`;
+}

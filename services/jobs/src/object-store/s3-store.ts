@@ -1,0 +1,247 @@
+// The S3 store: plain S3 only (MinIO, Ceph RGW, any). Uploads are cut into parts by ourselves, so that memory stays flat, a
+// source that fails aborts the upload, and a part of an earlier upload is never taken up by mistake.
+import { createHash } from 'node:crypto';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { Client, type ClientOptions } from 'minio';
+import {
+  contentDisposition,
+  limitBytes,
+  ObjectChanged,
+  type ObjectStore,
+  requireKey,
+  storeUnavailable,
+} from './object-store.ts';
+
+export type S3Options = {
+  endPoint: string;
+  port?: number;
+  tls: boolean;
+  accessKey: string;
+  secretKey: string;
+  bucket: string;
+  region: string;
+  /** Where clients reach the bucket, if not where we do. */
+  publicUrl?: string;
+};
+
+const partBytes = 8 * 1024 * 1024;
+const silenceMs = 30_000;
+
+/** Reads `s3://KEY:SECRET@host:port/bucket?tls=false&region=…&public_url=https://…`; `https://…` is the same with TLS. */
+export function readS3Url(text: string): S3Options {
+  const url = new URL(text);
+  const bucket = url.pathname.replace(/^\/|\/$/g, '');
+  if (!url.hostname || !url.username || !url.password || !/^[a-z0-9][a-z0-9.-]{2,62}$/.test(bucket))
+    throw new Error('use s3://KEY:SECRET@host:port/bucket');
+  const options: S3Options = {
+    endPoint: url.hostname,
+    tls: url.protocol === 'https:' || url.searchParams.get('tls') !== 'false',
+    accessKey: decodeURIComponent(url.username),
+    secretKey: decodeURIComponent(url.password),
+    bucket,
+    region: url.searchParams.get('region') ?? 'us-east-1',
+  };
+  if (url.port) options.port = Number(url.port);
+  const publicUrl = url.searchParams.get('public_url');
+  if (publicUrl) {
+    if (!URL.canParse(publicUrl)) throw new Error('public_url is not a URL');
+    options.publicUrl = publicUrl;
+  }
+  return options;
+}
+
+const codeOf = (error: unknown) => String((error as { code?: unknown })?.code ?? '');
+const isMissing = (error: unknown) => ['NotFound', 'NoSuchKey'].includes(codeOf(error));
+const asStoreError = (error: unknown) =>
+  error instanceof ServiceError || error instanceof ObjectChanged ? error : storeUnavailable(error);
+
+/** A store in one bucket. */
+export function createS3Store(options: S3Options): ObjectStore {
+  const { bucket } = options;
+  const client = new Client(clientOptions(options));
+  const signing = options.publicUrl ? new Client(publicClientOptions(options, new URL(options.publicUrl))) : client;
+
+  const attempt = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  };
+
+  const stat: ObjectStore['stat'] = async (key) => {
+    try {
+      const { size, etag } = await client.statObject(bucket, requireKey(key));
+      return { size, etag };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw storeUnavailable(error);
+    }
+  };
+
+  return {
+    // A bucket that is made by the operator beforehand is fine; so is one that we may make.
+    start: async () => {
+      try {
+        if (!(await client.bucketExists(bucket))) await client.makeBucket(bucket, options.region);
+      } catch (error) {
+        if (codeOf(error) === 'BucketAlreadyOwnedByYou' || codeOf(error) === 'BucketAlreadyExists') return;
+        throw storeUnavailable(error);
+      }
+    },
+    stop: () => {},
+    stat,
+    put: (key, source, putOptions) =>
+      attempt(async () => {
+        await upload(client, bucket, requireKey(key), source, putOptions);
+        const stored = await stat(key);
+        if (!stored) throw new Error('the object is not there after its upload');
+        return stored;
+      }),
+    read: async (key, etag) => {
+      let answer: IncomingMessage;
+      try {
+        answer = (await client.getObject(bucket, requireKey(key))) as IncomingMessage;
+      } catch (error) {
+        if (isMissing(error)) throw new ObjectChanged();
+        throw storeUnavailable(error);
+      }
+      if (String(answer.headers.etag).replace(/"/g, '') === etag) return bytesOf(answer);
+      answer.destroy();
+      throw new ObjectChanged();
+    },
+    remove: (key) => attempt(() => client.removeObject(bucket, requireKey(key))),
+    presignPut: (key, { expiresSeconds }) => signing.presignedPutObject(bucket, requireKey(key), expiresSeconds),
+    presignGet: (key, { expiresSeconds, fileName, contentType }) =>
+      signing.presignedGetObject(bucket, requireKey(key), expiresSeconds, {
+        'response-content-type': contentType,
+        'response-content-disposition': contentDisposition(fileName),
+      }),
+    sweep: (olderThanSeconds) => attempt(() => abortUploads(client, bucket, Date.now() - olderThanSeconds * 1000)),
+  };
+}
+
+// Jobs are tried again by their own rules; the client's retries would only hide an outage.
+const clientOptions = (options: S3Options): ClientOptions => ({
+  transport: impatient(options.tls),
+  endPoint: options.endPoint,
+  ...(options.port ? { port: options.port } : {}),
+  useSSL: options.tls,
+  accessKey: options.accessKey,
+  secretKey: options.secretKey,
+  region: options.region,
+  pathStyle: true,
+  retryOptions: { disableRetry: true },
+});
+
+// A server that accepts and then says nothing would hold a job for ever.
+function impatient(tls: boolean): NonNullable<ClientOptions['transport']> {
+  const request = (options: http.RequestOptions, onResponse: (answer: IncomingMessage) => void) => {
+    const made = (tls ? https : http).request(options, (answer) => {
+      made.setTimeout(0); // from here on the reader sets the pace; `bytesOf` watches it
+      onResponse(answer);
+    });
+    return made.setTimeout(silenceMs, () => made.destroy(new Error('the object store fell silent')));
+  };
+  return { request } as NonNullable<ClientOptions['transport']>;
+}
+
+async function* bytesOf(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
+  const iterator = answer[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const timer = setTimeout(() => answer.destroy(new Error('the object store fell silent')), silenceMs);
+      const next = await iterator.next().finally(() => clearTimeout(timer));
+      if (next.done) return;
+      yield next.value as Uint8Array;
+    }
+  } catch (error) {
+    throw storeUnavailable(error);
+  } finally {
+    answer.destroy();
+  }
+}
+
+const publicClientOptions = (options: S3Options, url: URL): ClientOptions => ({
+  ...clientOptions(options),
+  endPoint: url.hostname,
+  port: url.port ? Number(url.port) : url.protocol === 'https:' ? 443 : 80,
+  useSSL: url.protocol === 'https:',
+});
+
+async function upload(
+  client: Client,
+  bucket: string,
+  key: string,
+  source: AsyncIterable<Uint8Array>,
+  {
+    maxBytes,
+    contentType = 'application/octet-stream',
+    signal,
+  }: { maxBytes: number; contentType?: string; signal?: AbortSignal },
+): Promise<void> {
+  const headers = { 'Content-Type': contentType };
+  let uploadId: string | undefined;
+  try {
+    const etags: { part: number; etag: string }[] = [];
+    for await (const { part, isLast } of parts(limitBytes(source, maxBytes))) {
+      signal?.throwIfAborted();
+      if (isLast && uploadId === undefined) {
+        await client.putObject(bucket, key, part, part.length, headers);
+        return;
+      }
+      uploadId ??= await client.initiateNewMultipartUpload(bucket, key, headers);
+      const partNumber = etags.length + 1;
+      const { etag } = await client.uploadPart(
+        {
+          bucketName: bucket,
+          objectName: key,
+          uploadID: uploadId,
+          partNumber,
+          headers: {
+            'Content-Length': part.length,
+            'Content-MD5': createHash('md5').update(part).digest('base64'),
+          },
+        },
+        part,
+      );
+      etags.push({ part: partNumber, etag });
+    }
+    signal?.throwIfAborted();
+    await client.completeMultipartUpload(bucket, key, uploadId as string, etags);
+  } catch (error) {
+    if (uploadId !== undefined) await client.abortMultipartUpload(bucket, key, uploadId).catch(() => {});
+    throw error;
+  }
+}
+
+// At least one part, the last of any size.
+async function* parts(source: AsyncIterable<Uint8Array>): AsyncGenerator<{ part: Buffer; isLast: boolean }> {
+  let pending: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    pending.push(chunk);
+    size += chunk.length;
+    while (size > partBytes) {
+      const all = Buffer.concat(pending);
+      yield { part: all.subarray(0, partBytes), isLast: false };
+      pending = [all.subarray(partBytes)];
+      size -= partBytes;
+    }
+  }
+  yield { part: Buffer.concat(pending), isLast: true };
+}
+
+type Incomplete = { key: string; uploadId: string; initiated: Date };
+
+async function abortUploads(client: Client, bucket: string, before: number): Promise<number> {
+  let aborted = 0;
+  for await (const found of client.listIncompleteUploads(bucket, 'accounts/', true) as AsyncIterable<Incomplete>) {
+    if (new Date(found.initiated).getTime() >= before) continue;
+    await client.abortMultipartUpload(bucket, found.key, found.uploadId);
+    aborted += 1;
+  }
+  return aborted;
+}
