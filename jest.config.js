@@ -8,6 +8,7 @@ const transform = {
 
 const project = (displayName, testMatch, setup) => ({
   displayName,
+  testTimeout: setup === 'jest-system' ? 180_000 : 60_000,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
   extensionsToTreatAsEsm: ['.ts'],
   transform,
@@ -30,5 +31,4 @@ const real = project('real', ['tests/real/**/*.test.ts'], 'jest-global');
 /** @type {import('jest').Config} */
 export default {
   projects: process.env.ALMANAC_TEST_REAL === '1' ? [...projects, real] : projects,
-  testTimeout: 60_000,
 };

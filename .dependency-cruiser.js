@@ -1,0 +1,88 @@
+// Which way imports may point: protos <- service-kit <- services <- testkit <- tests. Read by dependency-cruiser (npm run check).
+const anyService = '^services/([^/]+)/';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Files that import each other can only be understood together; move what both need into a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-service-imports-a-service',
+      comment: 'Services share protos/ and service-kit, never source; ask over gRPC or listen to an event.',
+      severity: 'error',
+      from: { path: anyService },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'protos-import-nothing-of-ours',
+      severity: 'error',
+      from: { path: '^protos/' },
+      to: { path: '^(packages|services|scripts|tests)/' },
+    },
+    {
+      name: 'service-kit-knows-no-service',
+      severity: 'error',
+      from: { path: '^packages/service-kit/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^(packages/(?!service-kit/)|services|scripts|tests)/' },
+    },
+    {
+      name: 'service-source-needs-no-test-tools',
+      severity: 'error',
+      from: { path: '^services/[^/]+/src/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^(packages/(testkit|api-client)|scripts|tests)/' },
+    },
+    {
+      name: 'api-client-is-an-outsider',
+      comment: 'It shows what a stranger can do with the public API; it may know nothing from inside.',
+      severity: 'error',
+      from: { path: '^packages/api-client/' },
+      to: { path: '^(packages/(?!api-client/)|protos|services|scripts|tests)/' },
+    },
+    {
+      name: 'testkit-starts-services-as-processes',
+      severity: 'error',
+      from: { path: '^packages/testkit/' },
+      to: { path: '^(services|tests)/' },
+    },
+    {
+      name: 'end-to-end-tests-use-the-public-api',
+      severity: 'error',
+      from: { path: '^tests/(acceptance|contract)/' },
+      to: { path: '^(services|scripts)/' },
+    },
+    {
+      name: 'nobody-imports-tests',
+      severity: 'error',
+      from: { pathNot: '^tests/' },
+      to: { path: '^tests/' },
+    },
+    {
+      name: 'nobody-imports-scripts',
+      severity: 'error',
+      from: { path: '^(packages|services)/' },
+      to: { path: '^scripts/' },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/generated/' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json', '.d.ts'],
+    },
+  },
+};
