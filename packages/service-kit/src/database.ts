@@ -17,12 +17,14 @@ type PoolOptions = {
   max?: number;
   /** Long work (bulk load, bulk read) sets its own inside its transaction: `set_config('statement_timeout', '0', true)`. */
   statementTimeoutMs?: number;
+  /** When to give up on an answer that doesn't come at all, as through a network that swallows packets; never by default. */
+  queryTimeoutMs?: number;
   logger: Logger;
 };
 
 /** A pool that survives a database restart: broken connections are logged and replaced, never thrown at the process. */
 export function createPool(options: PoolOptions): pg.Pool {
-  const { url, name, max = 10, statementTimeoutMs = 30_000, logger } = options;
+  const { url, name, max = 10, statementTimeoutMs = 30_000, queryTimeoutMs, logger } = options;
   const pool = new pg.Pool({
     connectionString: url,
     application_name: name,
@@ -30,6 +32,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
+    query_timeout: queryTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

@@ -1,0 +1,249 @@
+// What every transport of the bus has to do. Run against PostgreSQL by postgres.test.ts and against a real RabbitMQ by
+// tests/real/bus-amqp.test.ts.
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@almanac/testkit/eventually';
+import { createTestDatabase } from '@almanac/testkit/postgres';
+import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
+import { jest } from '@jest/globals';
+import { pino } from 'pino';
+import { createPool, withTransaction } from '../database.ts';
+import { announce, createOutboxRelay } from '../outbox.ts';
+import { type Bus, type BusMessage, createBus } from './bus.ts';
+import { UnroutableError } from './message.ts';
+
+const logger = pino({ level: process.env.ALMANAC_TEST_LOG_LEVEL ?? 'silent' });
+
+/** Declares the tests; `url` is asked for when they run. */
+export function describeBus(transport: string, url: () => string): void {
+  describe(`bus on ${transport}`, () => {
+    jest.setTimeout(90_000); // the death of a consumer is noticed after seconds
+
+    const buses: Bus[] = [];
+    let proxies: TcpProxy[] = [];
+    let type = '';
+    let queue = '';
+
+    // Other tests use the same broker: every test has names of its own.
+    beforeEach(() => {
+      const unique = randomUUID().slice(0, 8);
+      type = `test_${unique}.thing.changed`;
+      queue = `test_${unique}.things`;
+    });
+
+    afterEach(async () => {
+      for (const proxy of proxies) if (!proxy.isOpen()) await proxy.restore();
+      await Promise.all(buses.splice(0).map((bus) => bus.stop()));
+      await Promise.all(proxies.map((proxy) => proxy.stop()));
+      proxies = [];
+    });
+
+    async function startBus(busUrl = url()): Promise<Bus> {
+      const bus = createBus(busUrl, { service: 'test', instance: String(buses.length), logger });
+      buses.push(bus);
+      await bus.start();
+      return bus;
+    }
+
+    async function startProxy(): Promise<TcpProxy> {
+      const proxy = await startTcpProxy(url());
+      proxies.push(proxy);
+      return proxy;
+    }
+
+    function messages(count: number, ofType = type): BusMessage[] {
+      const occurred_at = new Date().toISOString();
+      return Array.from({ length: count }, (_, n) => ({
+        v: 1,
+        id: randomUUID(),
+        type: ofType,
+        occurred_at,
+        payload: { n },
+      }));
+    }
+
+    it('delivers to every queue that wants the type, and once among the instances of a consumer', async () => {
+      const [publisher, one, two] = [await startBus(), await startBus(), await startBus()];
+      const seen: Record<string, number[]> = { first: [], second: [] };
+      const note = (name: string) => async (message: BusMessage) => {
+        seen[name]?.push(message.payload.n as number);
+      };
+      await one.consume(`${queue}.first`, [type], note('first'), { concurrency: 3 });
+      await two.consume(`${queue}.first`, [type], note('first'), { concurrency: 3 });
+      await two.consume(`${queue}.second`, [type, `${type}.not`], note('second'), { concurrency: 3 });
+      await publisher.publish([...messages(40), ...messages(3, `${type}.other`)]);
+      const all = Array.from({ length: 40 }, (_, n) => n);
+      await eventually(() => {
+        expect(seen.first?.toSorted(byNumber)).toEqual(all);
+        expect(seen.second?.toSorted(byNumber)).toEqual(all);
+      });
+    });
+
+    it('carries a message unchanged, also a large one', async () => {
+      const bus = await startBus();
+      const [message] = messages(1) as [BusMessage];
+      message.request_id = 'req-1';
+      message.payload = { text: 'ä\'"\\\n'.repeat(4_000), nested: { list: [1, null, true] } };
+      const seen: BusMessage[] = [];
+      const heard: BusMessage[] = [];
+      await bus.consume(queue, [type], async (m) => void seen.push(m));
+      await bus.subscribe([type], (m) => void heard.push(m));
+      await bus.publish([message]);
+      await eventually(() => expect([seen, heard]).toEqual([[message], [message]]));
+    });
+
+    it('tries a failing message again, then gives it up, while others go on', async () => {
+      const bus = await startBus();
+      const tries: number[] = [];
+      const done: number[] = [];
+      const handle = async ({ payload }: BusMessage) => {
+        tries.push(payload.n as number);
+        if (payload.n === 1 || (payload.n === 2 && tries.filter((n) => n === 2).length < 2)) throw new Error('not now');
+        done.push(payload.n as number);
+      };
+      await bus.consume(queue, [type], handle, { attempts: 2 });
+      await bus.publish(messages(6));
+      await eventually(() => expect(done.toSorted(byNumber)).toEqual([0, 2, 3, 4, 5]));
+      await eventually(async () => expect(await bus.deadLetters(queue)).toBe(1));
+      expect(tries.filter((n) => n === 1)).toHaveLength(2);
+      // Those without trouble did not wait for the pause of the failing ones.
+      expect(done.slice(0, 4).toSorted(byNumber)).toEqual([0, 3, 4, 5]);
+    });
+
+    it('lets every instance hear what it subscribed to', async () => {
+      const [one, two] = [await startBus(), await startBus()];
+      const heard: string[] = [];
+      let connected = 0;
+      const options = {
+        onConnected: () => {
+          connected += 1;
+        },
+      };
+      await one.subscribe([type], () => void heard.push('one'), options);
+      await two.subscribe([type], () => void heard.push('two'), options);
+      await eventually(() => expect(connected).toBe(2));
+      await two.publish(messages(2));
+      await eventually(() => expect(heard.toSorted()).toEqual(['one', 'one', 'two', 'two']));
+    });
+
+    it('lets events go that nobody wants, but never work', async () => {
+      const bus = await startBus();
+      const work = messages(1, `${type}.requested`);
+      await expect(bus.publish(messages(1))).resolves.toBeUndefined();
+      await expect(bus.publish([...messages(1), ...work])).rejects.toThrow(UnroutableError);
+      const seen: string[] = [];
+      await bus.consume(queue, [`${type}.requested`], async ({ id }) => void seen.push(id));
+      await bus.publish(work);
+      await eventually(() => expect(seen).toEqual(work.map(({ id }) => id)));
+    });
+
+    it('takes up by itself after the broker was away', async () => {
+      const proxy = await startProxy();
+      await proxy.cut();
+      const bus = await startBus(proxy.urlOf(url()));
+      expect(bus.isReady()).toBe(false);
+      await expect(bus.publish(messages(1))).rejects.toThrow();
+      const seen: string[] = [];
+      let connected = 0;
+      await bus.consume(queue, [type], async ({ id }) => void seen.push(id));
+      const onConnected = () => {
+        connected += 1;
+      };
+      await bus.subscribe([type], ({ id }) => void seen.push(id), { onConnected });
+      for (const round of [1, 2]) {
+        await proxy.restore();
+        await eventually(() => expect([bus.isReady(), connected]).toEqual([true, round]));
+        const [message] = messages(1) as [BusMessage];
+        await eventually(() => bus.publish([message]));
+        await eventually(() => expect(seen.filter((id) => id === message.id).length).toBeGreaterThanOrEqual(2));
+        await proxy.cut();
+        await eventually(() => expect(bus.isReady()).toBe(false));
+      }
+    });
+
+    it('loses nothing that was announced while the broker was away', async () => {
+      const database = await createTestDatabase('outbox');
+      const pool = createPool({ url: database.url, name: 'outbox', logger });
+      await pool.query(outboxTable);
+      const proxy = await startProxy();
+      const consumer = await startBus();
+      const seen = new Set<unknown>();
+      await consumer.consume(queue, [type], async ({ payload }) => void seen.add(payload.n), { concurrency: 4 });
+      const relay = createOutboxRelay({ pool, bus: await startBus(proxy.urlOf(url())), logger });
+      relay.start();
+      const announceSome = (from: number) =>
+        Promise.all(
+          Array.from({ length: 20 }, (_, n) =>
+            withTransaction(pool, (sql) => announce(sql, { type, payload: { n: from + n }, requestId: 'r' })),
+          ),
+        );
+      await announceSome(0);
+      await eventually(() => expect(seen.size).toBe(20));
+      await proxy.cut();
+      await announceSome(20);
+      await eventually(async () => expect((await relay.lag()).waiting).toBe(20));
+      await proxy.restore();
+      await announceSome(40);
+      await eventually(() => expect(seen.size).toBe(60));
+      await eventually(async () => expect((await relay.lag()).waiting).toBe(0));
+      await relay.stop();
+      await pool.end();
+      await database.drop();
+    });
+
+    it('waits for the running handler when it stops, and leaves the rest to others', async () => {
+      const bus = await startBus();
+      const order: string[] = [];
+      let letGo = () => {};
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      await bus.consume(queue, [type], async () => {
+        order.push('begun');
+        await held;
+        order.push('ended');
+      });
+      await bus.publish(messages(2));
+      await eventually(() => expect(order).toEqual(['begun']));
+      const stopped = bus.stop().then(() => order.push('stopped'));
+      letGo();
+      await stopped;
+      expect(order).toEqual(['begun', 'ended', 'stopped']);
+      const other = await startBus();
+      const seen: unknown[] = [];
+      await other.consume(queue, [type], async ({ payload }) => void seen.push(payload.n));
+      await eventually(() => expect(seen).toEqual([1]));
+    });
+
+    it('gives a message to another instance when its consumer dies', async () => {
+      const proxy = await startProxy();
+      const dying = await startBus(proxy.urlOf(url()));
+      let letGo = () => {};
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      let begun = 0;
+      await dying.consume(queue, [type], async () => {
+        begun += 1;
+        await held;
+      });
+      const other = await startBus();
+      await other.publish(messages(1));
+      await eventually(() => expect(begun).toBe(1));
+      await proxy.cut();
+      const seen: unknown[] = [];
+      await other.consume(queue, [type], async ({ payload }) => void seen.push(payload.n));
+      await eventually(() => expect(seen).toEqual([0]), { withinMs: 45_000 });
+      letGo();
+    });
+  });
+}
+
+const outboxTable = `
+  create table outbox (
+    id bigserial primary key, message_id uuid not null unique, type text not null, payload jsonb not null,
+    request_id text, occurred_at timestamptz(3) not null default now()
+  )`;
+
+function byNumber(a: number, b: number): number {
+  return a - b;
+}

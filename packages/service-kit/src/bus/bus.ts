@@ -1,0 +1,35 @@
+// The bus: how services announce and take work. Two transports, one behaviour (bus.suite.ts): RabbitMQ, or PostgreSQL when the
+// system runs on one machine.
+import { createAmqpBus } from './amqp.ts';
+import type { BusMessage, BusOptions, ConsumeOptions, Handler, SubscribeOptions } from './message.ts';
+import { createPostgresBus } from './postgres.ts';
+
+export type { BusMessage, BusOptions } from './message.ts';
+
+export type Bus = {
+  /** Begins to connect and goes on until `stop`, whatever happens to the broker; waits a moment for the first connection. */
+  start(): Promise<void>;
+  /** Resolves when the broker holds all of the messages durably; rejects otherwise, some may be held then. */
+  publish(messages: BusMessage[]): Promise<void>;
+  /**
+   * Takes messages of these types from a durable queue that all instances of the service share. A message is done when the
+   * handler returns, comes again after a pause when it throws, and goes to the dead letters after the last attempt. It can come
+   * twice (`receiveOnce`), and out of order. A handler should be done within 30 minutes.
+   */
+  consume(queue: string, types: string[], handler: Handler, options?: ConsumeOptions): Promise<void>;
+  /** Hears messages of these types from now on, in every instance; nothing is kept while it isn't connected. */
+  subscribe(types: string[], handler: Handler, options?: SubscribeOptions): Promise<void>;
+  /** How many messages of a queue were given up. */
+  deadLetters(queue: string): Promise<number>;
+  isReady(): boolean;
+  /** Takes nothing more, waits (bounded) for the handlers that run, and closes. */
+  stop(): Promise<void>;
+};
+
+/** The transport that the URL asks for. Nothing is connected before `start`. */
+export function createBus(url: string, options: BusOptions): Bus {
+  const { protocol } = new URL(url);
+  if (protocol === 'amqp:' || protocol === 'amqps:') return createAmqpBus(url, options);
+  if (protocol === 'postgres:' || protocol === 'postgresql:') return createPostgresBus(url, options);
+  throw new Error(`There is no bus for ${protocol}//; use amqp:// or postgres://.`);
+}

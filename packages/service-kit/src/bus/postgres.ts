@@ -1,0 +1,236 @@
+// The bus on PostgreSQL, for the system on one machine: pg-boss keeps the queues, LISTEN/NOTIFY wakes the consumers at once and
+// carries what subscribers hear. All services share one database for it (schema `bus`).
+
+import type pg from 'pg';
+import { PgBoss } from 'pg-boss';
+import type { Logger } from 'pino';
+import { createPool, pgSql, type Sql, withTransaction } from '../database.ts';
+import { DatabaseListener } from '../database-listener.ts';
+import { Pause } from '../pause.ts';
+import type { Bus } from './bus.ts';
+import {
+  type BusMessage,
+  type BusOptions,
+  type ConsumeOptions,
+  type Handler,
+  isWork,
+  parseMessage,
+  publishTimeoutMs,
+  resync,
+  type SubscribeOptions,
+  settleWithin,
+  stopTimeoutMs,
+  UnroutableError,
+} from './message.ts';
+import { QueueConsumer } from './postgres-consumer.ts';
+import { exclusively, largeMessageTable, schema } from './postgres-schema.ts';
+
+const channel = 'almanac_bus';
+const firstConnectMs = 5_000;
+// PostgreSQL takes notifications of up to 8,000 bytes.
+const largestNotification = 7_900;
+
+type Subscription = { types: Set<string>; handler: Handler; options: SubscribeOptions };
+
+export function createPostgresBus(url: string, options: BusOptions): Bus {
+  return new PostgresBus(url, options);
+}
+
+class PostgresBus implements Bus {
+  private readonly logger: Logger;
+  private readonly pool: pg.Pool;
+  private readonly listener: DatabaseListener;
+  private readonly consumers: QueueConsumer[] = [];
+  private readonly subscriptions: Subscription[] = [];
+  private readonly hearing = new Set<Promise<void>>();
+  private readonly pause = new Pause();
+  private boss: PgBoss | undefined;
+  private connecting: Promise<void> | undefined;
+  private connections = 0;
+  private stopping = false;
+  private loggedAt = 0;
+
+  constructor(url: string, { service, instance, logger }: BusOptions) {
+    this.logger = logger;
+    const name = `${service}-bus-${instance}`.slice(0, 63);
+    this.pool = createPool({ url, name, max: 4, queryTimeoutMs: publishTimeoutMs, logger });
+    this.listener = new DatabaseListener({
+      url,
+      name,
+      channel,
+      logger,
+      onNotify: (payload) => this.hear(payload),
+      onConnected: () => this.catchUp(),
+    });
+  }
+
+  async start(): Promise<void> {
+    this.connecting ??= this.connect();
+    await settleWithin([this.connecting], firstConnectMs);
+  }
+
+  async publish(messages: BusMessage[]): Promise<void> {
+    const { boss } = this;
+    if (!boss) throw new Error('The bus is not connected to its database.');
+    const unroutable = await withTransaction(this.pool, async (sql, client) => {
+      const routes = await findRoutes(sql, messages);
+      const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
+      for (const [queue, routed] of routes) {
+        // The message id is the job's: what is published again while it is known becomes no second job.
+        const jobs = routed.map((message) => ({ id: message.id, data: { message, attempt: 1 } }));
+        await boss.insert(queue, jobs, { db, returnId: false });
+      }
+      await this.notify(sql, messages);
+      const taken = new Set([...routes.values()].flat());
+      return messages.filter((message) => isWork(message.type) && !taken.has(message));
+    });
+    if (unroutable.length > 0) throw new UnroutableError(unroutable);
+  }
+
+  async consume(queue: string, types: string[], handler: Handler, options: ConsumeOptions = {}): Promise<void> {
+    const consumer = new QueueConsumer({ queue, types, handler, ...options, pool: this.pool, logger: this.logger });
+    this.consumers.push(consumer);
+    if (!this.boss) return; // begins when the database answers
+    consumer.start(this.boss);
+    await settleWithin([consumer.prepared], firstConnectMs);
+  }
+
+  async subscribe(types: string[], handler: Handler, options: SubscribeOptions = {}): Promise<void> {
+    const subscription = { types: new Set(types), handler, options };
+    this.subscriptions.push(subscription);
+    if (this.listener.isListening) await this.resync(subscription);
+  }
+
+  async deadLetters(queue: string): Promise<number> {
+    const { rows } = await pgSql(this.pool)(
+      `select count(*) as count from ${schema}.job where name = $1 and state < 'active'`,
+      [`${queue}.dead`],
+    );
+    return rows[0]?.count as number;
+  }
+
+  isReady(): boolean {
+    return this.boss !== undefined && this.listener.isListening;
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.pause.end();
+    const consumers = this.consumers.map((consumer) => consumer.stop(stopTimeoutMs));
+    await this.connecting;
+    await this.listener.stop();
+    await Promise.all([...consumers, settleWithin(this.hearing, stopTimeoutMs)]);
+    await this.boss?.stop({ graceful: false });
+    if (!this.pool.ended && !this.pool.ending) await this.pool.end();
+  }
+
+  private async connect(): Promise<void> {
+    for (let failures = 0; !this.stopping; failures += 1) {
+      const boss = this.createBoss();
+      try {
+        await exclusively(this.pool, async () => {
+          await boss.start();
+          await pgSql(this.pool)(largeMessageTable);
+        });
+        this.boss = boss;
+        this.listener.start();
+        for (const consumer of this.consumers) consumer.start(boss);
+        return;
+      } catch (error) {
+        await boss.stop({ graceful: false }).catch(() => {});
+        if (failures === 0) this.logger.warn({ err: error }, 'the bus waits for its database');
+        await this.pause.wait(Math.min(100 * 2 ** failures, 2_000));
+      }
+    }
+  }
+
+  // Everything periodic is slow or off, six services do it beside each other: what matters in time is woken by NOTIFY. The
+  // supervisor finds, within seconds, messages whose consumer died.
+  private createBoss(): PgBoss {
+    const boss = new PgBoss({
+      db: { executeSql: (text, values) => this.pool.query(text, values) },
+      schema,
+      schedule: false,
+      superviseIntervalSeconds: 5,
+      monitorIntervalSeconds: 5,
+      flowIntervalSeconds: 3_600,
+      monitorVacuum: false,
+    });
+    boss.on('error', (error) => this.logSometimes(error));
+    boss.on('warning', (warning) => this.logger.warn({ warning }, 'pg-boss warns'));
+    return boss;
+  }
+
+  // While the database is away each periodic part reports it each time.
+  private logSometimes(error: Error): void {
+    if (this.stopping || Date.now() - this.loggedAt < 10_000) return;
+    this.loggedAt = Date.now();
+    this.logger.warn({ err: error }, 'the bus has trouble with its database');
+  }
+
+  private async notify(sql: Sql, messages: BusMessage[]): Promise<void> {
+    const payloads: string[] = [];
+    const large: BusMessage[] = [];
+    for (const message of messages) {
+      const payload = JSON.stringify(message);
+      const fits = Buffer.byteLength(payload) <= largestNotification;
+      payloads.push(fits ? payload : JSON.stringify({ ref: message.id, type: message.type }));
+      if (!fits) large.push(message);
+    }
+    if (large.length > 0) {
+      await sql(`delete from ${schema}.large_message where created_at < now() - interval '1 hour'`);
+      await sql(
+        `insert into ${schema}.large_message (id, message)
+         select (value ->> 'id')::uuid, value from jsonb_array_elements($1::jsonb) on conflict do nothing`,
+        [JSON.stringify(large)],
+      );
+    }
+    await sql(`select pg_notify('${channel}', payload) from unnest($1::text[]) as payload`, [payloads]);
+  }
+
+  private hear(payload: string): void {
+    const heard = JSON.parse(payload) as { type: string; ref?: string };
+    for (const consumer of this.consumers) if (consumer.takes(heard.type)) consumer.wake();
+    const concerned = this.subscriptions.filter(({ types }) => types.has(heard.type));
+    if (concerned.length === 0 || this.stopping) return;
+    const run = this.tell(concerned, payload, heard.ref).catch((error) => {
+      this.logger.error({ err: error, type: heard.type }, 'a subscriber failed');
+    });
+    this.hearing.add(run);
+    run.finally(() => this.hearing.delete(run));
+  }
+
+  private async tell(concerned: Subscription[], payload: string, ref: string | undefined): Promise<void> {
+    const message = parseMessage(ref ? await this.readLarge(ref) : payload);
+    if (message) for (const { handler } of concerned) await handler(message);
+  }
+
+  private async readLarge(id: string): Promise<string> {
+    const text = `select message::text from ${schema}.large_message where id = $1`;
+    const { rows } = await pgSql(this.pool)(text, [id]);
+    return (rows[0]?.message as string) ?? '';
+  }
+
+  private catchUp(): void {
+    this.connections += 1;
+    for (const consumer of this.consumers) consumer.wake();
+    for (const subscription of this.subscriptions) void this.resync(subscription);
+  }
+
+  private resync(subscription: Subscription): Promise<void> {
+    const connection = this.connections;
+    const isCurrent = () => !this.stopping && this.connections === connection;
+    return resync(subscription.options, isCurrent, this.logger);
+  }
+}
+
+async function findRoutes(sql: Sql, messages: BusMessage[]): Promise<Map<string, BusMessage[]>> {
+  const types = [...new Set(messages.map(({ type }) => type))];
+  const { rows } = await sql(`select name, event from ${schema}.subscription where event = any($1::text[])`, [types]);
+  const routes = new Map<string, BusMessage[]>();
+  for (const { name, event } of rows) {
+    const routed = messages.filter(({ type }) => type === event);
+    routes.set(name, [...(routes.get(name) ?? []), ...routed]);
+  }
+  return routes;
+}

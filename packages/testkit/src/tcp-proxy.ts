@@ -1,0 +1,67 @@
+// A TCP proxy between a service and what it depends on, to take the dependency away and give it back.
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export type TcpProxy = {
+  port: number;
+  /** The same URL, through the proxy. */
+  urlOf(url: string): string;
+  /** Breaks all connections and refuses new ones. */
+  cut(): Promise<void>;
+  restore(): Promise<void>;
+  isOpen(): boolean;
+  stop(): Promise<void>;
+};
+
+/** Starts a proxy to the host and port of `target`, on a port of its own that stays the same. */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  const own = await listen(server, 0);
+  const cut = async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return {
+    port: own,
+    urlOf: (url) => {
+      const proxied = new URL(url);
+      proxied.hostname = '127.0.0.1';
+      proxied.port = String(own);
+      return proxied.href;
+    },
+    cut,
+    isOpen: () => server.listening,
+    restore: async () => {
+      await listen(server, own);
+    },
+    stop: async () => {
+      if (server.listening) await cut();
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.removeListener('error', reject);
+      resolve((server.address() as { port: number }).port);
+    });
+  });
+}
