@@ -98,9 +98,9 @@ class AmqpBus implements Bus {
     return messageCount;
   }
 
+  // Ready with all of its channels: an event published before this service's own queues exist would miss them.
   isReady(): boolean {
-    const { manager, publisher } = this;
-    return manager?.isConnected() === true && publisher !== undefined && this.settled.has(publisher);
+    return this.manager?.isConnected() === true && this.settled.size === this.channels.length;
   }
 
   async stop(): Promise<void> {

@@ -30,6 +30,8 @@ type ConsumerOptions = {
 };
 
 export class QueueConsumer {
+  /** The queue exists. */
+  isPrepared = false;
   readonly prepared: Promise<void>;
   private readonly options: ConsumerOptions;
   private readonly types: Set<string>;
@@ -75,13 +77,11 @@ export class QueueConsumer {
   private async loop(boss: PgBoss): Promise<void> {
     const { concurrency = 1 } = this.options;
     let failures = 0;
-    let isPrepared = false;
     const touching = setInterval(() => this.touch(boss), touchMs);
     this.timers.add(touching);
     while (!this.stopping) {
       try {
-        if (!isPrepared) await this.prepare(boss);
-        isPrepared = true;
+        if (!this.isPrepared) await this.prepare(boss);
         const room = concurrency - this.running.size;
         const jobs = room > 0 ? await boss.fetch<Data>(this.options.queue, { batchSize: room }) : [];
         for (const job of jobs) this.begin(boss, job);
@@ -111,6 +111,7 @@ export class QueueConsumer {
       });
       for (const type of types) await boss.subscribe(type, queue);
     });
+    this.isPrepared = true;
     this.markPrepared();
   }
 

@@ -71,7 +71,8 @@ class PostgresBus implements Bus {
 
   async publish(messages: BusMessage[]): Promise<void> {
     const { boss } = this;
-    if (!boss) throw new Error('The bus is not connected to its database.');
+    // An event published before this service's own queues exist would miss them.
+    if (!boss || !this.consumers.every(({ isPrepared }) => isPrepared)) throw new Error('The bus is not ready yet.');
     const unroutable = await withTransaction(this.pool, async (sql, client) => {
       const routes = await findRoutes(sql, messages);
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
@@ -110,7 +111,7 @@ class PostgresBus implements Bus {
   }
 
   isReady(): boolean {
-    return this.boss !== undefined && this.listener.isListening;
+    return this.boss !== undefined && this.listener.isListening && this.consumers.every(({ isPrepared }) => isPrepared);
   }
 
   async stop(): Promise<void> {
