@@ -11,6 +11,7 @@ export type ErrorKind =
   | 'method_not_allowed'
   | 'precondition_failed'
   | 'too_large'
+  | 'uri_too_long'
   | 'unsupported_media_type'
   | 'validation_failed'
   | 'already_exists'
@@ -33,6 +34,7 @@ export const errorKinds = {
   method_not_allowed: { status: 405, label: 'Method not allowed', grpc: 12 },
   precondition_failed: { status: 412, label: 'Precondition failed', grpc: 9 },
   too_large: { status: 413, label: 'Payload too large', grpc: 8 },
+  uri_too_long: { status: 414, label: 'URI too long', grpc: 3 },
   unsupported_media_type: { status: 415, label: 'Unsupported media type', grpc: 3 },
   validation_failed: { status: 422, label: 'Validation failed', grpc: 3 },
   already_exists: { status: 422, label: 'Validation failed', grpc: 6 },

@@ -86,7 +86,11 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     sendError(res, asHttpError(error), logger),
   );
 
-  const server = createServer({ maxHeaderSize: limits.headerBytes, keepAliveTimeout: 75_000, requestTimeout: 0 }, app);
+  // Twice what the gateway lets in: it adds the context and says where the call came from.
+  const server = createServer(
+    { maxHeaderSize: 2 * limits.headerBytes, keepAliveTimeout: 75_000, requestTimeout: 0 },
+    app,
+  );
   return { app, start: () => listen(server, options), stop: () => close(server) };
 }
 

@@ -22,7 +22,8 @@ const reserveSql = `
     set last_grant = ${grantSql}, reserved = u.reserved + ${grantSql}
     from account_subscription s
     where u.account_id = $1 and u.period_start = ${periodStartSql} and s.account_id = u.account_id
-    returning ${billingColumnsSql}, u.account_id, u.period_start, u.last_grant, ${leftSql} as remaining
+    returning ${billingColumnsSql}, u.account_id, u.period_start, u.last_grant,
+              s.allowance - u.calls - u.reserved as remaining
   ), lease as (
     insert into call_lease (id, account_id, period_start, gateway_id, granted, overage_rate_id, expires_at)
     select gen_random_uuid(), g.account_id, g.period_start, $3, g.last_grant,

@@ -67,7 +67,7 @@ describe('reserving calls', () => {
     const call = await billing.account('free', 5);
     await billing.sql('update account_subscription set overage_enabled = true where account_id = $1', [call.accountId]);
     const lease = await billing.reserve(call, 20);
-    expect(lease).toMatchObject({ granted: 20, remaining: 0 });
+    expect(lease).toMatchObject({ granted: 20, remaining: -15 });
     await billing.settle(call, { lease: lease.lease_id, sequence: 1, calls: 12, release: true });
     expect(await billing.month(call)).toEqual({ calls: 12, reserved: 0, overage_calls: 7 });
     const { rows } = await billing.sql(
