@@ -1,0 +1,117 @@
+// Builders for tests of the whole system: they go through the operators' CLI and the public API, fill in what was not
+// named, and answer what exists. Nothing is shared between two calls.
+import { randomBytes } from 'node:crypto';
+import { type Api, createApi, type Page, poll } from '@almanac/api-client/api';
+import { type Application, type Person, signInMachine, signInPerson } from '@almanac/api-client/sign-in';
+import { admin } from './system.ts';
+
+export type Plan = 'free' | 'plus' | 'business' | 'enterprise';
+
+export type Account = {
+  id: number;
+  baseUrl: string;
+  admin: Person;
+  application: Application;
+  /** Calls as the application itself, without a user. */
+  machine(scope?: string): Promise<Api>;
+  /** Calls on behalf of the administrator. */
+  person(scope?: string): Promise<Api>;
+};
+
+/** Address of the system under test. */
+export function baseUrl(): string {
+  const url = process.env.ALMANAC_BASE_URL;
+  if (!url) throw new Error('ALMANAC_BASE_URL is not set: run through jest, whose global setup starts a system.');
+  return url.replace(/\/+$/, '');
+}
+
+/** Letters and digits that no other test has. */
+export const unique = () => randomBytes(4).toString('hex');
+
+type Created = { account_id: number; admin: Person; application: Application };
+
+/** A new account, ready for calls. `allowance` replaces the plan's. */
+export async function givenAccount({
+  plan = 'business' as Plan,
+  allowance = undefined as number | undefined,
+} = {}): Promise<Account> {
+  const words = ['accounts', 'create', '--name', `Account ${unique()}`, '--plan', plan];
+  const email = `admin-${unique()}@example.com`;
+  const made = await admin<Created>([
+    ...words,
+    '--admin-email',
+    email,
+    '--redirect-uri',
+    'http://127.0.0.1:9876/callback',
+  ]);
+  if (allowance !== undefined)
+    await admin(['accounts', 'update', String(made.account_id), '--allowance', String(allowance)]);
+  const url = baseUrl();
+  return {
+    id: made.account_id,
+    baseUrl: url,
+    admin: made.admin,
+    application: made.application,
+    machine: async (scope) => createApi(url, (await signInMachine(url, made.application, scope)).access_token),
+    person: async (scope) =>
+      createApi(url, (await signInPerson(url, made.application, made.admin, scope)).access_token),
+  };
+}
+
+export type Column = {
+  name: string;
+  data_type: string;
+  length?: number;
+  scale?: number;
+  is_primary_key?: boolean;
+  is_required?: boolean;
+  foreign_key_table_id?: number;
+  valid_values?: string;
+};
+
+export type DeployedTable = { id: number; key: string; name: string; branchId: number; domainId: number };
+
+export const defaultColumns: Column[] = [
+  { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
+  { name: 'name', data_type: 'string', length: 100 },
+];
+
+/** The id of the account's branch `main`. */
+export async function mainBranchId(api: Api): Promise<number> {
+  type Branch = { id: number; is_default: boolean };
+  const page = await poll(
+    () => api.get<Page<Branch>>('/branches'),
+    ({ data }) => data.some((branch) => branch.is_default),
+  );
+  return (page.data.find((branch) => branch.is_default) as Branch).id;
+}
+
+/** A deployed table on `main`, in a domain of its own unless one is named. `api` needs a user when the plan has branching. */
+export async function givenDeployedTable(
+  api: Api,
+  {
+    columns = defaultColumns,
+    name = `Table ${unique()}`,
+    domainId = undefined as number | undefined,
+    withoutBranching = false,
+  } = {},
+): Promise<DeployedTable> {
+  const branchId = await mainBranchId(api);
+  const domain =
+    domainId ?? (await api.post<{ id: number }>('/domains', { domain: { name: `Domain ${unique()}` } })).id;
+  const { id, key } = await api.post<{ id: number; key: string }>('/table_definitions', {
+    branch_id: branchId,
+    table_definition: { name, domain_id: domain },
+  });
+  for (const column_definition of columns)
+    await api.post('/column_definitions', { table_definition_id: id, column_definition });
+  if (withoutBranching) await api.post(`/table_definitions/${id}/deploy`);
+  else {
+    const deployment = await api.post<{ id: number }>('/deployments', {
+      branch_id: branchId,
+      table_definition_ids: [id],
+    });
+    await api.post(`/deployments/${deployment.id}/deploy`);
+  }
+  return { id, key, name, branchId, domainId: domain };
+}

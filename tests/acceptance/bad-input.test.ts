@@ -1,0 +1,323 @@
+// Whatever comes in, the answer is the contract's body with a 4xx, never a 500, and nothing is written.
+import { connect } from 'node:net';
+import type { Api } from '@almanac/api-client/api';
+import { signInMachine } from '@almanac/api-client/sign-in';
+import { type Account, baseUrl, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+
+const contractBody = { error: expect.any(String), errors: expect.any(Array) };
+
+describe('bad input', () => {
+  let account: Account;
+  let api: Api;
+  let table: DeployedTable;
+  let row: number;
+
+  beforeAll(async () => {
+    account = await givenAccount();
+    api = await account.person();
+    table = await givenDeployedTable(api, {
+      columns: [
+        { name: 'code', data_type: 'string', length: 5, is_primary_key: true, is_required: true },
+        { name: 'amount', data_type: 'decimal', length: 10, scale: 2 },
+        { name: 'since', data_type: 'date' },
+        { name: 'kind', data_type: 'string', length: 10, valid_values: 'a|b' },
+      ],
+    });
+    const made = await api.post('/table_data', { table_definition_id: table.id, record: { code: 'A', amount: 1 } });
+    row = made.record.svc_sk;
+  });
+
+  const everything = async () => {
+    const grid = await api.post('/table_data/grid', { table_definition_id: table.id, startRow: 0, endRow: 1000 });
+    const lists = [];
+    for (const resource of ['domains', 'branches', 'table_definitions', 'deployments', 'imports', 'exports'])
+      lists.push((await api.get(`/${resource}?per_page=1000`)).meta.total_count);
+    const columns = await api.get(`/column_definitions?table_definition_id=${table.id}`);
+    return { rows: grid.rows, lists, columns: columns.data };
+  };
+
+  type Case = [string, number, () => [string, string, unknown?, Record<string, string>?]];
+  const record = (values: object) => ({ table_definition_id: table.id, record: values });
+  const grid = (more: object) => ({ table_definition_id: table.id, startRow: 0, endRow: 10, ...more });
+
+  const cases: Case[] = [
+    ['an unknown route', 404, () => ['GET', '/nothing']],
+    ['an unknown property of a domain', 400, () => ['POST', '/domains', { domain: { name: 'X', colour: 'red' } }]],
+    ['an unknown parameter of a list', 400, () => ['GET', '/domains?colour=red']],
+    ['a page that is no number', 400, () => ['GET', '/domains?page=zero']],
+    ['a page of zero', 400, () => ['GET', '/domains?page=0']],
+    ['an operator that does not exist', 400, () => ['GET', '/domains?q=name:resembles:x']],
+    ['a field that does not exist', 400, () => ['GET', '/domains?q=colour:eq:x']],
+    ['an id that is no number', 404, () => ['GET', '/domains/abc']],
+    ['an id beyond all numbers', 404, () => ['GET', '/domains/99999999999999999999']],
+    ['a domain without a name', 400, () => ['POST', '/domains', { domain: {} }]],
+    ['a domain with a blank name', 422, () => ['POST', '/domains', { domain: { name: '  ' } }]],
+    ['a name of the wrong type', 400, () => ['POST', '/domains', { domain: { name: 7 } }]],
+    ['broken JSON', 400, () => ['POST', '/domains', '{"domain": {"name": "X"']],
+    ['JSON that is a list', 400, () => ['POST', '/domains', []]],
+    ['JSON that is null', 400, () => ['POST', '/domains', 'null']],
+    ['no body', 400, () => ['POST', '/domains', '']],
+    ['a repeated key', 400, () => ['POST', '/domains', '{"domain":{"name":"X","name":"Y"}}']],
+    [
+      'a prototype in the body',
+      400,
+      () => ['POST', '/domains', '{"domain":{"name":"X","__proto__":{"polluted":true}}}'],
+    ],
+    ['another content type', 415, () => ['POST', '/domains', '<domain/>', { 'Content-Type': 'application/xml' }]],
+    [
+      'a definition in a domain that is not there',
+      422,
+      () => [
+        'POST',
+        '/table_definitions',
+        { branch_id: table.branchId, table_definition: { name: 'X', domain_id: 2_000_000_000 } },
+      ],
+    ],
+    [
+      'a definition on a branch that is not there',
+      404,
+      () => [
+        'POST',
+        '/table_definitions',
+        { branch_id: 2_000_000_000, table_definition: { name: 'X', domain_id: table.domainId } },
+      ],
+    ],
+    [
+      'a column with an unknown type',
+      422,
+      () => [
+        'POST',
+        '/column_definitions',
+        { table_definition_id: table.id, column_definition: { name: 'x', data_type: 'colour' } },
+      ],
+    ],
+    [
+      'a column with a system name',
+      422,
+      () => [
+        'POST',
+        '/column_definitions',
+        { table_definition_id: table.id, column_definition: { name: 'svc_x', data_type: 'text' } },
+      ],
+    ],
+    [
+      'a column with SQL for a name',
+      422,
+      () => [
+        'POST',
+        '/column_definitions',
+        { table_definition_id: table.id, column_definition: { name: 'x"; drop table x; --', data_type: 'text' } },
+      ],
+    ],
+    ['a deployment of nothing', 400, () => ['POST', '/deployments', { branch_id: table.branchId }]],
+    ['a row with an unknown column', 422, () => ['POST', '/table_data', record({ code: 'B', colour: 'red' })]],
+    ['a row with a system column', 422, () => ['POST', '/table_data', record({ code: 'B', svc_sk: 1 })]],
+    ['a row without its key', 422, () => ['POST', '/table_data', record({ amount: 1 })]],
+    ['a row whose key exists', 422, () => ['POST', '/table_data', record({ code: 'A' })]],
+    ['a text that is too long', 422, () => ['POST', '/table_data', record({ code: 'TOO LONG' })]],
+    ['a decimal with too many places', 422, () => ['POST', '/table_data', record({ code: 'B', amount: '1.005' })]],
+    ['a date that never was', 422, () => ['POST', '/table_data', record({ code: 'B', since: '2026-02-30' })]],
+    ['a value that is not in the list', 422, () => ['POST', '/table_data', record({ code: 'B', kind: 'c' })]],
+    [
+      'a record that is no object',
+      400,
+      () => ['POST', '/table_data', { table_definition_id: table.id, record: 'code=B' }],
+    ],
+    ['a row of no table', 400, () => ['POST', '/table_data', { record: { code: 'B' } }]],
+    [
+      'a row of a table that is not there',
+      404,
+      () => ['POST', '/table_data', { table_definition_id: 2_000_000_000, record: { code: 'B' } }],
+    ],
+    ['a change of a row that is not there', 404, () => ['PATCH', '/table_data/2000000000', record({ amount: 2 })]],
+    ['a change to a wrong value', 422, () => ['PATCH', `/table_data/${row}`, record({ kind: 'c' })]],
+    [
+      'deleting rows that are not there',
+      404,
+      () => ['POST', '/table_data/delete_records', { table_definition_id: table.id, ids: [row, 2_000_000_000] }],
+    ],
+    ['deleting without ids', 400, () => ['POST', '/table_data/delete_records', { table_definition_id: table.id }]],
+    [
+      'deleting ids that are texts',
+      400,
+      () => ['POST', '/table_data/delete_records', { table_definition_id: table.id, ids: ['x'] }],
+    ],
+    ['a grid without its window', 400, () => ['POST', '/table_data/grid', { table_definition_id: table.id }]],
+    ['a grid of more than 1,000 rows', 400, () => ['POST', '/table_data/grid', grid({ endRow: 1001 })]],
+    ['a grid that ends before it begins', 400, () => ['POST', '/table_data/grid', grid({ startRow: 10, endRow: 5 })]],
+    [
+      'a filter on an unknown column',
+      400,
+      () => [
+        'POST',
+        '/table_data/grid',
+        grid({ filterModel: { colour: { filterType: 'text', type: 'equals', filter: 'x' } } }),
+      ],
+    ],
+    [
+      'a filter that does not fit the column',
+      400,
+      () => [
+        'POST',
+        '/table_data/grid',
+        grid({ filterModel: { kind: { filterType: 'number', type: 'equals', filter: 1 } } }),
+      ],
+    ],
+    [
+      'a sort by an unknown column',
+      400,
+      () => ['POST', '/table_data/grid', grid({ sortModel: [{ colId: 'colour', sort: 'asc' }] })],
+    ],
+    [
+      'a sort in an unknown direction',
+      400,
+      () => ['POST', '/table_data/grid', grid({ sortModel: [{ colId: 'code', sort: 'up' }] })],
+    ],
+    ['an import without a branch', 400, () => ['POST', '/imports', {}]],
+    ['an import to a branch that is not there', 404, () => ['POST', '/imports', { branch_id: 2_000_000_000 }]],
+    [
+      'an export in an unknown pattern',
+      422,
+      () => ['POST', '/exports', { branch_id: table.branchId, table_definition_key: table.key, pattern: 'some' }],
+    ],
+    [
+      'an incremental export without a mark',
+      422,
+      () => [
+        'POST',
+        '/exports',
+        { branch_id: table.branchId, table_definition_key: table.key, pattern: 'incremental' },
+      ],
+    ],
+    [
+      'an export of a table that is not there',
+      404,
+      () => ['POST', '/exports', { branch_id: table.branchId, table_definition_key: 'nothing', pattern: 'full' }],
+    ],
+  ];
+
+  it("answers each with the contract's body and status, and writes nothing", async () => {
+    const before = await everything();
+    const answers = [];
+    for (const [name, , request] of cases) {
+      const [method, path, body, headers] = request();
+      const answer = await api.send(method, path, body, { headers });
+      answers.push({ name, status: answer.status, body: answer.body, id: answer.headers.has('x-request-id') });
+    }
+    expect(answers).toEqual(cases.map(([name, status]) => ({ name, status, body: contractBody, id: true })));
+    expect(await everything()).toEqual(before);
+  });
+
+  it('names every problem of a row at once', async () => {
+    const answer = await api.send<{ errors: string[] }>(
+      'POST',
+      '/table_data',
+      record({ code: 'TOO LONG', kind: 'c', since: 'soon' }),
+    );
+    expect(answer.status).toBe(422);
+    for (const column of ['code', 'kind', 'since'])
+      expect(answer.body.errors).toContainEqual(expect.stringMatching(new RegExp(column, 'i')));
+  });
+
+  it('refuses a body that is too large', async () => {
+    const answer = await api.send('POST', '/domains', { domain: { name: 'X', description: 'x'.repeat(1_100_000) } });
+    expect(answer).toMatchObject({ status: 413, body: contractBody });
+  });
+
+  const ask = (headers: Record<string, string>) => fetch(`${baseUrl()}/api/v1/domains`, { headers });
+
+  it.each([
+    ['no credentials', {}, 'Tenant context not set'],
+    ['a token that is none', { Authorization: 'Bearer nonsense' }, 'Invalid token'],
+    ['an empty token', { Authorization: 'Bearer ' }, undefined],
+    ['another scheme', { Authorization: 'Basic eDp5' }, undefined],
+  ])('answers %s with 401 and a challenge', async (_name, headers, message) => {
+    const answer = await ask(headers as Record<string, string>);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    const body = (await answer.json()) as { error: string };
+    expect(body).toEqual(contractBody);
+    if (message) expect(body.error).toBe(message);
+  });
+
+  it('refuses a token whose signature, claims or algorithm were changed', async () => {
+    const [header = '', claims = '', signature = ''] = api.token.split('.');
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const decoded = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    const forged = [
+      `${header}.${encode({ ...decoded, exp: decoded.exp + 1e6 })}.${signature}`,
+      `${encode({ alg: 'none', typ: 'at+jwt' })}.${claims}.`,
+      `${header}.${claims}.${'A'.repeat(signature.length)}`,
+    ];
+    for (const token of forged) {
+      const answer = await ask({ Authorization: `Bearer ${token}` });
+      expect(answer.status).toBe(401);
+      expect(await answer.json()).toMatchObject({ error: 'Invalid token' });
+    }
+  });
+
+  it.each([
+    ['api:write', 'GET', '/domains', 'api:read'],
+    ['api:read', 'POST', '/table_data/grid', 'api:write'],
+    ['api:read api:write', 'DELETE', '/column_definitions/1', 'api:delete'],
+    ['api:read api:write api:delete', 'POST', '/domains', 'api:admin'],
+    ['api:read api:write api:delete', 'GET', '/users', 'api:admin'],
+  ])('a token with %s is told what %s %s needs', async (scope, method, path, required) => {
+    const { access_token } = await signInMachine(account.baseUrl, account.application, scope);
+    const answer = await fetch(`${baseUrl()}/api/v1${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' },
+      body: method === 'GET' ? null : '{}',
+    });
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toEqual({
+      error: `Insufficient scope. Required: ${required}`,
+      errors: expect.any(Array),
+    });
+  });
+
+  it('asks a machine for a user where one is needed', async () => {
+    const machine = await account.machine();
+    const answer = await machine.send('POST', '/deployments', {
+      branch_id: table.branchId,
+      table_definition_ids: [table.id],
+    });
+    expect(answer).toMatchObject({ status: 401, body: { error: expect.stringContaining('authorization code flow') } });
+  });
+
+  it('believes no header that claims an identity', async () => {
+    const { access_token } = await signInMachine(account.baseUrl, account.application);
+    const headers = {
+      Authorization: `Bearer ${access_token}`,
+      'X-Account-Id': '1',
+      'X-User-Id': '1',
+      'X-Almanac-Context': 'x',
+    };
+    const answer = await fetch(`${baseUrl()}/api/v1/account`, { headers });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ id: account.id });
+  });
+
+  it.each([
+    ['two lengths', 'POST /api/v1/domains HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd'],
+    [
+      'length and chunks',
+      'POST /api/v1/domains HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['no host', 'GET /api/v1/domains HTTP/1.1\r\n\r\n'],
+    ['no HTTP at all', 'HELLO\r\n\r\n'],
+  ])('closes the connection on %s', async (_name, text) => {
+    const { hostname, port } = new URL(baseUrl());
+    const answer = await new Promise<string>((done, fail) => {
+      const socket = connect(Number(port), hostname, () => socket.write(text));
+      let seen = '';
+      socket.setTimeout(20_000, () => socket.destroy(new Error(`not closed; saw ${seen}`)));
+      socket.on('data', (chunk) => {
+        seen += chunk;
+      });
+      socket.on('error', fail);
+      socket.on('close', () => done(seen));
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});

@@ -1,0 +1,157 @@
+// Two strict OAuth client libraries complete every grant; neither was told anything but the issuer's address and its client.
+import { Browser } from '@almanac/api-client/browser';
+import { walkThrough } from '@almanac/api-client/sign-in';
+import { type Account, baseUrl, givenAccount } from '@almanac/testkit/builders';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+
+const account = async (token: string) => {
+  const answer = await fetch(`${baseUrl()}/api/v1/account`, { headers: { Authorization: `Bearer ${token}` } });
+  return { status: answer.status, body: (await answer.json()) as { id: number } };
+};
+
+describe('OAuth clients', () => {
+  let given: Account;
+
+  beforeAll(async () => {
+    given = await givenAccount();
+  });
+
+  describe('openid-client', () => {
+    let config: openid.Configuration;
+
+    beforeAll(async () => {
+      const { client_id, client_secret } = given.application;
+      config = await openid.discovery(
+        new URL(baseUrl()),
+        client_id,
+        client_secret,
+        openid.ClientSecretBasic(client_secret),
+        {
+          algorithm: 'oauth2',
+          execute: [openid.allowInsecureRequests],
+        },
+      );
+    });
+
+    it('completes client_credentials', async () => {
+      const tokens = await openid.clientCredentialsGrant(config, { scope: 'api:read api:write' });
+      expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 7200, scope: 'api:read api:write' });
+      expect(tokens.refresh_token).toBeUndefined();
+      expect(await account(tokens.access_token)).toMatchObject({ status: 200, body: { id: given.id } });
+    });
+
+    it('completes authorization_code with PKCE, then refresh_token', async () => {
+      const verifier = openid.randomPKCECodeVerifier();
+      const state = openid.randomState();
+      const url = openid.buildAuthorizationUrl(config, {
+        redirect_uri: given.application.redirect_uri,
+        scope: 'api',
+        state,
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      const callback = await walkThrough(new Browser(), url.href, given.application.redirect_uri, given.admin);
+      const tokens = await openid.authorizationCodeGrant(config, callback, {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+      });
+      expect(await account(tokens.access_token)).toMatchObject({ status: 200, body: { id: given.id } });
+      const renewed = await openid.refreshTokenGrant(config, tokens.refresh_token as string);
+      expect(renewed.access_token).not.toBe(tokens.access_token);
+      expect(await account(renewed.access_token)).toMatchObject({ status: 200, body: { id: given.id } });
+      await expect(openid.refreshTokenGrant(config, tokens.refresh_token as string)).rejects.toMatchObject({
+        error: 'invalid_grant',
+      });
+    });
+
+    it('revokes a token, which is refused soon after', async () => {
+      const { access_token } = await openid.clientCredentialsGrant(config, { scope: 'api:read' });
+      expect((await account(access_token)).status).toBe(200);
+      await openid.tokenRevocation(config, access_token);
+      const deadline = Date.now() + 10_000;
+      let answer = await account(access_token);
+      while (answer.status === 200 && Date.now() < deadline) answer = await account(access_token);
+      expect(answer).toMatchObject({ status: 401, body: { error: 'Invalid token' } });
+    });
+  });
+
+  describe('oauth4webapi', () => {
+    const insecure = { [oauth.allowInsecureRequests]: true };
+    let server: oauth.AuthorizationServer;
+    let client: oauth.Client;
+    let authentication: oauth.ClientAuth;
+
+    beforeAll(async () => {
+      const issuer = new URL(baseUrl());
+      const answer = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure });
+      server = await oauth.processDiscoveryResponse(issuer, answer);
+      client = { client_id: given.application.client_id };
+      authentication = oauth.ClientSecretPost(given.application.client_secret);
+    });
+
+    it('completes client_credentials and accepts the token as a JWT access token (RFC 9068)', async () => {
+      const response = await oauth.clientCredentialsGrantRequest(
+        server,
+        client,
+        authentication,
+        { scope: 'api' },
+        insecure,
+      );
+      const tokens = await oauth.processClientCredentialsResponse(server, client, response);
+      expect(tokens).toMatchObject({ expires_in: 7200, scope: 'api', created_at: expect.any(Number) });
+      const [header = '', claims = ''] = tokens.access_token
+        .split('.')
+        .map((part) => Buffer.from(part, 'base64url').toString());
+      expect(JSON.parse(header)).toMatchObject({ typ: 'at+jwt', alg: 'ES256', kid: expect.any(String) });
+      expect(JSON.parse(claims)).toMatchObject({ iss: server.issuer, client_id: client.client_id });
+      expect(await account(tokens.access_token)).toMatchObject({ status: 200, body: { id: given.id } });
+    });
+
+    it('completes authorization_code with PKCE, state and issuer check, then refresh_token', async () => {
+      const verifier = oauth.generateRandomCodeVerifier();
+      const state = oauth.generateRandomState();
+      const redirectUri = given.application.redirect_uri;
+      const url = new URL(server.authorization_endpoint as string);
+      url.search = new URLSearchParams({
+        client_id: client.client_id,
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        scope: 'api:read',
+        state,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      }).toString();
+      const callback = await walkThrough(new Browser(), url.href, redirectUri, given.admin);
+      const parameters = oauth.validateAuthResponse(server, client, callback, state);
+      const response = await oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        authentication,
+        parameters,
+        redirectUri,
+        verifier,
+        insecure,
+      );
+      const tokens = await oauth.processAuthorizationCodeResponse(server, client, response);
+      expect(tokens.scope).toBe('api:read');
+      const again = await oauth.refreshTokenGrantRequest(
+        server,
+        client,
+        authentication,
+        tokens.refresh_token as string,
+        insecure,
+      );
+      const renewed = await oauth.processRefreshTokenResponse(server, client, again);
+      expect(await account(renewed.access_token)).toMatchObject({ status: 200, body: { id: given.id } });
+    });
+
+    it('is told in RFC 6749 form what is wrong with a client', async () => {
+      const wrong = oauth.ClientSecretPost('not-the-secret');
+      const response = await oauth.clientCredentialsGrantRequest(server, client, wrong, {}, insecure);
+      expect(response.status).toBe(401);
+      expect(response.headers.get('cache-control')).toContain('no-store');
+      expect(await response.json()).toMatchObject({ error: 'invalid_client' });
+    });
+  });
+});
