@@ -1,0 +1,132 @@
+// /oauth_applications (extension): all for administrators (api:admin).
+import { idTextSchema, nameSchema } from '@almanac/service-kit/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
+import { type Route, route } from '@almanac/service-kit/route';
+import { z } from 'zod';
+import {
+  addApplication,
+  applicationFields,
+  deleteApplication,
+  getApplication,
+  listApplications,
+  regenerateSecret,
+  updateApplication,
+} from './applications.ts';
+import type { IdentityContext } from './context.ts';
+import { timeSchema } from './names.ts';
+import { parseScopes, scopes } from './oauth/scopes.ts';
+import { readRedirectUris } from './redirect-uris.ts';
+
+const applicationSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  client_id: z.string(),
+  redirect_uri: z.string(),
+  confidential: z.boolean(),
+  scopes: z.string(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+});
+
+const withSecretSchema = applicationSchema.extend({
+  client_secret: z.string().nullable().meta({ description: 'Shown only here; null for a public application.' }),
+});
+
+const redirectUriSchema = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value, checked) => {
+    const { text, problems } = readRedirectUris(typeof value === 'string' ? value : value.join('\n'));
+    for (const message of problems)
+      checked.addIssue({ code: 'custom', message: message.replace(/^Redirect uri /, ''), input: value });
+    return text;
+  })
+  .meta({ type: 'string', description: 'Several, one per line. https, loopback or a private-use scheme.' });
+
+const scopesSchema = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value, checked) => {
+    const parsed = parseScopes(typeof value === 'string' ? value : value.join(' '));
+    if (parsed && parsed.length > 0) return parsed.join(' ');
+    checked.addIssue({ code: 'custom', message: `must be some of ${scopes.join(', ')}`, input: value });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', description: 'Space-separated.' });
+
+const common = { tag: 'OAuth applications', scope: 'api:admin', extension: true } as const;
+const resource = 'oauth_application';
+const params = { id: idTextSchema };
+
+export function applicationRoutes(ctx: IdentityContext): Route[] {
+  return [
+    route({
+      ...common,
+      method: 'GET',
+      path: '/oauth_applications',
+      summary: 'List OAuth applications',
+      query: listParameters,
+      response: pageSchema(applicationSchema),
+      handle: ({ call, query }) => listApplications(ctx, call, readListQuery(query, applicationFields)),
+    }),
+    route({
+      ...common,
+      method: 'GET',
+      path: '/oauth_applications/{id}',
+      summary: 'Show an OAuth application',
+      params,
+      response: applicationSchema,
+      handle: ({ call, params: { id } }) => getApplication(ctx, call, id),
+    }),
+    route({
+      ...common,
+      method: 'POST',
+      path: '/oauth_applications',
+      summary: 'Create an OAuth application',
+      description: 'The secret is in this answer and never again. Without scopes it may only read.',
+      resource,
+      attributes: {
+        name: nameSchema,
+        redirect_uri: redirectUriSchema.optional(),
+        confidential: z.boolean().optional(),
+        scopes: scopesSchema.optional(),
+      },
+      status: 201,
+      response: withSecretSchema,
+      handle: ({ call, attributes }) => addApplication(ctx, call, attributes),
+    }),
+    route({
+      ...common,
+      method: 'PATCH',
+      path: '/oauth_applications/{id}',
+      summary: 'Change an OAuth application',
+      params,
+      resource,
+      attributes: {
+        name: nameSchema.optional(),
+        redirect_uri: redirectUriSchema.optional(),
+        confidential: z.boolean().optional(),
+        scopes: scopesSchema.optional(),
+      },
+      response: applicationSchema,
+      handle: ({ call, params: { id }, attributes }) => updateApplication(ctx, call, id, attributes),
+    }),
+    route({
+      ...common,
+      method: 'DELETE',
+      path: '/oauth_applications/{id}',
+      summary: 'Delete an OAuth application and revoke its tokens',
+      params,
+      status: 204,
+      handle: ({ call, params: { id } }) => deleteApplication(ctx, call, id),
+    }),
+    route({
+      ...common,
+      method: 'POST',
+      path: '/oauth_applications/{id}/regenerate_secret',
+      summary: 'Replace the secret',
+      description: 'The new secret is in this answer and never again; the old one stops working at once.',
+      params,
+      response: withSecretSchema,
+      handle: ({ call, params: { id } }) => regenerateSecret(ctx, call, id),
+    }),
+  ];
+}

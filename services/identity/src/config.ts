@@ -1,0 +1,64 @@
+// Every setting of identity, read once. Secrets live in their own part.
+import {
+  type CommonConfig,
+  ConfigReader,
+  type Environment,
+  readCommonConfig,
+  readDatabaseUrl,
+  readRpcAddress,
+  readRpcPort,
+} from '@almanac/service-kit/config';
+
+export type IdentityConfig = {
+  common: CommonConfig;
+  rpcPort: number;
+  billingRpc: string;
+  /** How long an access token lives; the contract's default is 7200. */
+  accessTokenSeconds: number;
+  /** How long a refresh token may lie unused. */
+  refreshTokenSeconds: number;
+  /** How long somebody stays logged in at the pages. */
+  sessionSeconds: number;
+  secrets: {
+    databaseUrl: string;
+    /** 32 bytes: encrypts the private signing keys at rest; what pages sign with is derived from it. */
+    keyEncryptionKey: Buffer;
+  };
+};
+
+/** Reads the environment; every problem is reported together. */
+export function readConfig(env: Environment): IdentityConfig {
+  const read = new ConfigReader(env);
+  return read.finish({
+    common: readCommonConfig(read, 'identity'),
+    rpcPort: readRpcPort(read, 'identity'),
+    billingRpc: readRpcAddress(read, 'billing'),
+    accessTokenSeconds: read.integer('IDENTITY_ACCESS_TOKEN_SECONDS', 'how long an access token lives', {
+      default: 7_200,
+      min: 60,
+      max: 86_400,
+    }),
+    refreshTokenSeconds: read.integer('IDENTITY_REFRESH_TOKEN_SECONDS', 'how long a refresh token may lie unused', {
+      default: 30 * 86_400,
+      min: 3_600,
+      max: 366 * 86_400,
+    }),
+    sessionSeconds: read.integer('IDENTITY_SESSION_SECONDS', 'how long somebody stays logged in', {
+      default: 12 * 3_600,
+      min: 300,
+      max: 30 * 86_400,
+    }),
+    secrets: {
+      databaseUrl: readDatabaseUrl(read, 'identity'),
+      keyEncryptionKey: readKey(read),
+    },
+  });
+}
+
+function readKey(read: ConfigReader): Buffer {
+  const text = read.text('IDENTITY_KEY_ENCRYPTION_KEY', '32 random bytes in base64url');
+  const key = Buffer.from(text ?? '', 'base64url');
+  if (text !== undefined && (key.length !== 32 || !/^[A-Za-z0-9_-]{43}=?$/.test(text)))
+    read.problems.push('IDENTITY_KEY_ENCRYPTION_KEY should be 32 random bytes in base64url.');
+  return key;
+}

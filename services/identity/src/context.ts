@@ -1,0 +1,23 @@
+// What every function of identity may use, beside the call and its input.
+import type { Logger } from '@almanac/service-kit/logger';
+import type { Rights } from '@almanac/service-kit/rights';
+import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import type { IdentityConfig } from './config.ts';
+import type { PrismaClient } from './generated/prisma/client.ts';
+import type { PageSigner } from './page-signer.ts';
+import type { Passwords } from './passwords.ts';
+import type { SigningKeys } from './signing-keys.ts';
+import type { Throttle } from './throttle.ts';
+
+export type IdentityContext = {
+  config: IdentityConfig;
+  logger: Logger;
+  prisma: PrismaClient;
+  billing: RpcClient<'billing'>;
+  /** What a user may do, from our own database. */
+  rights: Rights;
+  keys: SigningKeys;
+  passwords: Passwords;
+  pageSigner: PageSigner;
+  throttle: Throttle;
+};

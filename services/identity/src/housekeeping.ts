@@ -1,0 +1,45 @@
+// Forgets what can no longer matter: expired codes, families, sessions, revocations, keys and counters. Every instance does it;
+// deleting twice harms nobody.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@almanac/service-kit/logger';
+import type { IdentityConfig } from './config.ts';
+import type { PrismaClient } from './generated/prisma/client.ts';
+
+const everyMs = 10 * 60_000;
+
+export type Housekeeping = { start(): void; stop(): Promise<void> };
+
+export function createHousekeeping(prisma: PrismaClient, config: IdentityConfig, logger: Logger): Housekeeping {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  const work = async () => {
+    while (!stopping.signal.aborted) {
+      await sweep(prisma, config.accessTokenSeconds).catch((error: unknown) =>
+        logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
+      );
+      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    }
+  };
+  return {
+    start() {
+      running ??= work();
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** One round. A used code is kept as long as its family, so that a replay is noticed. */
+export async function sweep(prisma: PrismaClient, accessTokenSeconds: number): Promise<void> {
+  await prisma.$executeRaw`delete from token_family where expires_at < now()`;
+  await prisma.$executeRaw`
+    delete from authorization_code c
+    where c.expires_at < now() and not exists (select from token_family f where f.id = c.family_id)`;
+  await prisma.$executeRaw`delete from session where expires_at < now()`;
+  await prisma.$executeRaw`delete from revocation where expires_at < now()`;
+  await prisma.$executeRaw`
+    delete from signing_key where retired_at < now() - make_interval(secs => ${accessTokenSeconds + 86_400}::int)`;
+  await prisma.$executeRaw`delete from rate_limit where expire < extract(epoch from now()) * 1000 - 3600000`;
+}

@@ -1,0 +1,37 @@
+// Identity over HTTP: the OAuth server, and the REST resources it owns.
+import type { Frame } from '@almanac/service-kit/frame';
+import { createHttpServer, type HttpServer } from '@almanac/service-kit/http';
+import type { Route } from '@almanac/service-kit/route';
+import { accountRoutes } from './account.routes.ts';
+import { applicationRoutes } from './applications.routes.ts';
+import type { IdentityContext } from './context.ts';
+import { mountOAuth } from './oauth/mount.ts';
+import { userGroupAssignmentRoutes } from './user-group-assignments.routes.ts';
+import { userGroupRoutes } from './user-groups.routes.ts';
+import { userRoutes } from './users.routes.ts';
+
+export function identityRoutes(ctx: IdentityContext): Route[] {
+  return [
+    ...accountRoutes(ctx),
+    ...userRoutes(ctx),
+    ...userGroupRoutes(ctx),
+    ...userGroupAssignmentRoutes(ctx),
+    ...applicationRoutes(ctx),
+  ];
+}
+
+export function createIdentityHttp(ctx: IdentityContext, frame: Frame): HttpServer {
+  const { host, httpPort } = ctx.config.common;
+  const { logger, health, metrics, verifyContext } = frame;
+  return createHttpServer({
+    service: 'identity',
+    host,
+    port: httpPort,
+    logger,
+    health,
+    metrics,
+    verifyContext,
+    routes: identityRoutes(ctx),
+    mount: mountOAuth(ctx),
+  });
+}

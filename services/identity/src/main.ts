@@ -1,0 +1,6 @@
+// Identity as a process: accounts, people, applications and the OAuth server.
+import { runService } from '@almanac/service-kit/run';
+import { readConfig } from './config.ts';
+import { createIdentity, migrateIdentity } from './service.ts';
+
+await runService({ name: 'identity', readConfig, migrate: migrateIdentity, create: createIdentity });

@@ -1,0 +1,38 @@
+// When two names or addresses are the same: compared in one normal form, stored as they were given.
+import { limits } from '@almanac/service-kit/limits';
+import { z } from 'zod';
+
+/** Names in the form in which two are equal, whatever their case, blanks or way of composing accents. */
+export function nameKey(name: string): string {
+  return name.normalize('NFKC').trim().replace(/\s+/gu, ' ').toLowerCase();
+}
+
+/** Addresses likewise. Everything but case counts: `a+b@x` is not `a@x`. */
+export function emailKey(email: string): string {
+  return email.normalize('NFKC').trim().toLowerCase();
+}
+
+// No quotes, commas, angle brackets or control characters: an address must never become two in a mail's header.
+const emailPattern =
+  /^[^\s@"'`(),:;<>[\]\\\p{C}]{1,64}@[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?(\.[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?)*$/u;
+
+/** An e-mail address as a person gives it; blanks around it are dropped. */
+export const emailSchema = z
+  .string()
+  .transform((text) => text.trim())
+  .refine((text) => text !== '', "can't be blank")
+  .refine((text) => text === '' || (text.length <= 254 && emailPattern.test(text.replaceAll("'", 'x'))), 'is invalid')
+  .meta({ type: 'string', format: 'email', maxLength: 254 });
+
+/** A part of a person's name: may be empty, holds no control characters. */
+export const personNameSchema = z
+  .string()
+  .refine(
+    (text) => [...text].length <= limits.nameCodePoints,
+    `is too long (maximum is ${limits.nameCodePoints} characters)`,
+  )
+  .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
+  .meta({ type: 'string', maxLength: limits.nameCodePoints });
+
+/** A moment, as answers show it. */
+export const timeSchema = z.string().meta({ format: 'date-time' });

@@ -1,0 +1,78 @@
+// Access tokens: JWTs after RFC 9068 that gateways verify by themselves, and the answer of the token endpoint around them.
+import type { Client } from '../applications.ts';
+import type { IdentityConfig } from '../config.ts';
+import type { IdentityContext } from '../context.ts';
+import { newIdentifier } from '../digest.ts';
+import { isRevoked } from '../revocations.ts';
+
+export type IssuedToken = { token: string; jti: string; scope: string; issuedAt: number; expiresAt: Date };
+
+type Grant = { client: Client; scope: string; user_id?: number; family_id?: string };
+
+const tokenType = 'at+jwt';
+
+/** Whom access tokens are for: the API. */
+export function audienceOf(config: IdentityConfig): string {
+  return `${config.common.publicUrl}/api/v1`;
+}
+
+export async function issueAccessToken(ctx: IdentityContext, grant: Grant): Promise<IssuedToken> {
+  const { client, scope, user_id, family_id } = grant;
+  const jti = newIdentifier();
+  const issuedAt = Math.floor(Date.now() / 1000);
+  const expires = issuedAt + ctx.config.accessTokenSeconds;
+  const claims = {
+    iss: ctx.config.common.publicUrl,
+    aud: audienceOf(ctx.config),
+    sub: user_id === undefined ? client.client_id : String(user_id),
+    client_id: client.client_id,
+    application_id: client.id,
+    account_id: client.account_id,
+    user_id,
+    family_id,
+    scope,
+    jti,
+    iat: issuedAt,
+    exp: expires,
+  };
+  const token = await ctx.keys.sign(claims, tokenType);
+  return { token, jti, scope, issuedAt, expiresAt: new Date(expires * 1000) };
+}
+
+/** The success answer: exactly the contract's fields. */
+export function tokenAnswer(ctx: IdentityContext, issued: IssuedToken, refreshToken?: string) {
+  return {
+    access_token: issued.token,
+    token_type: 'Bearer',
+    expires_in: ctx.config.accessTokenSeconds,
+    scope: issued.scope,
+    created_at: issued.issuedAt,
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+  };
+}
+
+export type AccessClaims = {
+  jti: string;
+  sub: string;
+  scope: string;
+  client_id: string;
+  account_id: number;
+  user_id?: number;
+  iat: number;
+  exp: number;
+};
+
+/** The claims of an access token that works now: signed by us, not expired, not revoked. */
+export async function findLiveAccessToken(ctx: IdentityContext, token: string): Promise<AccessClaims | undefined> {
+  const expected = {
+    issuer: ctx.config.common.publicUrl,
+    audience: audienceOf(ctx.config),
+    typ: tokenType,
+    now: new Date(),
+  };
+  const claims = (await ctx.keys.verify(token, expected)) as AccessClaims | undefined;
+  if (!claims) return undefined;
+  const { jti, client_id, account_id, user_id, iat } = claims;
+  const revoked = await isRevoked(ctx.prisma, { jti, client_id, account_id, user_id, issued_at: new Date(iat * 1000) });
+  return revoked ? undefined : claims;
+}

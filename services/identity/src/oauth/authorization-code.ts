@@ -1,0 +1,72 @@
+// Grant authorization_code: a user's code for a pair of tokens, once (RFC 6749, 4.1; PKCE, RFC 7636).
+import { createHash, randomUUID } from 'node:crypto';
+import type { Client } from '../applications.ts';
+import type { IdentityContext } from '../context.ts';
+import { after, databaseNow, transact } from '../database.ts';
+import { digestOf, newSecret, sameDigest } from '../digest.ts';
+import { tokenAnswer } from './access-tokens.ts';
+import { invalidGrant } from './oauth-error.ts';
+import { grantScopes } from './scopes.ts';
+import type { Grant } from './token.ts';
+import { beginFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
+
+const lifetimeSeconds = 60;
+
+type NewCode = {
+  client: Client;
+  user_id: number;
+  redirect_uri: string;
+  scope: string;
+  code_challenge: string | undefined;
+};
+
+/** Makes the code a user has allowed. */
+export async function createCode(ctx: IdentityContext, { client, ...allowed }: NewCode): Promise<string> {
+  const code = newSecret();
+  const expires_at = after(await databaseNow(ctx.prisma), lifetimeSeconds);
+  await ctx.prisma.authorization_code.create({
+    data: { ...allowed, application_id: client.id, family_id: randomUUID(), digest: digestOf(code), expires_at },
+  });
+  return code;
+}
+
+export const authorizationCode: Grant = async (ctx, { client, parameters, requestId }) => {
+  const digest = digestOf(parameters.get('code'));
+  const redirectUri = parameters.get('redirect_uri');
+  const verifier = parameters.find('code_verifier');
+  const code = await ctx.prisma.authorization_code.findUnique({ where: { digest }, include: { user: true } });
+  // Somebody else's code is left as it is: its owner may still use it.
+  if (!code || code.application_id !== client.id || code.redirect_uri !== redirectUri) throw invalidGrant();
+  if (code.used_at) return replayed();
+  if (!mayHaveTokens(code.user, client) || grantScopes(client.scopes, code.scope) === undefined) throw invalidGrant();
+  const proven = isProven(code.code_challenge, verifier);
+
+  const pair = await transact(ctx.prisma, async (tx) => {
+    const now = await databaseNow(tx.db);
+    const { count } = await tx.db.authorization_code.updateMany({
+      where: { id: code.id, used_at: null, expires_at: { gt: now } },
+      data: { used_at: now },
+    });
+    if (count === 0) return 'not consumed';
+    if (!proven) return 'burnt';
+    const { user_id, scope } = code;
+    return beginFamily(ctx, tx, { id: code.family_id, client, user_id, scope });
+  });
+  if (pair === 'not consumed') return replayed();
+  if (pair === 'burnt') throw invalidGrant();
+  return tokenAnswer(ctx, pair.access, pair.refreshToken);
+
+  // A code that comes again was seen by somebody: what it gave is taken back. (One that has expired gave nothing.)
+  async function replayed(): Promise<never> {
+    if (code) await revokeFamily(ctx, code.family_id, 'code_replayed', requestId);
+    throw invalidGrant();
+  }
+};
+
+/** PKCE: the verifier belongs to the challenge; neither may come without the other. */
+export function isProven(challenge: string | null, verifier: string | undefined): boolean {
+  if (challenge === null) return verifier === undefined;
+  if (verifier === undefined || !/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
+  const expected = createHash('sha256').update(verifier).digest();
+  return sameDigest(expected, Buffer.from(challenge, 'base64url'));
+}

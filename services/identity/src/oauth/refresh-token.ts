@@ -1,0 +1,43 @@
+// Grant refresh_token: rotates on each use; an old one that comes again ends its family (RFC 6749, 6; RFC 9700, 4.14).
+import { databaseNow, transact } from '../database.ts';
+import { digestOf } from '../digest.ts';
+import { tokenAnswer } from './access-tokens.ts';
+import { invalidGrant, OAuthError } from './oauth-error.ts';
+import { grantScopes } from './scopes.ts';
+import type { Grant } from './token.ts';
+import { addPair, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
+
+export const refreshToken: Grant = async (ctx, { client, parameters, requestId }) => {
+  const digest = digestOf(parameters.get('refresh_token'));
+  const token = await ctx.prisma.refresh_token.findUnique({
+    where: { digest },
+    include: { family: { include: { user: true } } },
+  });
+  if (!token || token.family.application_id !== client.id) throw invalidGrant();
+  const { family } = token;
+  if (token.used_at) return reused();
+  if (family.revoked_at || !mayHaveTokens(family.user, client)) throw invalidGrant();
+  // Not more than the user allowed, and not more than the application has by now.
+  const scope = grantScopes(family.scope, parameters.find('scope'));
+  if (scope === undefined || grantScopes(client.scopes, scope) === undefined)
+    throw new OAuthError('invalid_scope', 'The scope is unknown or wider than what was granted.');
+
+  const pair = await transact(ctx.prisma, async (tx) => {
+    if (!(await holdFamily(ctx, tx, family.id))) return 'revoked';
+    const now = await databaseNow(tx.db);
+    const { count } = await tx.db.refresh_token.updateMany({
+      where: { id: token.id, used_at: null, expires_at: { gt: now } },
+      data: { used_at: now },
+    });
+    if (count === 0) return token.expires_at > now ? 'reused' : 'expired';
+    return addPair(ctx, tx, { family_id: family.id, client, user_id: family.user_id, scope });
+  });
+  if (pair === 'reused') return reused();
+  if (pair === 'revoked' || pair === 'expired') throw invalidGrant();
+  return tokenAnswer(ctx, pair.access, pair.refreshToken);
+
+  async function reused(): Promise<never> {
+    await revokeFamily(ctx, family.id, 'refresh_reuse', requestId);
+    throw invalidGrant();
+  }
+};

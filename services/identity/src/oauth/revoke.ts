@@ -1,0 +1,96 @@
+// POST /oauth/revoke (RFC 7009) and POST /oauth/introspect (RFC 7662): an application about tokens of its own.
+import type { Client } from '../applications.ts';
+import type { IdentityContext } from '../context.ts';
+import { databaseNow, transact } from '../database.ts';
+import { digestOf } from '../digest.ts';
+import { revoke } from '../revocations.ts';
+import { audienceOf, findLiveAccessToken } from './access-tokens.ts';
+import { authenticateClient } from './client-authentication.ts';
+import { OAuthError, oauthEndpoint } from './oauth-error.ts';
+import { readForm } from './parameters.ts';
+import { mayHaveTokens, revokeFamily } from './token-families.ts';
+
+/** Answers 200 whatever the token is; only a token of the asking application is revoked. A refresh token takes its family along. */
+export function revokeEndpoint(ctx: IdentityContext) {
+  return oauthEndpoint(ctx, '/oauth/revoke', async (req, res) => {
+    const parameters = await readForm(req, res);
+    const client = await authenticateClient(ctx, req, parameters);
+    const token = parameters.get('token');
+    const family = await findFamily(ctx, client, token);
+    if (family) await revokeFamily(ctx, family.family.id, 'revoked', res.locals.requestId);
+    else await revokeAccessToken(ctx, client, token, res.locals.requestId);
+    res.status(200).end();
+  });
+}
+
+async function findFamily(ctx: IdentityContext, client: Client, token: string) {
+  const found = await ctx.prisma.refresh_token.findUnique({
+    where: { digest: digestOf(token) },
+    include: { family: { include: { user: true } } },
+  });
+  return found && found.family.application_id === client.id ? found : undefined;
+}
+
+async function revokeAccessToken(
+  ctx: IdentityContext,
+  client: Client,
+  token: string,
+  requestId: string,
+): Promise<void> {
+  const claims = await findLiveAccessToken(ctx, token);
+  if (!claims || claims.client_id !== client.client_id) return;
+  const end = new Date(claims.exp * 1000);
+  const subject = { account_id: client.account_id, kind: 'token', subject: claims.jti, reason: 'revoked' } as const;
+  await transact(ctx.prisma, (tx) => revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId));
+}
+
+/** Tells a confidential application whether a token of its own works; anything else is just inactive. */
+export function introspectEndpoint(ctx: IdentityContext) {
+  return oauthEndpoint(ctx, '/oauth/introspect', async (req, res) => {
+    const parameters = await readForm(req, res);
+    const client = await authenticateClient(ctx, req, parameters);
+    if (!client.confidential)
+      throw new OAuthError('invalid_client', 'Only confidential applications may introspect.', { status: 401 });
+    const token = parameters.get('token');
+    res.json(
+      (await describeAccess(ctx, client, token)) ?? (await describeRefresh(ctx, client, token)) ?? { active: false },
+    );
+  });
+}
+
+async function describeAccess(ctx: IdentityContext, client: Client, token: string) {
+  const claims = await findLiveAccessToken(ctx, token);
+  if (!claims || claims.client_id !== client.client_id) return undefined;
+  return {
+    active: true,
+    token_type: 'Bearer',
+    iss: ctx.config.common.publicUrl,
+    aud: audienceOf(ctx.config),
+    sub: claims.sub,
+    scope: claims.scope,
+    client_id: claims.client_id,
+    account_id: claims.account_id,
+    user_id: claims.user_id,
+    jti: claims.jti,
+    iat: claims.iat,
+    exp: claims.exp,
+  };
+}
+
+async function describeRefresh(ctx: IdentityContext, client: Client, token: string) {
+  const found = await findFamily(ctx, client, token);
+  const now = await databaseNow(ctx.prisma);
+  if (!found || found.used_at || found.expires_at <= now) return undefined;
+  if (found.family.revoked_at || !mayHaveTokens(found.family.user, client)) return undefined;
+  return {
+    active: true,
+    iss: ctx.config.common.publicUrl,
+    sub: String(found.family.user_id),
+    scope: found.family.scope,
+    client_id: client.client_id,
+    account_id: client.account_id,
+    user_id: found.family.user_id,
+    iat: Math.floor(found.created_at.getTime() / 1000),
+    exp: Math.floor(found.expires_at.getTime() / 1000),
+  };
+}

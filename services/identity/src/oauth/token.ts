@@ -1,0 +1,38 @@
+// POST /oauth/token: the steps of the endpoint in the protocol's own order; what each grant does stands in its own file.
+import type { Request, Response } from 'express';
+import type { Client } from '../applications.ts';
+import type { IdentityContext } from '../context.ts';
+import { authorizationCode } from './authorization-code.ts';
+import { authenticateClient } from './client-authentication.ts';
+import { clientCredentials } from './client-credentials.ts';
+import { OAuthError, oauthEndpoint } from './oauth-error.ts';
+import { type Parameters, readForm } from './parameters.ts';
+import { refreshToken } from './refresh-token.ts';
+
+type GrantRequest = { client: Client; parameters: Parameters; requestId: string };
+
+/** What a grant does with an authenticated application: it answers the token response or throws. */
+export type Grant = (ctx: IdentityContext, request: GrantRequest) => Promise<Record<string, unknown>>;
+
+export const grants = {
+  client_credentials: clientCredentials,
+  authorization_code: authorizationCode,
+  refresh_token: refreshToken,
+} as const satisfies Record<string, Grant>;
+
+export function tokenEndpoint(ctx: IdentityContext) {
+  return oauthEndpoint(ctx, '/oauth/token', async (req: Request, res: Response) => {
+    const parameters = await readForm(req, res);
+    const grant = chooseGrant(parameters);
+    const client = await authenticateClient(ctx, req, parameters);
+    const answer = await grant(ctx, { client, parameters, requestId: res.locals.requestId });
+    res.json(answer);
+  });
+}
+
+function chooseGrant(parameters: Parameters): Grant {
+  const name = parameters.get('grant_type');
+  if (!Object.hasOwn(grants, name))
+    throw new OAuthError('unsupported_grant_type', `Use one of ${Object.keys(grants).join(', ')}.`);
+  return grants[name as keyof typeof grants];
+}

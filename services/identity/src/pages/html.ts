@@ -1,0 +1,32 @@
+// HTML by tagged template: every value is escaped unless it is Html already, so forgetting it is impossible.
+
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = Html | Html[] | string | number | false | undefined;
+
+/** Markup from a template; strings in it are text. Attributes must be in double quotes. */
+export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
+  return new Html(parts.reduce((text, part, i) => text + render(values[i - 1]) + part));
+}
+
+function render(value: Value): string {
+  if (value === undefined || value === false) return '';
+  if (value instanceof Html) return value.text;
+  if (Array.isArray(value)) return value.map((each) => each.text).join('');
+  return escapeHtml(String(value));
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+// Characters that turn the reading direction around could make a name read as another; controls show nothing at all.
+const invisible = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+/** Text as it may stand in markup. */
+export function escapeHtml(text: string): string {
+  return text.replace(invisible, '').replace(/[&<>"']/g, (character) => entities[character] as string);
+}

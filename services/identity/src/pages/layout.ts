@@ -1,0 +1,69 @@
+// The frame of every page, and the headers that keep it from being framed, scripted, cached or leaking its address.
+import type { Response } from 'express';
+import { type Html, html } from './html.ts';
+import { styleVersion } from './style.ts';
+
+type Page = {
+  title: string;
+  body: Html;
+  status?: number;
+  /** Where a form of this page may end up besides ourselves: browsers check redirects after a POST too. */
+  formTarget?: string;
+};
+
+/** Sends a page. Nothing is loaded but our own style sheet, and nothing runs. */
+export function sendPage(res: Response, { title, body, status = 200, formTarget }: Page): void {
+  const formAction = ["'self'", formTarget].filter((source) => source !== undefined).join(' ');
+  res.status(status).set({
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': `default-src 'none'; style-src 'self'; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`,
+  });
+  res.send(
+    html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · Almanac</title>
+<link rel="stylesheet" href="/oauth/style.css?v=${styleVersion}">
+</head>
+<body>
+<main>
+<p class="brand">Almanac</p>
+${body}
+</main>
+</body>
+</html>
+`.text,
+  );
+}
+
+/** The headers every answer to a browser has, pages and redirects alike. */
+export function setPageHeaders(res: Response, isTls: boolean): void {
+  res.set({
+    'Cache-Control': 'no-store',
+    Pragma: 'no-cache',
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'X-Frame-Options': 'DENY',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+  });
+  if (isTls) res.set('Strict-Transport-Security', 'max-age=31536000');
+}
+
+/** A CSP source for the place a redirect URI leads to; undefined for the out-of-band address. */
+export function formTargetOf(redirectUri: string): string | undefined {
+  const { protocol, host } = new URL(redirectUri);
+  if (protocol === 'urn:') return undefined;
+  // CSP has no notation for IPv6 addresses, and apps' own schemes have no host.
+  return protocol === 'https:' || (protocol === 'http:' && !host.startsWith('[')) ? `${protocol}//${host}` : protocol;
+}
+
+/** Fields that a form carries along unseen. */
+export function hiddenFields(fields: Record<string, string>): Html[] {
+  return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`);
+}

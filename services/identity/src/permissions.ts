@@ -1,0 +1,85 @@
+// What somebody may do, read from our own database: the answer other services cache, and our own checks over the same rules.
+
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { type EffectivePermissions, type Rights, requireRight } from '@almanac/service-kit/rights';
+import type { IdentityContext } from './context.ts';
+import type { Transaction } from './database.ts';
+import type { PrismaClient } from './generated/prisma/client.ts';
+
+export const actions = ['admin', 'develop', 'edit', 'view', 'approve'] as const;
+export const resourceTypes = ['account', 'domain', 'branch', 'table_definition'] as const;
+
+type Held = EffectivePermissions & { user_id: number };
+
+/** One question, one statement. A user who is gone, disabled or another account's is not found. */
+export async function getEffectivePermissions(prisma: PrismaClient, accountId: number, userId: number): Promise<Held> {
+  const [row] = await prisma.$queryRaw<Held[]>`
+    select u.id as user_id, u.license_type,
+      coalesce(
+        jsonb_agg(distinct jsonb_build_object(
+          'action', p.action, 'resource_type', p.resource_type, 'resource_id', p.resource_id)) filter (where p.id is not null),
+        '[]') as permissions
+    from "user" u
+    left join user_group_assignment a on a.user_id = u.id
+    left join permission p on p.user_group_id = a.user_group_id and p.account_id = u.account_id
+    where u.id = ${userId} and u.account_id = ${accountId} and u.status <> 'disabled'
+    group by u.id`;
+  if (!row) throw notFound('User');
+  return row;
+}
+
+/** The rights of callers of our own endpoints. Nothing is remembered: the database is at hand. */
+export function createOwnRights(prisma: PrismaClient): Rights {
+  return {
+    async get(call) {
+      try {
+        return await getEffectivePermissions(prisma, call.accountId, call.userId as number);
+      } catch (error) {
+        if (error instanceof ServiceError && error.kind === 'not_found')
+          throw new ServiceError('unauthenticated', 'The user of this token is gone.', {
+            label: 'Invalid resource owner',
+            headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+          });
+        throw error;
+      }
+    },
+    forget() {},
+  };
+}
+
+/** Throws 403 unless the caller administers the account; machines act for the whole account within their scopes. */
+export function requireAdministrator(ctx: IdentityContext, call: CallContext): Promise<void> {
+  return requireRight(ctx.rights, call, 'admin', {});
+}
+
+/** Tells everybody who remembers rights: those of one user, or of all users of the account. */
+export function announcePermissionChanged(
+  tx: Transaction,
+  accountId: number,
+  userId: number | null,
+  requestId?: string,
+): Promise<void> {
+  return tx.announce('identity.permission.changed', { account_id: accountId, user_id: userId }, requestId);
+}
+
+export const permissionFields = {
+  id: 'integer',
+  user_group_id: 'integer',
+  action: 'text',
+  resource_type: 'text',
+  resource_id: 'integer',
+} as const satisfies Fields;
+
+const shown = { id: true, user_group_id: true, action: true, resource_type: true, resource_id: true } as const;
+
+/** All permissions in the account. */
+export async function listPermissions(ctx: IdentityContext, call: CallContext, list: ListQuery) {
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
+  const [data, count] = await Promise.all([
+    ctx.prisma.permission.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.permission.count({ where }),
+  ]);
+  return page(data, list, count);
+}

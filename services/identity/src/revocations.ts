@@ -1,0 +1,80 @@
+// Tokens that are dead before their time: written and announced in the transaction that killed them, listed for gateways that
+// connect, forgotten when no such token can be alive any more.
+import type { IdentityConfig } from './config.ts';
+import { after, databaseNow, type Transaction } from './database.ts';
+import type { PrismaClient } from './generated/prisma/client.ts';
+
+export type RevocationKind = 'token' | 'application' | 'user' | 'account';
+
+type Revocation = {
+  account_id: number;
+  kind: RevocationKind;
+  /** jti, client id, user id or account id. */
+  subject: string;
+  issued_before: Date;
+  expires_at: Date;
+  reason: string;
+};
+
+/** Kills tokens up to a time. Saying it again extends it. */
+export async function revoke(tx: Transaction, revocation: Revocation, requestId?: string): Promise<void> {
+  await tx.db.revocation.upsert({
+    where: { kind_subject: { kind: revocation.kind, subject: revocation.subject } },
+    create: revocation,
+    update: { issued_before: revocation.issued_before, expires_at: revocation.expires_at, reason: revocation.reason },
+  });
+  await tx.announce(
+    'identity.token.revoked',
+    {
+      ...revocation,
+      issued_before: revocation.issued_before.toISOString(),
+      expires_at: revocation.expires_at.toISOString(),
+    },
+    requestId,
+  );
+}
+
+// A token may be on its way while its subject is being deleted; ids are never used again, so tokens of the near future die too.
+const marginSeconds = 600;
+
+/** Kills every token of something that is gone for good. */
+export async function revokeForever(
+  tx: Transaction,
+  config: IdentityConfig,
+  subject: Pick<Revocation, 'account_id' | 'kind' | 'subject' | 'reason'>,
+  requestId?: string,
+): Promise<void> {
+  const end = after(await databaseNow(tx.db), config.accessTokenSeconds + marginSeconds);
+  await revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId);
+}
+
+/** Every revocation that a token could still meet, of all accounts. */
+export async function listRevocations(prisma: PrismaClient) {
+  const now = await databaseNow(prisma);
+  const rows = await prisma.revocation.findMany({ where: { expires_at: { gt: now } }, orderBy: { id: 'asc' } });
+  return rows.map((row) => ({
+    kind: row.kind,
+    subject: row.subject,
+    issued_before: row.issued_before.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    reason: row.reason,
+  }));
+}
+
+/** True when a token with these facts has been killed. */
+export async function isRevoked(
+  prisma: PrismaClient,
+  token: { jti: string; client_id: string; user_id?: number; account_id: number; issued_at: Date },
+): Promise<boolean> {
+  const subjects = [
+    { kind: 'token', subject: token.jti },
+    { kind: 'application', subject: token.client_id },
+    { kind: 'account', subject: String(token.account_id) },
+    ...(token.user_id === undefined ? [] : [{ kind: 'user', subject: String(token.user_id) }]),
+  ];
+  const found = await prisma.revocation.findFirst({
+    where: { OR: subjects, issued_before: { gt: token.issued_at } },
+    select: { id: true },
+  });
+  return found !== null;
+}

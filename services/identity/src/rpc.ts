@@ -1,0 +1,50 @@
+// Identity over gRPC: what gateways, services and operators ask.
+import type { Frame } from '@almanac/service-kit/frame';
+import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
+import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import { createAccount, getAccountBasics, listAccounts } from './accounts.ts';
+import type { IdentityContext } from './context.ts';
+import { getEffectivePermissions } from './permissions.ts';
+import { ensureResourceGroups, listResourceGroups } from './resource-groups.ts';
+import { listRevocations } from './revocations.ts';
+import { findUsers, listApprovers } from './users.ts';
+
+const callers = {
+  ListRevocations: ['gateway'],
+  GetEffectivePermissions: ['metadata', 'data', 'jobs', 'billing'],
+  GetAccount: ['gateway', 'metadata', 'data', 'jobs', 'billing', 'operator'],
+  ListUsers: ['metadata', 'data', 'jobs'],
+  ListApprovers: ['metadata', 'jobs'],
+  ListResourceGroups: ['metadata'],
+  EnsureResourceGroups: ['metadata'],
+  CreateAccount: ['operator'],
+  ListAccounts: ['operator'],
+  RotateSigningKey: ['operator'],
+} as const satisfies RpcServerOptions<'identity'>['callers'];
+
+export function createIdentityRpc(ctx: IdentityContext, frame: Frame): RpcServer {
+  const { logger, metrics, verifyContext } = frame;
+  const { host } = ctx.config.common;
+  const options = { service: 'identity', host, port: ctx.config.rpcPort, logger, metrics, verifyContext } as const;
+  return createRpcServer({ ...options, callers, handlers: identityHandlers(ctx) });
+}
+
+function identityHandlers(ctx: IdentityContext): RpcHandlers<'identity'> {
+  return {
+    ListRevocations: async () => ({ revocations: await listRevocations(ctx.prisma) }),
+    GetEffectivePermissions: (call, { user_id }) => getEffectivePermissions(ctx.prisma, call.accountId, user_id),
+    GetAccount: (call) => getAccountBasics(ctx, call.accountId),
+    ListUsers: async (call, { ids }) => ({ users: await findUsers(ctx, call.accountId, ids) }),
+    ListApprovers: async (call, { branch_id }) => ({ users: await listApprovers(ctx, call.accountId, branch_id) }),
+    ListResourceGroups: async (call, { resource_type, resource_ids }) => ({
+      user_groups: await listResourceGroups(ctx, call, resource_type, resource_ids),
+    }),
+    EnsureResourceGroups: async (call, request) => {
+      await ensureResourceGroups(ctx, call, request);
+      return {};
+    },
+    CreateAccount: (call, request) => createAccount(ctx, request, call.requestId),
+    ListAccounts: async () => ({ accounts: await listAccounts(ctx) }),
+    RotateSigningKey: async () => ({ kid: await ctx.keys.rotate() }),
+  };
+}

@@ -1,0 +1,170 @@
+// The keys access tokens are signed with. There is always a current one and a next one: the next is published before it is
+// used, so that whoever has our key set can verify the first token of a new key. Old ones verify until their tokens are dead.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { ServiceError } from '@almanac/service-kit/errors';
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  type JWTPayload,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
+import { type Database, transact } from './database.ts';
+import type { Prisma, PrismaClient, signing_key } from './generated/prisma/client.ts';
+
+const algorithm = 'ES256';
+const rememberMs = 30_000;
+/** Another instance may sign with a replaced key for as long as it remembers it. */
+const overlapSeconds = 120;
+
+export type SigningKeys = {
+  /** Makes the first keys of a new installation, and proves that the stored ones can be decrypted. */
+  start(): Promise<void>;
+  sign(claims: JWTPayload, type: string): Promise<string>;
+  /** The claims of a token of ours that still holds; undefined for anything else. */
+  verify(
+    token: string,
+    expected: { issuer: string; audience: string; typ: string; now: Date },
+  ): Promise<JWTPayload | undefined>;
+  /** Public keys only: of the current, the next and every replaced key whose tokens may be alive. */
+  publicKeys(): Promise<{ keys: JWK[] }>;
+  /** Makes the next key current and a new one next; answers the id of the current one. */
+  rotate(): Promise<string>;
+};
+
+type Loaded = { kid: string; key: CryptoKey; keySet: { keys: JWK[] } };
+
+type Options = { prisma: PrismaClient; encryptionKey: Buffer; accessTokenSeconds: number };
+
+export function createSigningKeys({ prisma, encryptionKey, accessTokenSeconds }: Options): SigningKeys {
+  const verifiesForSeconds = accessTokenSeconds + overlapSeconds;
+  let loaded: Promise<Loaded> | undefined;
+  let loadedAt = 0;
+
+  const current = async (): Promise<Loaded> => {
+    if (!loaded || Date.now() - loadedAt > rememberMs) {
+      loadedAt = Date.now();
+      loaded = load(prisma, encryptionKey, verifiesForSeconds);
+      loaded.catch(() => {
+        loaded = undefined;
+      });
+    }
+    return loaded;
+  };
+
+  return {
+    async start() {
+      await transact(prisma, async ({ db }) => {
+        await lock(db);
+        await addMissing(db, encryptionKey);
+      });
+      await current();
+    },
+    async sign(claims, type) {
+      const { kid, key } = await current();
+      return new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ: type }).sign(key);
+    },
+    async verify(token, { issuer, audience, typ, now }) {
+      try {
+        const { keySet } = await current();
+        const { payload } = await jwtVerify(token, createLocalJWKSet(keySet), {
+          algorithms: [algorithm],
+          issuer,
+          audience,
+          typ,
+          currentDate: now,
+          requiredClaims: ['exp', 'iat', 'jti', 'sub'],
+        });
+        return payload;
+      } catch (error) {
+        if (error instanceof ServiceError || !isTokenFault(error)) throw error;
+        return undefined;
+      }
+    },
+    publicKeys: async () => (await current()).keySet,
+    async rotate() {
+      const kid = await transact(prisma, async ({ db }) => {
+        await lock(db);
+        await addMissing(db, encryptionKey);
+        await db.$executeRaw`update signing_key set retired_at = now() where activated_at is not null and retired_at is null`;
+        const next = await db.signing_key.findFirstOrThrow({ where: { activated_at: null }, orderBy: { id: 'asc' } });
+        await db.$executeRaw`update signing_key set activated_at = now() where id = ${next.id}`;
+        await addMissing(db, encryptionKey);
+        return next.kid;
+      });
+      loaded = undefined;
+      return kid;
+    },
+  };
+}
+
+// jose's own errors (a bad signature, an expired token …) have a code; a database that is away has another.
+const isTokenFault = (error: unknown) => /^ERR_J[A-Z]+_/.test(String((error as { code?: unknown }).code));
+
+const lock = (db: Database) => db.$queryRaw`select pg_advisory_xact_lock(hashtext('almanac.signing_key'))::text`;
+
+async function addMissing(db: Database, encryptionKey: Buffer): Promise<void> {
+  const alive = await db.signing_key.findMany({ where: { retired_at: null }, orderBy: { id: 'asc' } });
+  if (!alive.some((key) => key.activated_at !== null)) {
+    const data = await newKey(encryptionKey);
+    await db.signing_key.create({ data: { ...data, activated_at: new Date() } });
+  }
+  if (!alive.some((key) => key.activated_at === null))
+    await db.signing_key.create({ data: await newKey(encryptionKey) });
+}
+
+async function newKey(encryptionKey: Buffer) {
+  const pair = await generateKeyPair(algorithm, { extractable: true });
+  const publicJwk = await exportJWK(pair.publicKey);
+  const kid = await calculateJwkThumbprint(publicJwk);
+  const privateText = JSON.stringify(await exportJWK(pair.privateKey));
+  const published = { ...publicJwk, kid, alg: algorithm, use: 'sig' };
+  return {
+    kid,
+    public_jwk: published as Prisma.InputJsonObject,
+    private_key: encrypt(encryptionKey, kid, privateText),
+  };
+}
+
+async function load(prisma: PrismaClient, encryptionKey: Buffer, verifiesForSeconds: number): Promise<Loaded> {
+  const rows = await prisma.$queryRaw<signing_key[]>`
+    select * from signing_key
+    where retired_at is null or retired_at > now() - make_interval(secs => ${verifiesForSeconds}::int) order by id`;
+  const signing = rows.findLast((row) => row.activated_at !== null && row.retired_at === null);
+  if (!signing) throw new Error('There is no current signing key.');
+  const privateJwk: JWK = JSON.parse(decrypt(encryptionKey, signing.kid, signing.private_key));
+  return {
+    kid: signing.kid,
+    key: (await importJWK(privateJwk, algorithm)) as CryptoKey,
+    keySet: { keys: rows.map((row) => row.public_jwk as JWK) },
+  };
+}
+
+function encrypt(encryptionKey: Buffer, kid: string, text: string): Uint8Array<ArrayBuffer> {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', encryptionKey, nonce).setAAD(Buffer.from(kid));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), sealed]));
+}
+
+function decrypt(encryptionKey: Buffer, kid: string, sealed: Uint8Array): string {
+  const bytes = Buffer.from(sealed);
+  try {
+    const cipher = createDecipheriv('aes-256-gcm', encryptionKey, bytes.subarray(0, 12))
+      .setAAD(Buffer.from(kid))
+      .setAuthTag(bytes.subarray(12, 28));
+    return Buffer.concat([cipher.update(bytes.subarray(28)), cipher.final()]).toString('utf8');
+  } catch (cause) {
+    throw new Error(
+      'The signing key can not be decrypted: IDENTITY_KEY_ENCRYPTION_KEY is not the one it was stored with.',
+      {
+        cause,
+      },
+    );
+  }
+}

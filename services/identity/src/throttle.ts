@@ -1,0 +1,101 @@
+// Slows down whoever guesses passwords or secrets, without locking the owner out: failures count per address and per device,
+// and a device that logged in before is counted by itself, so a flood from elsewhere can't shut it out.
+import type pg from 'pg';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
+import { digestOf } from './digest.ts';
+
+/** From the `tries`-th try within `seconds` on, one must wait: 2 s, 4 s … up to `longestSeconds`. A success clears personal counts. */
+type Rule = { tries: number; seconds: number; longestSeconds: number; personal: boolean };
+
+/** The documented numbers (README, Throttling). */
+export const throttleRules = {
+  /** One person from one address, or from one known device. */
+  logInFrom: { tries: 5, seconds: 900, longestSeconds: 900, personal: true },
+  /** One person from all devices on which nobody has logged in. */
+  logInTo: { tries: 50, seconds: 900, longestSeconds: 300, personal: true },
+  /** One network (IPv4 /24, IPv6 /48), whomever it tries. */
+  logInNetwork: { tries: 100, seconds: 900, longestSeconds: 900, personal: false },
+  /** One application from one address. */
+  clientFrom: { tries: 30, seconds: 300, longestSeconds: 300, personal: true },
+  /** One network, whatever applications it tries. */
+  clientNetwork: { tries: 300, seconds: 300, longestSeconds: 300, personal: false },
+} as const satisfies Record<string, Rule>;
+
+export type ThrottleRule = keyof typeof throttleRules;
+export type ThrottleKey = { rule: ThrottleRule; key: string };
+
+export type Throttle = {
+  /** Seconds to wait before the next try; 0: go on. */
+  waitSeconds(keys: ThrottleKey[]): Promise<number>;
+  /** Counts a try under each key: before a slow check, so that many at once can't slip through, or after a failed one. */
+  count(keys: ThrottleKey[]): Promise<void>;
+  /** Clears what a success disproves. */
+  succeeded(keys: ThrottleKey[]): Promise<void>;
+};
+
+/** Counters in PostgreSQL, shared by all instances. */
+export function createThrottle(pool: pg.Pool): Throttle {
+  const limiter = (prefix: string, rule: Rule) =>
+    new RateLimiterPostgres({
+      storeClient: pool,
+      storeType: 'pool',
+      tableName: 'rate_limit',
+      tableCreated: true,
+      clearExpiredByTimeout: false,
+      keyPrefix: prefix,
+      points: rule.tries,
+      duration: rule.seconds,
+    });
+  const names = Object.keys(throttleRules) as ThrottleRule[];
+  const make = (prefix: string) =>
+    Object.fromEntries(names.map((name) => [name, limiter(`${prefix}${name}`, throttleRules[name])])) as Record<
+      ThrottleRule,
+      RateLimiterPostgres
+    >;
+  const counts = make('');
+  const waits = make('wait.');
+  // Keys are hashed: an address of any length fits, and the table holds nobody's e-mail.
+  const hashed = (key: string) => Buffer.from(digestOf(key)).toString('base64url');
+
+  const countOne = async ({ rule, key }: ThrottleKey) => {
+    const { tries, seconds, longestSeconds } = throttleRules[rule];
+    const { consumedPoints } = await counts[rule].penalty(hashed(key));
+    if (consumedPoints < tries) return;
+    const wait = Math.min(2 ** Math.min(consumedPoints - tries + 1, 20), longestSeconds);
+    await waits[rule].set(hashed(key), 1, wait);
+    // The count outlives the wait, or the next wait would be short again.
+    await counts[rule].set(hashed(key), consumedPoints, wait + seconds);
+  };
+  const clearOne = async ({ rule, key }: ThrottleKey) => {
+    if (!throttleRules[rule].personal) return void (await counts[rule].reward(hashed(key)));
+    await Promise.all([counts[rule].delete(hashed(key)), waits[rule].delete(hashed(key))]);
+  };
+
+  return {
+    async waitSeconds(keys) {
+      const found = await Promise.all(keys.map(({ rule, key }) => waits[rule].get(hashed(key))));
+      return Math.ceil(Math.max(0, ...found.map((wait) => wait?.msBeforeNext ?? 0)) / 1000);
+    },
+    async count(keys) {
+      await Promise.all(keys.map(countOne));
+    },
+    async succeeded(keys) {
+      await Promise.all(keys.map(clearOne));
+    },
+  };
+}
+
+/** The network an address belongs to: many addresses of one customer count as one. */
+export function networkOf(address: string): string {
+  const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (/^\d+\.\d+\.\d+\.\d+$/.test(mapped)) return mapped.split('.').slice(0, 3).join('.');
+  return expandIpv6(mapped).slice(0, 3).join(':');
+}
+
+function expandIpv6(address: string): string[] {
+  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::');
+  const left = head === '' ? [] : head.split(':');
+  if (tail === undefined) return left;
+  const right = tail === '' ? [] : tail.split(':');
+  return [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
+}

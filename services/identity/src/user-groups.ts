@@ -1,0 +1,174 @@
+// Groups of people and what they may do. System groups belong to the account, a domain or a branch; custom ones are the
+// administrators' own.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { findSqlState } from '@almanac/service-kit/database';
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { keepAnAdministrator, lockAccount } from './administrators.ts';
+import type { IdentityContext } from './context.ts';
+import { type Database, type Transaction, transact } from './database.ts';
+import { nameKey } from './names.ts';
+import { type actions, announcePermissionChanged, requireAdministrator, type resourceTypes } from './permissions.ts';
+
+export const groupFields = {
+  id: 'integer',
+  name: 'text',
+  description: 'text?',
+  resource_type: 'text?',
+  resource_id: 'integer?',
+  created_at: 'time',
+  updated_at: 'time',
+} as const satisfies Fields;
+
+const shown = {
+  id: true,
+  name: true,
+  description: true,
+  system_key: true,
+  resource_type: true,
+  resource_id: true,
+  created_at: true,
+  updated_at: true,
+  permissions: {
+    select: { id: true, action: true, resource_type: true, resource_id: true },
+    orderBy: { id: 'asc' },
+  },
+  assignments: {
+    select: { user: { select: { id: true, first_name: true, last_name: true, email: true } } },
+    orderBy: { id: 'asc' },
+  },
+} as const;
+
+type Shown = { system_key: string | null; assignments: { user: { id: number } }[] };
+
+function present<T extends Shown>({ system_key, assignments, ...group }: T) {
+  return { ...group, system: system_key !== null, members: assignments.map(({ user }) => user) };
+}
+
+export async function listGroups(ctx: IdentityContext, call: CallContext, list: ListQuery) {
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
+  const [groups, count] = await Promise.all([
+    ctx.prisma.user_group.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.user_group.count({ where }),
+  ]);
+  return page(groups.map(present), list, count);
+}
+
+export async function getGroup(db: Database, call: CallContext, id: number) {
+  const group = await db.user_group.findFirst({ where: { id, account_id: call.accountId }, select: shown });
+  if (!group) throw notFound('User group');
+  return present(group);
+}
+
+type WantedPermission = {
+  action: (typeof actions)[number];
+  resource_type: (typeof resourceTypes)[number];
+  /** Left out for the account. */
+  resource_id?: number;
+};
+type NewGroup = { name: string; description?: string | null; permissions?: WantedPermission[] };
+
+/** Makes a custom group. */
+export async function createGroup(ctx: IdentityContext, call: CallContext, read: () => NewGroup) {
+  await requireAdministrator(ctx, call);
+  const { name, description, permissions = [] } = read();
+  return withUniqueName(() =>
+    transact(ctx.prisma, async (tx) => {
+      const { id } = await tx.db.user_group.create({
+        data: { account_id: call.accountId, name, name_key: nameKey(name), description },
+        select: { id: true },
+      });
+      await replacePermissions(tx, call, id, permissions);
+      return getGroup(tx.db, call, id);
+    }),
+  );
+}
+
+/** Changes a custom group; a list of permissions replaces the present one. */
+export async function updateGroup(ctx: IdentityContext, call: CallContext, id: number, read: () => Partial<NewGroup>) {
+  const { system } = await getGroup(ctx.prisma, call, id);
+  await requireAdministrator(ctx, call);
+  const { permissions, ...attributes } = read();
+  if (system) throw systemGroup();
+  const key = attributes.name === undefined ? {} : { name_key: nameKey(attributes.name) };
+  return withUniqueName(() =>
+    transact(ctx.prisma, async (tx) => {
+      await lockAccount(tx, call.accountId);
+      const { count } = await tx.db.user_group.updateMany({
+        where: { id, account_id: call.accountId },
+        data: { ...attributes, ...key },
+      });
+      if (count === 0) throw notFound('User group');
+      if (permissions !== undefined) {
+        await replacePermissions(tx, call, id, permissions);
+        await keepAnAdministrator(tx, call.accountId);
+        await announcePermissionChanged(tx, call.accountId, null, call.requestId);
+      }
+      return getGroup(tx.db, call, id);
+    }),
+  );
+}
+
+/** Deletes a custom group with its permissions and memberships. */
+export async function deleteGroup(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
+  const { system } = await getGroup(ctx.prisma, call, id);
+  await requireAdministrator(ctx, call);
+  if (system) throw systemGroup();
+  await transact(ctx.prisma, async (tx) => {
+    await lockAccount(tx, call.accountId);
+    const { count } = await tx.db.user_group.deleteMany({ where: { id, account_id: call.accountId } });
+    if (count === 0) throw notFound('User group');
+    await keepAnAdministrator(tx, call.accountId);
+    await announcePermissionChanged(tx, call.accountId, null, call.requestId);
+  });
+}
+
+const systemGroup = () => new ServiceError('wrong_state', "A group made by the system can't be changed or deleted.");
+
+async function replacePermissions(tx: Transaction, call: CallContext, groupId: number, wanted: WantedPermission[]) {
+  await requireResources(tx.db, call, wanted);
+  await tx.db.permission.deleteMany({ where: { user_group_id: groupId, account_id: call.accountId } });
+  await tx.db.permission.createMany({
+    data: wanted.map(({ action, resource_type, resource_id }) => ({
+      account_id: call.accountId,
+      user_group_id: groupId,
+      action,
+      resource_type,
+      resource_id: resource_id ?? call.accountId,
+    })),
+    skipDuplicates: true,
+  });
+}
+
+// Domains and branches are known here by the groups they have. Tables are metadata's; one that doesn't exist grants nothing.
+async function requireResources(db: Database, call: CallContext, wanted: WantedPermission[]): Promise<void> {
+  const ids = wanted.flatMap(({ resource_type, resource_id }) =>
+    resource_id !== undefined && (resource_type === 'domain' || resource_type === 'branch') ? [resource_id] : [],
+  );
+  const known = await db.user_group.findMany({
+    where: { account_id: call.accountId, system_key: { not: null }, resource_id: { in: ids } },
+    select: { resource_type: true, resource_id: true },
+  });
+  const isKnown = (type: string, id: number) =>
+    known.some(({ resource_type, resource_id }) => resource_type === type && resource_id === id);
+  const problems = wanted.flatMap(({ resource_type, resource_id }) => {
+    if (resource_type === 'account')
+      return resource_id === undefined || resource_id === call.accountId
+        ? []
+        : [`Permissions name an account that doesn't exist: ${resource_id}`];
+    if (resource_id === undefined) return [`Permissions on a ${resource_type} need a resource_id`];
+    if (resource_type === 'table_definition' || isKnown(resource_type, resource_id)) return [];
+    return [`Permissions name a ${resource_type} that doesn't exist: ${resource_id}`];
+  });
+  if (problems.length > 0) throw validationFailed([...new Set(problems)]);
+}
+
+async function withUniqueName<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (findSqlState(error) === '23505' || (error as { code?: unknown }).code === 'P2002')
+      throw validationFailed('Name has already been taken');
+    throw error;
+  }
+}

@@ -1,0 +1,185 @@
+// The people of an account: made by administrators, invited by mail, gone with all their tokens.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { findSqlState } from '@almanac/service-kit/database';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { keepAnAdministrator, lockAccount } from './administrators.ts';
+import type { IdentityContext } from './context.ts';
+import { type Transaction, transact } from './database.ts';
+import { emailKey } from './names.ts';
+import { announcePermissionChanged, requireAdministrator } from './permissions.ts';
+import { revokeForever } from './revocations.ts';
+
+export const licenseTypes = ['developer', 'end_user'] as const;
+
+export const userFields = {
+  id: 'integer',
+  first_name: 'text',
+  last_name: 'text',
+  email: 'text',
+  license_type: 'text',
+  status: 'text',
+  created_at: 'time',
+  updated_at: 'time',
+} as const satisfies Fields;
+
+// What may be seen of a person; the password's hash is not among it.
+const shown = {
+  id: true,
+  first_name: true,
+  last_name: true,
+  email: true,
+  license_type: true,
+  status: true,
+  created_at: true,
+  updated_at: true,
+} as const;
+
+/** People of the account, for administrators. */
+export async function listUsers(ctx: IdentityContext, call: CallContext, list: ListQuery) {
+  await requireAdministrator(ctx, call);
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
+  const [data, count] = await Promise.all([
+    ctx.prisma.user.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.user.count({ where }),
+  ]);
+  return page(data, list, count);
+}
+
+/** One person with the groups he is in. */
+export async function getUser(ctx: IdentityContext, call: CallContext, id: number) {
+  const user = await ctx.prisma.user.findFirst({
+    where: { id, account_id: call.accountId },
+    select: {
+      ...shown,
+      assignments: { select: { user_group: { select: { id: true, name: true } } }, orderBy: { id: 'asc' } },
+    },
+  });
+  if (!user) throw notFound('User');
+  await requireAdministrator(ctx, call);
+  const { assignments, ...own } = user;
+  return { ...own, user_groups: assignments.map(({ user_group }) => user_group) };
+}
+
+type NewUser = {
+  email: string;
+  first_name?: string;
+  last_name?: string;
+  license_type?: (typeof licenseTypes)[number];
+  password?: string;
+};
+
+/** Makes a person: invited, or active at once when an administrator gives a password. */
+export async function createUser(ctx: IdentityContext, call: CallContext, read: () => NewUser) {
+  await requireAdministrator(ctx, call);
+  const { password, ...attributes } = read();
+  const access = await accessOf(ctx, password);
+  return withUniqueEmail(() =>
+    transact(ctx.prisma, async (tx) => {
+      const user = await tx.db.user.create({
+        data: { ...attributes, ...access, account_id: call.accountId, email_key: emailKey(attributes.email) },
+        select: shown,
+      });
+      if (password === undefined) await announceInvited(tx, call, user);
+      return user;
+    }),
+  );
+}
+
+function announceInvited(tx: Transaction, call: CallContext, user: { id: number; email: string }): Promise<void> {
+  const payload = { account_id: call.accountId, user_id: user.id, email: user.email, invited_by: call.userId ?? null };
+  return tx.announce('identity.user.invited', payload, call.requestId);
+}
+
+/** Changes a person. A new password ends his sessions. */
+export async function updateUser(ctx: IdentityContext, call: CallContext, id: number, read: () => Partial<NewUser>) {
+  const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
+  if (!present) throw notFound('User');
+  await requireAdministrator(ctx, call);
+  const { password, ...attributes } = read();
+  const access = await accessOf(ctx, password);
+  return withUniqueEmail(() =>
+    transact(ctx.prisma, async (tx) => {
+      await lockAccount(tx, call.accountId);
+      const key = attributes.email === undefined ? {} : { email_key: emailKey(attributes.email) };
+      const [user] = await tx.db.user.updateManyAndReturn({
+        where: { id, account_id: call.accountId },
+        data: { ...attributes, ...key, ...access },
+        select: shown,
+      });
+      if (!user) throw notFound('User');
+      if (password !== undefined) await tx.db.session.deleteMany({ where: { user_id: id } });
+      if (attributes.license_type !== undefined) {
+        await keepAnAdministrator(tx, call.accountId);
+        await announcePermissionChanged(tx, call.accountId, id, call.requestId);
+      }
+      return user;
+    }),
+  );
+}
+
+/** Deletes a person: his tokens, sessions and memberships go with him. */
+export async function deleteUser(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
+  const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
+  if (!present) throw notFound('User');
+  await requireAdministrator(ctx, call);
+  if (call.userId === id) throw validationFailed("You can't delete yourself.");
+  await transact(ctx.prisma, async (tx) => {
+    await lockAccount(tx, call.accountId);
+    const { count } = await tx.db.user.deleteMany({ where: { id, account_id: call.accountId } });
+    if (count === 0) throw notFound('User');
+    await keepAnAdministrator(tx, call.accountId);
+    const subject = { account_id: call.accountId, kind: 'user', subject: String(id), reason: 'user_deleted' } as const;
+    await revokeForever(tx, ctx.config, subject, call.requestId);
+    await tx.announce('identity.user.deleted', { account_id: call.accountId, user_id: id }, call.requestId);
+    await announcePermissionChanged(tx, call.accountId, id, call.requestId);
+  });
+}
+
+// Hashed before the transaction begins: it takes a while on purpose.
+async function accessOf(ctx: IdentityContext, password: string | undefined) {
+  if (password === undefined) return {};
+  return { password_hash: await ctx.passwords.hash(password), status: 'active' };
+}
+
+async function withUniqueEmail<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (findSqlState(error) === '23505' || (error as { code?: unknown }).code === 'P2002')
+      throw validationFailed('Email has already been taken');
+    throw error;
+  }
+}
+
+const contact = { id: true, first_name: true, last_name: true, email: true } as const;
+
+/** People by id, for other services; unknown ids are left out. */
+export function findUsers(ctx: IdentityContext, accountId: number, ids: number[]) {
+  return ctx.prisma.user.findMany({
+    where: { account_id: accountId, id: { in: ids } },
+    select: contact,
+    orderBy: { id: 'asc' },
+  });
+}
+
+/** Who may approve on a branch: by a permission to approve there, or as an administrator. */
+export function listApprovers(ctx: IdentityContext, accountId: number, branchId: number) {
+  const approves = {
+    action: 'approve',
+    OR: [{ resource_type: 'account' }, { resource_type: 'branch', resource_id: branchId }],
+  };
+  const administers = { action: 'admin', resource_type: 'account' };
+  const through = (permission: object) => ({
+    assignments: { some: { user_group: { permissions: { some: permission } } } },
+  });
+  return ctx.prisma.user.findMany({
+    where: {
+      account_id: accountId,
+      status: 'active',
+      OR: [through(approves), { license_type: 'developer', ...through(administers) }],
+    },
+    select: contact,
+    orderBy: { id: 'asc' },
+  });
+}
