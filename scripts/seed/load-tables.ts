@@ -109,7 +109,7 @@ async function ensureImported(
   const done = await poll(
     () => api.get<Import>(`/imports/${id}`),
     ({ status }) => finished.test(status),
-    300_000,
+    { timeoutMs: 300_000 },
   );
   if (!/^completed?$/.test(done.status))
     throw new Error(`The import of ${tables.map(({ name }) => name).join(', ')} ended as ${JSON.stringify(done)}`);

@@ -212,7 +212,7 @@ async function load(api: Api, branchId: number, tableDefinitionId: number, file:
   const done = await poll(
     () => api.get<Import>(`/imports/${id}`),
     ({ status }) => /^(complete|completed|completed_with_errors|failed|cancelled)$/.test(status),
-    120_000,
+    { timeoutMs: 120_000 },
   );
   expect(done).toMatchObject({ status: 'completed', tables: [{ status: 'completed' }] });
   return done;
@@ -240,7 +240,7 @@ async function takeExport(api: Api, { branchId, key }: Progress, how: object): P
   const done = await poll(
     () => api.get<Export>(`/exports/${made.id}`),
     ({ status }) => /^(completed|failed)$/.test(status),
-    120_000,
+    { timeoutMs: 120_000 },
   );
   expect(done).toMatchObject({ status: 'completed', download_url: expect.stringMatching(/^https?:/) });
   return done;

@@ -92,15 +92,19 @@ export async function upload(url: string, content: string | Uint8Array, contentT
 }
 
 /** Asks again, with growing pauses, until the answer is accepted; throws with the last answer when it takes too long. */
-export async function poll<T>(ask: () => Promise<T>, accept: (answer: T) => boolean, timeoutMs = 60_000): Promise<T> {
+export async function poll<T>(
+  ask: () => Promise<T>,
+  accept: (answer: T) => boolean,
+  { timeoutMs = 60_000, everyMs = 0 } = {},
+): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (let pause = 150; ; pause = Math.min(1_000, pause * 1.5)) {
     const answer = await ask();
     if (accept(answer)) return answer;
-    if (performance.now() > deadline)
-      throw new Error(
-        `Waited ${timeoutMs / 1000} s in vain; the last answer was ${JSON.stringify(answer).slice(0, 2_000)}`,
-      );
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    if (performance.now() > deadline) {
+      const last = JSON.stringify(answer).slice(0, 2_000);
+      throw new Error(`Waited ${timeoutMs / 1000} s in vain; the last answer was ${last}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, everyMs || pause));
   }
 }
