@@ -140,7 +140,7 @@ class Relay implements OutboxRelay {
       async (sql) => {
         const { rows } = await sql(
           `select id::text, message_id, type, payload, request_id, occurred_at from outbox
-           order by id limit ${batchSize} for update skip locked`,
+           order by outbox.id limit ${batchSize} for update skip locked`,
         );
         if (rows.length === 0) return false;
         unroutable = await this.publish(rows.map(toMessage));
