@@ -1,0 +1,96 @@
+// The HTTP edge of column definitions.
+import { idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
+import { type Route, route } from '@almanac/service-kit/route';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import {
+  columnFilters,
+  createColumnDefinition,
+  deleteColumnDefinition,
+  getColumnDefinition,
+  listColumnDefinitions,
+  updateColumnDefinition,
+} from './column-definitions.ts';
+import { columnAttributes, newColumnAttributes } from './column-rules.ts';
+import { dataTypes } from './column-values.ts';
+
+export const columnSchema = z.object({
+  id: z.int(),
+  table_definition_id: z.int(),
+  name: z.string(),
+  data_type: z.enum(dataTypes),
+  length: z.int().nullable(),
+  scale: z.int().nullable(),
+  is_primary_key: z.boolean(),
+  is_required: z.boolean(),
+  foreign_key_table_id: z.int().nullable(),
+  valid_values: z.string().nullable().meta({ description: 'Separated by `|`.' }),
+  description: z.string().nullable(),
+  position: z.int(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+const params = { id: idTextSchema };
+const common = { tag: 'Column definitions', resource: 'column_definition' } as const;
+
+export function columnDefinitionRoutes(ctx: Context): Route[] {
+  return [...readableByEverybody(ctx), ...ofDevelopers(ctx)];
+}
+
+const readableByEverybody = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'GET',
+    path: '/column_definitions',
+    summary: 'List the columns of a table definition',
+    query: { ...listParameters, table_definition_id: idTextSchema },
+    response: pageSchema(columnSchema),
+    handle: async ({ call, query: { table_definition_id, ...query } }) =>
+      listColumnDefinitions(ctx, call, readListQuery(query, columnFilters), table_definition_id),
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/column_definitions/{id}',
+    summary: 'Show a column definition',
+    extension: true,
+    params,
+    response: columnSchema,
+    handle: async ({ call, params }) => getColumnDefinition(ctx, call, params.id),
+  }),
+];
+
+const ofDevelopers = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/column_definitions',
+    summary: 'Add a column to a table definition',
+    body: { table_definition_id: idSchema },
+    attributes: newColumnAttributes,
+    status: 201,
+    response: columnSchema,
+    handle: async ({ call, body, attributes }) =>
+      createColumnDefinition(ctx, call, body().table_definition_id, attributes),
+  }),
+  route({
+    ...common,
+    method: 'PATCH',
+    path: '/column_definitions/{id}',
+    summary: 'Change a column definition',
+    params,
+    attributes: columnAttributes,
+    response: columnSchema,
+    handle: async ({ call, params, attributes }) => updateColumnDefinition(ctx, call, params.id, attributes),
+  }),
+  route({
+    ...common,
+    method: 'DELETE',
+    path: '/column_definitions/{id}',
+    summary: 'Take a column out of a table definition',
+    params,
+    status: 204,
+    handle: async ({ call, params }) => deleteColumnDefinition(ctx, call, params.id),
+  }),
+];

@@ -1,0 +1,201 @@
+// Column definitions: drafted one by one; the lock on their table makes counts, places and the version hold.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { requireRight } from '@almanac/service-kit/rights';
+import type { Context } from '../context.ts';
+import {
+  drafted,
+  placeOf,
+  requireTableDefinition,
+  type TableDefinition,
+  tellDefinition,
+} from '../table-definitions/table-definitions.ts';
+import { isBeingRemoved } from '../table-definitions/table-references.ts';
+import { lockRow, nameTaken, refusingTaken, type Transaction, transact } from '../transaction.ts';
+import { type ColumnDefinition, columnFields, inOrder } from './column-fields.ts';
+import { type ColumnShape, type GivenColumn, maximumKeyColumns, settleColumn } from './column-rules.ts';
+
+export const columnFilters = {
+  id: 'integer',
+  name: 'text',
+  data_type: 'text',
+  length: 'integer?',
+  scale: 'integer?',
+  is_primary_key: 'boolean',
+  is_required: 'boolean',
+  foreign_key_table_id: 'integer?',
+  valid_values: 'text?',
+  description: 'text?',
+  position: 'integer',
+  created_at: 'time',
+  updated_at: 'time',
+} as const;
+
+/** Lists the columns of one table, in its order unless another is asked for. */
+export async function listColumnDefinitions(
+  ctx: Context,
+  call: CallContext,
+  list: ListQuery,
+  tableDefinitionId: number,
+): Promise<Page<ColumnDefinition>> {
+  const where = {
+    account_id: call.accountId,
+    table_definition_id: tableDefinitionId,
+    ...prismaWhere(list.conditions),
+  };
+  const orderBy = list.sort ? prismaOrderBy(list) : inOrder;
+  const [data, total] = await Promise.all([
+    ctx.prisma.column_definition.findMany({ where, select: columnFields, orderBy, ...window(list) }),
+    ctx.prisma.column_definition.count({ where }),
+  ]);
+  return page(data, list, total);
+}
+
+/** A column of the account, or 404. */
+export async function getColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<ColumnDefinition> {
+  const column = await ctx.prisma.column_definition.findFirst({
+    where: { id, account_id: call.accountId },
+    select: columnFields,
+  });
+  if (!column) throw notFound('Column definition');
+  return column;
+}
+
+/** Adds a column at the end of a table. */
+export async function createColumnDefinition(
+  ctx: Context,
+  call: CallContext,
+  tableDefinitionId: number,
+  read: () => GivenColumn,
+): Promise<ColumnDefinition> {
+  const table = await requireTableDefinition(ctx, call, String(tableDefinitionId));
+  await requireRight(ctx.rights, call, 'develop', placeOf(table));
+  const given = read();
+  return refusingTaken(nameTaken, () =>
+    transact(ctx, async (tx) => {
+      if (!(await lockRow(tx, 'table_definition', call.accountId, table.id))) throw notFound('Table definition');
+      const { column, problems } = settleColumn(undefined, given);
+      const others = await listOthers(tx, call, table.id);
+      if (others.length >= limits.columnsPerTable)
+        problems.push(`Table definition can have at most ${limits.columnsPerTable} columns`);
+      await checkPlace(tx, call, table, column, others, problems);
+      const id = await nextColumnId(tx);
+      const created = await tx.column_definition.create({
+        data: {
+          id,
+          lineage_id: id,
+          account_id: call.accountId,
+          table_definition_id: table.id,
+          name_key: column.name.toLowerCase(),
+          position: Math.max(0, ...others.map(({ position }) => position)) + 1,
+          ...column,
+        },
+        select: columnFields,
+      });
+      await draft(tx, call, table);
+      return created;
+    }),
+  );
+}
+
+async function nextColumnId(tx: Transaction): Promise<number> {
+  const rows = await tx.$queryRaw<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('column_definition', 'id'))::int as id`;
+  return (rows[0] as { id: number }).id;
+}
+
+type Other = { id: number; position: number; is_primary_key: boolean };
+
+async function listOthers(tx: Transaction, call: CallContext, tableId: number, exceptId?: number): Promise<Other[]> {
+  const columns = await tx.column_definition.findMany({
+    where: { table_definition_id: tableId, account_id: call.accountId },
+    select: { id: true, position: true, is_primary_key: true },
+  });
+  return columns.filter(({ id }) => id !== exceptId);
+}
+
+/** Adds what is wrong with a column at its place to its other problems, and throws them all. */
+async function checkPlace(
+  tx: Transaction,
+  call: CallContext,
+  table: TableDefinition,
+  column: ColumnShape,
+  others: Other[],
+  problems: string[],
+): Promise<void> {
+  const keyColumns = others.filter((other) => other.is_primary_key).length;
+  if (column.is_primary_key && keyColumns >= maximumKeyColumns)
+    problems.push(`Primary key can have at most ${maximumKeyColumns} columns`);
+  const target = column.foreign_key_table_id;
+  if (target !== null && !(await mayReferTo(tx, call, table, target)))
+    problems.push("Foreign key table doesn't exist on this branch");
+  if (problems.length > 0) throw validationFailed(problems);
+}
+
+// The shared lock keeps the target from being removed between this look and the commit.
+async function mayReferTo(
+  tx: Transaction,
+  call: CallContext,
+  table: TableDefinition,
+  target: number,
+): Promise<boolean> {
+  if (target === table.id) return true;
+  if (!(await lockRow(tx, 'table_definition', call.accountId, target, 'read'))) return false;
+  const where = { id: target, account_id: call.accountId, branch_id: table.branch_id };
+  return (await tx.table_definition.count({ where })) === 1 && !(await isBeingRemoved(tx, call, target));
+}
+
+async function draft(tx: Transaction, call: CallContext, table: TableDefinition): Promise<void> {
+  await tx.table_definition.update({ where: { id: table.id }, data: drafted });
+  await tellDefinition(tx, call, 'updated', table);
+}
+
+/** Changes a column; its place and lineage stay, so a new name is a rename. */
+export async function updateColumnDefinition(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  read: () => GivenColumn,
+): Promise<ColumnDefinition> {
+  const { table_definition_id } = await getColumnDefinition(ctx, call, id);
+  const table = await requireTableDefinition(ctx, call, String(table_definition_id));
+  await requireRight(ctx.rights, call, 'develop', placeOf(table));
+  const given = read();
+  return refusingTaken(nameTaken, () =>
+    transact(ctx, async (tx) => {
+      const before = await lockColumn(tx, call, table.id, id);
+      const { column, problems } = settleColumn(before as ColumnShape, given);
+      await checkPlace(tx, call, table, column, await listOthers(tx, call, table.id, id), problems);
+      if (Object.entries(column).every(([name, value]) => before[name as keyof ColumnShape] === value)) return before;
+      const updated = await tx.column_definition.update({
+        where: { id },
+        data: { ...column, name_key: column.name.toLowerCase() },
+        select: columnFields,
+      });
+      await draft(tx, call, table);
+      return updated;
+    }),
+  );
+}
+
+async function lockColumn(tx: Transaction, call: CallContext, tableId: number, id: number): Promise<ColumnDefinition> {
+  const locked = await lockRow(tx, 'table_definition', call.accountId, tableId);
+  const where = { id, table_definition_id: tableId, account_id: call.accountId };
+  const column = locked && (await tx.column_definition.findFirst({ where, select: columnFields }));
+  if (!column) throw notFound('Column definition');
+  return column;
+}
+
+/** Takes a column out of the draft; a table that showed it for lookups shows none. */
+export async function deleteColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<void> {
+  const { table_definition_id } = await getColumnDefinition(ctx, call, id);
+  const table = await requireTableDefinition(ctx, call, String(table_definition_id));
+  await requireRight(ctx.rights, call, 'develop', placeOf(table));
+  await transact(ctx, async (tx) => {
+    await lockColumn(tx, call, table.id, id);
+    await tx.column_definition.deleteMany({ where: { id, account_id: call.accountId } });
+    await draft(tx, call, table);
+  });
+}

@@ -1,0 +1,15 @@
+// What every function of metadata is given.
+import type { Logger } from '@almanac/service-kit/logger';
+import type { Rights } from '@almanac/service-kit/rights';
+import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import type { MetadataConfig } from './config.ts';
+import type { PrismaClient } from './generated/prisma/client.ts';
+
+export type Context = {
+  logger: Logger;
+  prisma: PrismaClient;
+  rights: Rights;
+  identity: RpcClient<'identity'>;
+  data: RpcClient<'data'>;
+  timing: MetadataConfig['timing'];
+};

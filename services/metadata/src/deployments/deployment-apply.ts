@@ -1,0 +1,294 @@
+// How a deployment is applied: noted first (`deploying`, with the very tables asked for), then asked of data under an id of its
+// own, then noted as deployed or failed. Whoever finds one left behind takes it up: data does the same id only once.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { Context } from '../context.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { fullDefinition } from '../table-definitions/table-structure.ts';
+import { lockRow, type Transaction, transact } from '../transaction.ts';
+import { listBlockers, planTables, shownDiffs, type TableDiff } from './deployment-diffs.ts';
+import { finishDeployed, finishFailed } from './deployment-end.ts';
+import type { Deployment } from './deployment-schema.ts';
+import type { Actor, DeploymentState } from './deployment-states.ts';
+import {
+  actorOf,
+  getDeployment,
+  noteAction,
+  requireDeployment,
+  requireTransition,
+  storedFields,
+  tellDeployment,
+} from './deployments.ts';
+import { type Attempt, type Wanted, wantedTable } from './wanted-tables.ts';
+
+const applyDeadlineMs = 5 * 60_000;
+const pollMs = 200;
+const mostTries = 5;
+// data takes messages of at most 4 MB; as JSON they are longer than on the wire.
+const largestRequest = 3_500_000;
+
+/** Applies a deployment and answers it deployed; what stands in the way is 422, and the deployment failed. */
+export async function deploy(ctx: Context, call: CallContext, id: number, readBody: () => void): Promise<Deployment> {
+  const before = await requireDeployment(ctx, call, id);
+  const actor = await actorOf(ctx, call, before);
+  const isOn = before.status === 'deploying';
+  // Its outcome was found after a crash, so whoever asked for it may ask again and is answered as if nothing had happened.
+  const isUnheard = before.status === 'deployed' && before.was_resumed;
+  requireTransition(isOn || isUnheard ? { ...before, status: 'failed' } : before, 'deploy', actor);
+  readBody();
+  if (isUnheard) return getDeployment(ctx, call, id);
+  if (isOn) await waitForEnd(ctx, id);
+  else await beginAndApply(ctx, call, async (tx) => begin(tx, ctx, call, id, actor));
+  return answerEnd(ctx, call, id);
+}
+
+/** Begins in a transaction of its own, waiting for another deployment of the branch, and applies what was begun. */
+export async function beginAndApply(
+  ctx: Context,
+  call: CallContext,
+  beginOnce: (tx: Transaction) => Promise<Attempt | number>,
+): Promise<number> {
+  const begun = await waitForBranch(ctx, () => transact(ctx, beginOnce));
+  if (typeof begun === 'number') await waitForEnd(ctx, begun);
+  else await applyAttempt(ctx, call, begun);
+  return typeof begun === 'number' ? begun : begun.id;
+}
+
+/** Thrown to roll back when another deployment is being applied on the branch. */
+class BranchBusy extends Error {
+  readonly deploymentId: number;
+  constructor(deploymentId: number) {
+    super('another deployment is being applied on the branch');
+    this.deploymentId = deploymentId;
+  }
+}
+
+async function waitForBranch<T>(ctx: Context, work: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + ctx.timing.waitMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof BranchBusy)) throw error;
+      if (Date.now() >= deadline)
+        throw new ServiceError(
+          'wrong_state',
+          `Deployment ${error.deploymentId} is being applied on this branch; try again when it has ended.`,
+        );
+      await waitForEnd(ctx, error.deploymentId, deadline);
+    }
+  }
+}
+
+/** Notes that a deployment is being applied, with its tables as drafted now. Somebody was faster: answers its id. */
+export async function begin(
+  tx: Transaction,
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  actor: Actor,
+): Promise<Attempt | number> {
+  const { branch_id } = await tx.deployment.findFirstOrThrow({ where: { id, account_id: call.accountId } });
+  if (!(await lockRow(tx, 'branch', call.accountId, branch_id))) throw notFound('Deployment');
+  if (!(await lockRow(tx, 'deployment', call.accountId, id))) throw notFound('Deployment');
+  const now = await tx.deployment.findUniqueOrThrow({ where: { id }, select: storedFields });
+  if (now.status === 'deploying') return id;
+  const status = requireTransition(now, 'deploy', actor);
+  const other = await tx.deployment.findFirst({ where: { deploying_branch_id: branch_id }, select: { id: true } });
+  if (other) throw new BranchBusy(other.id);
+  const tables = await readDrafts(tx, call, now.tables);
+  const number = now.attempt + 1;
+  await tx.deployment.update({
+    where: { id },
+    data: {
+      status,
+      attempt: number,
+      wanted: tables as unknown as Prisma.InputJsonValue,
+      deploying_branch_id: branch_id,
+      error: null,
+      deployed_by: call.userId ?? null,
+      approved_by: now.branch.is_protected && (actor.approver || actor.administrator) ? (call.userId ?? null) : null,
+      was_resumed: false,
+      tries: 0,
+    },
+  });
+  await extendLease(tx, ctx, id, number);
+  await noteAction(tx, id, 'deploy', call.userId ?? null, null);
+  await tellDeployment(tx, call, 'begun', now);
+  return { id, branchId: branch_id, number, tables };
+}
+
+type Named = { table_definition_id: number; name: string };
+
+// The shared locks keep columns from changing between two reads: what is deployed is one version of each table.
+async function readDrafts(tx: Transaction, call: CallContext, named: Named[]): Promise<Wanted[]> {
+  const ids = named.map(({ table_definition_id }) => table_definition_id);
+  await tx.$queryRaw`
+    select id from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
+  const where = { id: { in: ids }, account_id: call.accountId };
+  const definitions = await tx.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
+  const leaving = await tx.table_removal.findMany({
+    where: { table_definition_id: { in: ids }, account_id: call.accountId },
+    select: { table_definition_id: true },
+  });
+  const gone = new Set(leaving.map(({ table_definition_id }) => table_definition_id));
+  const present = new Set(definitions.map(({ id }) => id));
+  const missing = named.filter(({ table_definition_id: id }) => gone.has(id) || !present.has(id));
+  if (missing.length > 0)
+    throw validationFailed(
+      missing.map(({ table_definition_id: id, name }) => `Table definition ${id} (${name}) has been deleted`),
+    );
+  const tables = definitions.map(wantedTable);
+  if (JSON.stringify(tables).length > largestRequest)
+    throw validationFailed('Deployment is too large to be applied at once; deploy fewer tables together');
+  return tables;
+}
+
+async function extendLease(
+  client: Pick<Transaction, '$executeRaw'>,
+  ctx: Context,
+  id: number,
+  number: number,
+): Promise<void> {
+  await client.$executeRaw`
+    update deployment set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
+    where id = ${id} and attempt = ${number} and status = 'deploying'`;
+}
+
+async function applyAttempt(ctx: Context, call: CallContext, attempt: Attempt): Promise<void> {
+  const diffs = await planAttempt(ctx, call, attempt);
+  const reasons = listBlockers(diffs);
+  if (reasons.length > 0) {
+    await finishFailed(ctx, call, attempt, reasons, diffs, false);
+    return;
+  }
+  if ((await askToApply(ctx, call, attempt, diffs, false)) === 'ended') return;
+  await shortenLease(ctx, attempt, 0);
+  await waitForEnd(ctx, attempt.id);
+}
+
+// Planning changes nothing, so whatever goes wrong here, the attempt has failed for certain.
+async function planAttempt(ctx: Context, call: CallContext, attempt: Attempt): Promise<TableDiff[]> {
+  try {
+    return await planTables(ctx, call, attempt.branchId, attempt.tables);
+  } catch (error) {
+    const reasons = error instanceof ServiceError ? error.errors : ['The plan could not be made.'];
+    await finishFailed(ctx, call, attempt, reasons, [], false);
+    throw error;
+  }
+}
+
+/** `broken`: data's own fault, and over; `away`: data couldn't be reached or didn't answer, so it may still be at it. */
+type Asked = 'ended' | 'broken' | 'away';
+
+/** Asks data to apply an attempt, and notes how it ended if that is known. */
+async function askToApply(
+  ctx: Context,
+  caller: RpcCaller,
+  attempt: Attempt,
+  diffs: TableDiff[],
+  isResumed: boolean,
+): Promise<Asked> {
+  const stopExtending = keepLease(ctx, attempt);
+  try {
+    const request = { deployment_id: applyId(attempt), branch_id: attempt.branchId, tables: attempt.tables };
+    const plan = await ctx.data.ApplyDeployment(caller, request, { deadlineMs: applyDeadlineMs });
+    await finishDeployed(ctx, caller, attempt, shownDiffs(plan), isResumed);
+    return 'ended';
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500) {
+      await finishFailed(ctx, caller, attempt, error.errors, diffs, isResumed);
+      return 'ended';
+    }
+    ctx.logger.warn({ err: error, deployment_id: attempt.id }, 'how a deployment ended is not known yet');
+    return error instanceof ServiceError && error.kind === 'internal' ? 'broken' : 'away';
+  } finally {
+    stopExtending();
+  }
+}
+
+/** The id under which data applies an attempt, once. */
+export const applyId = ({ id, number }: Pick<Attempt, 'id' | 'number'>) => `metadata-${id}-${number}`;
+
+// Whoever comes next need not wait for the rest of a lease that nobody uses.
+async function shortenLease(ctx: Context, { id, number }: Attempt, seconds: number): Promise<void> {
+  await ctx.prisma.$executeRaw`
+    update deployment set lease_until = least(lease_until, now() + make_interval(secs => ${seconds}::float8))
+    where id = ${id} and attempt = ${number} and status = 'deploying'`;
+}
+
+function keepLease(ctx: Context, attempt: Attempt): () => void {
+  const timer = setInterval(() => {
+    extendLease(ctx.prisma, ctx, attempt.id, attempt.number).catch((error) =>
+      ctx.logger.warn({ err: error, deployment_id: attempt.id }, 'a lease could not be extended'),
+    );
+  }, ctx.timing.leaseMs / 3);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/**
+ * Takes up a deployment that nobody works on: finishes what data has applied, else has it applied now under the same id. Does
+ * nothing while somebody holds its lease.
+ */
+export async function resumeDeployment(ctx: Context, id: number): Promise<void> {
+  const [claimed] = await ctx.prisma.$queryRaw<Claimed[]>`
+    update deployment set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8), tries = tries + 1
+    where id = ${id} and status = 'deploying' and lease_until <= now()
+    returning id, account_id, branch_id, attempt, wanted, deployed_by, tries`;
+  if (!claimed) return;
+  const attempt: Attempt = {
+    id,
+    branchId: claimed.branch_id,
+    number: claimed.attempt,
+    tables: claimed.wanted,
+  };
+  const caller: RpcCaller = { accountId: claimed.account_id, userId: claimed.deployed_by ?? undefined };
+  ctx.logger.info({ deployment_id: id, tries: claimed.tries }, 'taking up a deployment that was left behind');
+  const applied = await ctx.data.GetAppliedDeployment(caller, { deployment_id: applyId(attempt) });
+  if (applied.applied) {
+    await finishDeployed(ctx, caller, attempt, shownDiffs(applied.plan), true);
+    return;
+  }
+  const asked = await askToApply(ctx, caller, attempt, [], true);
+  if (asked === 'broken' && claimed.tries >= mostTries)
+    await finishFailed(ctx, caller, attempt, ['It could not be applied; try again.'], [], true);
+  else if (asked !== 'ended') await shortenLease(ctx, attempt, Math.min(claimed.tries, 10));
+}
+
+type Claimed = {
+  id: number;
+  account_id: number;
+  branch_id: number;
+  attempt: number;
+  wanted: Wanted[];
+  deployed_by: number | null;
+  tries: number;
+};
+
+/** Waits, within bounds, until a deployment is no longer being applied; takes it up if nobody else does. */
+async function waitForEnd(ctx: Context, id: number, deadline = Date.now() + ctx.timing.waitMs): Promise<void> {
+  while (Date.now() < deadline) {
+    const now = await ctx.prisma.deployment.findUnique({ where: { id }, select: { status: true } });
+    if (now?.status !== 'deploying') return;
+    await resumeDeployment(ctx, id).catch((error) =>
+      ctx.logger.warn({ err: error, deployment_id: id }, 'a deployment could not be taken up'),
+    );
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
+
+/** The answer to a deploy: the deployment when it is deployed, 422 with the reasons when it failed, 503 while it goes on. */
+async function answerEnd(ctx: Context, call: CallContext, id: number): Promise<Deployment> {
+  const { status, error } = await requireDeployment(ctx, call, id);
+  requireSuccess(id, status as DeploymentState, error);
+  return getDeployment(ctx, call, id);
+}
+
+/** Throws unless a deployment that was asked for is deployed. */
+export function requireSuccess(id: number, status: DeploymentState, error: string | null): void {
+  if (status === 'failed') throw validationFailed((error ?? 'Deployment failed').split('\n'));
+  if (status === 'deploying')
+    throw new ServiceError('unavailable', `Deployment ${id} is still being applied; ask again.`);
+}

@@ -1,0 +1,78 @@
+// The differences between drafts and what is deployed, as data computes them and as answers show them (design 3.5).
+import type { DeploymentPlan__Output } from '@almanac/protos/generated/almanac/data/v1/DeploymentPlan.ts';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import type { Wanted } from './wanted-tables.ts';
+
+const changeSchema = z.enum(['new', 'modified', 'deleted', 'unchanged']);
+const attributeSchema = z.object({ name: z.string(), from: z.unknown(), to: z.unknown() });
+const countedSchema = z.object({ message: z.string(), rows: z.int() });
+
+export const tableDiffSchema = z.object({
+  table_definition_id: z.int(),
+  key: z.string(),
+  name: z.string(),
+  change: changeSchema,
+  attributes: z.array(attributeSchema),
+  columns: z.array(z.object({ name: z.string(), change: changeSchema, attributes: z.array(attributeSchema) })),
+  statements: z.array(z.string()),
+  warnings: z.array(countedSchema).meta({ description: 'What would be lost, with the rows concerned.' }),
+  blockers: z.array(countedSchema).meta({ description: 'What stands in the way, with the rows concerned.' }),
+});
+export type TableDiff = z.infer<typeof tableDiffSchema>;
+
+const planDeadlineMs = 60_000;
+
+/** Asks data what making these tables would do. Changes nothing. */
+export async function planTables(
+  ctx: Context,
+  caller: RpcCaller,
+  branchId: number,
+  tables: Wanted[],
+): Promise<TableDiff[]> {
+  if (tables.length === 0) return [];
+  const request = { branch_id: branchId, tables };
+  return shownDiffs(await ctx.data.PlanDeployment(caller, request, { deadlineMs: planDeadlineMs }));
+}
+
+/** A plan as answers show it: values of attributes, which travel as JSON text, read. */
+export function shownDiffs(plan: DeploymentPlan__Output | null | undefined): TableDiff[] {
+  return (plan?.diffs ?? []).map((diff) => ({
+    table_definition_id: diff.table_definition_id,
+    key: diff.key,
+    name: diff.name,
+    change: diff.change as TableDiff['change'],
+    attributes: diff.attributes.map(readAttribute),
+    columns: diff.columns.map((column) => ({
+      name: column.name,
+      change: column.change as TableDiff['change'],
+      attributes: column.attributes.map(readAttribute),
+    })),
+    statements: diff.statements,
+    warnings: diff.warnings.map(({ message, rows }) => ({ message, rows })),
+    blockers: diff.blockers.map(({ message, rows }) => ({ message, rows })),
+  }));
+}
+
+function readAttribute({ name, from, to }: { name: string; from: string; to: string }) {
+  return { name, from: readJson(from), to: readJson(to) };
+}
+
+function readJson(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What stands in the way, a sentence each. */
+export function listBlockers(diffs: TableDiff[]): string[] {
+  return diffs.flatMap(({ name, blockers }) =>
+    blockers.map(
+      ({ message, rows }) => `${name}: ${message}${rows > 0 ? ` (${rows} ${rows === 1 ? 'row' : 'rows'})` : ''}`,
+    ),
+  );
+}

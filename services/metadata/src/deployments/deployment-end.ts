@@ -1,0 +1,99 @@
+// How an attempt ends: noted once, by whoever comes first; a second time changes nothing.
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { Context } from '../context.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { type Transaction, tell, transact } from '../transaction.ts';
+import type { TableDiff } from './deployment-diffs.ts';
+import { deploymentTransitions } from './deployment-states.ts';
+import { noteAction, tellDeployment } from './deployments.ts';
+import { type Attempt, deployedSnapshot } from './wanted-tables.ts';
+
+/** Notes that data has applied an attempt: the deployment, its tables as they are in service now, and the drafts they came from. */
+export async function finishDeployed(
+  ctx: Context,
+  caller: RpcCaller,
+  attempt: Attempt,
+  diffs: TableDiff[],
+  isResumed: boolean,
+): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const at = new Date();
+    if (!(await end(tx, caller, attempt, 'succeed', { diffs, deployed_at: at, was_resumed: isResumed }))) return;
+    await noteInService(tx, caller, attempt, at);
+    await noteDrafts(tx, caller, attempt);
+    for (const { table_definition_id, branch_id } of attempt.tables)
+      await tell(tx, caller, 'table_definition.deployed', { table_definition_id, branch_id });
+    await tellDeployment(tx, caller, 'deployed', { id: attempt.id, branch_id: attempt.branchId });
+  });
+}
+
+/** Notes that an attempt came to nothing, and why. */
+export async function finishFailed(
+  ctx: Context,
+  caller: RpcCaller,
+  attempt: Attempt,
+  reasons: string[],
+  diffs: TableDiff[],
+  isResumed: boolean,
+): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const facts = { diffs, error: reasons.join('\n'), was_resumed: isResumed };
+    if (!(await end(tx, caller, attempt, 'fail', facts))) return;
+    await tellDeployment(tx, caller, 'failed', { id: attempt.id, branch_id: attempt.branchId }, { reasons });
+  });
+}
+
+type Facts = { diffs: TableDiff[]; deployed_at?: Date; error?: string; was_resumed: boolean };
+
+async function end(
+  tx: Transaction,
+  caller: RpcCaller,
+  attempt: Attempt,
+  action: 'succeed' | 'fail',
+  { diffs, ...facts }: Facts,
+): Promise<boolean> {
+  const { from, to } = deploymentTransitions[action];
+  const { count } = await tx.deployment.updateMany({
+    where: { id: attempt.id, account_id: caller.accountId, attempt: attempt.number, status: { in: [...from] } },
+    data: {
+      ...facts,
+      status: to,
+      deploying_branch_id: null,
+      lease_until: null,
+      wanted: Prisma.DbNull,
+      ...(diffs.length > 0 ? { diffs: diffs as unknown as Prisma.InputJsonValue } : {}),
+    },
+  });
+  if (count === 0) return false;
+  await noteAction(tx, attempt.id, action, null, facts.error ?? null);
+  return true;
+}
+
+async function noteInService(tx: Transaction, caller: RpcCaller, attempt: Attempt, at: Date): Promise<void> {
+  const ids = attempt.tables.map(({ table_definition_id }) => table_definition_id);
+  const { deployed_by } = await tx.deployment.findUniqueOrThrow({
+    where: { id: attempt.id },
+    select: { deployed_by: true },
+  });
+  await tx.deployed_table_definition.deleteMany({ where: { id: { in: ids }, account_id: caller.accountId } });
+  await tx.deployed_table_definition.createMany({
+    data: attempt.tables.map((table) => ({
+      ...deployedSnapshot(table),
+      id: table.table_definition_id,
+      account_id: caller.accountId,
+      deployment_id: attempt.id,
+      deployed_by,
+      deployed_at: at,
+    })),
+  });
+}
+
+// A draft that was changed meanwhile needs another deployment.
+async function noteDrafts(tx: Transaction, caller: RpcCaller, attempt: Attempt): Promise<void> {
+  const ids = attempt.tables.map(({ table_definition_id }) => table_definition_id);
+  const versions = attempt.tables.map(({ version }) => version);
+  await tx.$executeRaw`
+    update table_definition set deployed_version = done.version, needs_deployment = table_definition.version <> done.version
+    from unnest(${ids}::int[], ${versions}::int[]) as done (id, version)
+    where table_definition.id = done.id and table_definition.account_id = ${caller.accountId}`;
+}

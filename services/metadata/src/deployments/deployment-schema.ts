@@ -1,0 +1,60 @@
+// What answers show of a deployment.
+import { z } from 'zod';
+import { branchReferenceSchema } from '../branches.routes.ts';
+import { tableDiffSchema } from './deployment-diffs.ts';
+import { deploymentStates } from './deployment-states.ts';
+
+const deploymentShape = {
+  id: z.int(),
+  branch_id: z.int(),
+  branch: branchReferenceSchema,
+  status: z.enum(deploymentStates),
+  created_by: z.int().nullable(),
+  approved_by: z.int().nullable(),
+  deployed_by: z.int().nullable(),
+  comment: z.string().nullable(),
+  error: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  deployed_at: z.iso.datetime().nullable(),
+  table_definitions: z.array(
+    z.object({
+      id: z.int(),
+      key: z.string(),
+      name: z.string(),
+      version: z.int().nullable().meta({ description: 'Null when the definition has been deleted.' }),
+      deployed_version: z.int().nullable(),
+      needs_deployment: z.boolean().nullable(),
+    }),
+  ),
+};
+
+export const deploymentSummarySchema = z.object(deploymentShape);
+export const deploymentSchema = z.object({
+  ...deploymentShape,
+  actions: z.array(
+    z.object({
+      action: z.string(),
+      user: z.int().nullable(),
+      comment: z.string().nullable(),
+      at: z.iso.datetime(),
+    }),
+  ),
+  diffs: z.array(tableDiffSchema),
+});
+
+export type DeploymentSummary = Dated<z.infer<typeof deploymentSummarySchema>>;
+export type Deployment = Dated<z.infer<typeof deploymentSchema>>;
+
+// Times are Dates until the answer is written.
+type Times = 'created_at' | 'updated_at' | 'deployed_at';
+type Dated<T> = {
+  [K in keyof T]: K extends Times
+    ? K extends 'deployed_at'
+      ? Date | null
+      : Date
+    : K extends 'actions'
+      ? DeploymentActionShown[]
+      : T[K];
+};
+export type DeploymentActionShown = { action: string; user: number | null; comment: string | null; at: Date };

@@ -1,0 +1,290 @@
+// Deployments: which definitions go into service together, who asked, who agreed, and what became of it (design 3.5).
+// How one is applied is deployment-apply.ts; which step may follow which is deployment-states.ts.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { allows, requireRight } from '@almanac/service-kit/rights';
+import { branchReferenceFields, requireBranch } from '../branches.ts';
+import type { Context } from '../context.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { placeOf } from '../table-definitions/table-definitions.ts';
+import { fullDefinition } from '../table-definitions/table-structure.ts';
+import { lockRow, type Transaction, tell, transact } from '../transaction.ts';
+import { planTables, type TableDiff } from './deployment-diffs.ts';
+import type { Deployment, DeploymentSummary } from './deployment-schema.ts';
+import {
+  type Actor,
+  type DeploymentAction,
+  type DeploymentState,
+  decide,
+  deploymentTransitions,
+} from './deployment-states.ts';
+import { wantedTable } from './wanted-tables.ts';
+
+export const storedFields = {
+  id: true,
+  account_id: true,
+  branch_id: true,
+  status: true,
+  created_by: true,
+  approved_by: true,
+  deployed_by: true,
+  comment: true,
+  error: true,
+  attempt: true,
+  diffs: true,
+  was_resumed: true,
+  created_at: true,
+  updated_at: true,
+  deployed_at: true,
+  branch: { select: branchReferenceFields },
+  tables: { select: { table_definition_id: true, key: true, name: true }, orderBy: { table_definition_id: 'asc' } },
+} as const satisfies Prisma.deploymentSelect;
+export type StoredDeployment = Prisma.deploymentGetPayload<{ select: typeof storedFields }>;
+
+export const deploymentFilters = {
+  id: 'integer',
+  branch_id: 'integer',
+  status: 'text',
+  created_by: 'integer?',
+  approved_by: 'integer?',
+  comment: 'text?',
+  error: 'text?',
+  created_at: 'time',
+  updated_at: 'time',
+  deployed_at: 'time?',
+} as const;
+
+/** Lists deployments, each with its branch and tables. */
+export async function listDeployments(
+  ctx: Context,
+  call: CallContext,
+  list: ListQuery,
+  filter: { branch_id?: number },
+): Promise<Page<DeploymentSummary>> {
+  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions) };
+  const [stored, total] = await Promise.all([
+    ctx.prisma.deployment.findMany({ where, select: storedFields, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.deployment.count({ where }),
+  ]);
+  return page(await summaries(ctx, call, stored), list, total);
+}
+
+/** A deployment of the account, or 404. */
+export async function requireDeployment(
+  ctx: Context,
+  call: { accountId: number },
+  id: number,
+): Promise<StoredDeployment> {
+  const where = { id, account_id: call.accountId };
+  const deployment = await ctx.prisma.deployment.findFirst({ where, select: storedFields });
+  if (!deployment) throw notFound('Deployment');
+  return deployment;
+}
+
+/**
+ * One deployment with its history and diffs: as of now while it can still be deployed, as applied afterwards.
+ * `diffs`: those that are known already.
+ */
+export async function getDeployment(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  diffs?: TableDiff[],
+): Promise<Deployment> {
+  const stored = await requireDeployment(ctx, call, id);
+  const actions = await ctx.prisma.deployment_action.findMany({
+    where: { deployment_id: id },
+    orderBy: { id: 'asc' },
+  });
+  const [summary] = await summaries(ctx, call, [stored]);
+  const isOpen = (deploymentTransitions.deploy.from as readonly string[]).includes(stored.status);
+  return {
+    ...(summary as DeploymentSummary),
+    actions: actions.map(({ action, user_id, comment, at }) => ({ action, user: user_id, comment, at })),
+    diffs: diffs ?? (isOpen ? await planDrafts(ctx, call, stored) : ((stored.diffs ?? []) as TableDiff[])),
+  };
+}
+
+async function planDrafts(
+  ctx: Context,
+  call: CallContext,
+  { branch_id, tables }: StoredDeployment,
+): Promise<TableDiff[]> {
+  const ids = tables.map((table) => table.table_definition_id);
+  const definitions = await findDefinitions(ctx, call, ids);
+  return planTables(ctx, call, branch_id, definitions.map(wantedTable));
+}
+
+function findDefinitions(ctx: Context, call: CallContext, ids: number[]) {
+  const where = { id: { in: ids }, account_id: call.accountId };
+  return ctx.prisma.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
+}
+
+async function summaries(ctx: Context, call: CallContext, stored: StoredDeployment[]): Promise<DeploymentSummary[]> {
+  const ids = stored.flatMap(({ tables }) => tables.map((table) => table.table_definition_id));
+  const definitions = await ctx.prisma.table_definition.findMany({
+    where: { id: { in: [...new Set(ids)] }, account_id: call.accountId },
+    select: { id: true, key: true, name: true, version: true, deployed_version: true, needs_deployment: true },
+  });
+  const now = new Map(definitions.map((definition) => [definition.id, definition]));
+  return stored.map(
+    ({
+      tables,
+      status,
+      account_id: _a,
+      attempt: _b,
+      diffs: _c,
+      was_resumed: _d,
+      ...deployment
+    }): DeploymentSummary => ({
+      ...deployment,
+      status: status as DeploymentState,
+      branch: deployment.branch as DeploymentSummary['branch'],
+      table_definitions: tables.map(
+        ({ table_definition_id: id, key, name }) =>
+          now.get(id) ?? { id, key, name, version: null, deployed_version: null, needs_deployment: null },
+      ),
+    }),
+  );
+}
+
+/** Proposes definitions of one branch for deployment, and shows what that would do. */
+export async function createDeployment(
+  ctx: Context,
+  call: CallContext,
+  branchId: number,
+  tableIds: number[],
+): Promise<Deployment> {
+  await requireBranch(ctx, call, branchId);
+  const ids = [...new Set(tableIds)];
+  const definitions = await findDefinitions(ctx, call, ids);
+  if (definitions.length < ids.length) throw notFound('Table definition');
+  for (const definition of definitions) await requireRight(ctx.rights, call, 'develop', placeOf(definition));
+  const elsewhere = definitions.filter((definition) => definition.branch_id !== branchId);
+  if (elsewhere.length > 0)
+    throw validationFailed(elsewhere.map(({ id }) => `Table definition ${id} is not on this branch`));
+  const diffs = await planTables(ctx, call, branchId, definitions.map(wantedTable));
+  const id = await transact(ctx, (tx) => insertDeployment(tx, call, branchId, definitions, diffs));
+  return getDeployment(ctx, call, id, diffs);
+}
+
+/** Notes a new deployment; answers its id. */
+export async function insertDeployment(
+  tx: Transaction,
+  call: CallContext,
+  branchId: number,
+  tables: { id: number; key: string; name: string }[],
+  diffs: TableDiff[] = [],
+): Promise<number> {
+  const { id } = await tx.deployment.create({
+    data: {
+      account_id: call.accountId,
+      branch_id: branchId,
+      created_by: call.userId ?? null,
+      diffs: diffs as Prisma.InputJsonValue,
+      tables: { create: tables.map((table) => ({ table_definition_id: table.id, key: table.key, name: table.name })) },
+      actions: { create: { action: 'create', user_id: call.userId ?? null } },
+    },
+    select: { id: true },
+  });
+  await tellDeployment(tx, call, 'created', { id, branch_id: branchId });
+  return id;
+}
+
+/** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
+export async function actorOf(ctx: Context, call: CallContext, deployment: StoredDeployment): Promise<Actor> {
+  if (call.userId === undefined)
+    return { system: false, creator: false, developer: true, approver: false, administrator: false };
+  ctx.rights.forget(call.accountId, call.userId);
+  const held = await ctx.rights.get(call);
+  const ids = deployment.tables.map(({ table_definition_id }) => table_definition_id);
+  const definitions = await ctx.prisma.table_definition.findMany({
+    where: { id: { in: ids }, account_id: call.accountId },
+    select: { id: true, domain_id: true, branch_id: true },
+  });
+  const onBranch = { branchId: deployment.branch_id };
+  return {
+    system: false,
+    creator: deployment.created_by === call.userId,
+    // A deployment all of whose definitions are gone still belongs to its branch.
+    developer: definitions.length
+      ? definitions.every((definition) => allows(held, 'develop', placeOf(definition)))
+      : allows(held, 'develop', onBranch),
+    approver: allows(held, 'approve', onBranch),
+    administrator: allows(held, 'admin', {}),
+  };
+}
+
+/** Throws 403 or 422 unless the caller may do this to a deployment in this state. */
+export function requireTransition(
+  deployment: Pick<StoredDeployment, 'status' | 'branch'>,
+  action: DeploymentAction,
+  actor: Actor,
+): DeploymentState {
+  const state = deployment.status as DeploymentState;
+  const decision = decide(state, action, actor, deployment.branch.is_protected);
+  if (decision.verdict === 'forbidden') throw new ServiceError('forbidden', decision.sentence);
+  if (decision.verdict === 'impossible') throw new ServiceError('wrong_state', decision.sentence);
+  return decision.to;
+}
+
+type Step = Exclude<DeploymentAction, 'deploy' | 'succeed' | 'fail'>;
+
+// What others are told; approvers hear of requests and abandonments, the creator of decisions.
+const announced = {
+  send_request: 'requested',
+  reject: 'rejected',
+  cancel: 'cancelled',
+  abandon: 'abandoned',
+} as const satisfies Record<Step, string>;
+
+/** Takes one of the steps that change nothing but the deployment itself. */
+export async function takeStep(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  action: Step,
+  readComment: () => string | null | undefined,
+): Promise<Deployment> {
+  const before = await requireDeployment(ctx, call, id);
+  const actor = await actorOf(ctx, call, before);
+  const first = decide(before.status as DeploymentState, action, actor, before.branch.is_protected);
+  if (first.verdict === 'forbidden') throw new ServiceError('forbidden', first.sentence);
+  const comment = readComment() ?? null;
+  // Asked before anything changes: data being away leaves the deployment as it was.
+  const diffs = action === 'send_request' ? await planDrafts(ctx, call, before) : undefined;
+  await transact(ctx, async (tx) => {
+    if (!(await lockRow(tx, 'deployment', call.accountId, id))) throw notFound('Deployment');
+    const now = await tx.deployment.findUniqueOrThrow({ where: { id }, select: storedFields });
+    const status = requireTransition(now, action, actor);
+    const data = { status, comment: comment ?? undefined, diffs: diffs as Prisma.InputJsonValue | undefined };
+    await tx.deployment.update({ where: { id }, data });
+    await noteAction(tx, id, action, call.userId ?? null, comment);
+    await tellDeployment(tx, call, announced[action], now, { user_id: call.userId ?? null, comment });
+  });
+  return getDeployment(ctx, call, id, diffs);
+}
+
+/** Keeps that something was done to a deployment. */
+export async function noteAction(
+  tx: Transaction,
+  deploymentId: number,
+  action: DeploymentAction,
+  userId: number | null,
+  comment: string | null,
+): Promise<void> {
+  await tx.deployment_action.create({ data: { deployment_id: deploymentId, action, user_id: userId, comment } });
+}
+
+/** Announces a transition, for mails and for who follows. */
+export async function tellDeployment(
+  tx: Transaction,
+  caller: { accountId: number; requestId?: string },
+  what: string,
+  deployment: { id: number; branch_id: number },
+  more: Record<string, unknown> = {},
+): Promise<void> {
+  const payload = { deployment_id: deployment.id, branch_id: deployment.branch_id, ...more };
+  await tell(tx, caller, `deployment.${what}`, payload);
+}

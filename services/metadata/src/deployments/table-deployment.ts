@@ -1,0 +1,30 @@
+// Deploying one definition at once, on plans without branching: the same path as a deployment, which is made for it and kept.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { requireRight } from '@almanac/service-kit/rights';
+import type { Context } from '../context.ts';
+import { placeOf, requireTableDefinition, type TableDefinition } from '../table-definitions/table-definitions.ts';
+import { begin, beginAndApply, requireSuccess } from './deployment-apply.ts';
+import type { Deployment } from './deployment-schema.ts';
+import type { Actor } from './deployment-states.ts';
+import { getDeployment, insertDeployment } from './deployments.ts';
+
+// Without branching nobody approves: whoever may develop may deploy, also on the protected `main`.
+const deployer: Actor = { system: false, creator: true, developer: true, approver: false, administrator: true };
+
+/** Deploys one definition and answers it with its deployment; what stands in the way is 422. */
+export async function deployTable(
+  ctx: Context,
+  call: CallContext,
+  definition: TableDefinition,
+  readBody: () => void,
+): Promise<TableDefinition & { deployment: Deployment }> {
+  await requireRight(ctx.rights, call, 'develop', placeOf(definition));
+  readBody();
+  const id = await beginAndApply(ctx, call, async (tx) => {
+    const made = await insertDeployment(tx, call, definition.branch_id, [definition]);
+    return begin(tx, ctx, call, made, deployer);
+  });
+  const deployment = await getDeployment(ctx, call, id);
+  requireSuccess(id, deployment.status, deployment.error);
+  return { ...(await requireTableDefinition(ctx, call, String(definition.id))), deployment };
+}

@@ -1,0 +1,73 @@
+// From drafts to what data is asked to make of them, and from that to what is noted once it is in service.
+import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
+import { splitValues } from '../column-definitions/column-rules.ts';
+import type { DataType } from '../column-definitions/column-values.ts';
+import type { DeployedColumn } from '../deployed-table-definitions.ts';
+import type { FullDefinition } from '../table-definitions/table-structure.ts';
+
+/** A table as data is asked to make it; kept as JSON while a deployment runs. */
+export type Wanted = WantedTable__Output;
+
+/** One try of a deployment, as it was noted when it began. */
+export type Attempt = { id: number; branchId: number; number: number; tables: Wanted[] };
+
+/** What data is asked to make of a draft. */
+export function wantedTable(definition: FullDefinition): Wanted {
+  return {
+    table_definition_id: definition.id,
+    lineage_id: definition.lineage_id,
+    uuid: definition.uuid,
+    key: definition.key,
+    name: definition.name,
+    description: definition.description ?? '',
+    branch_id: definition.branch_id,
+    domain_id: definition.domain_id,
+    load_type: definition.load_type,
+    version: definition.version,
+    lookup_display_column_id: definition.lookup_display_column_id ?? undefined,
+    columns: definition.columns.map((column) => ({
+      column_definition_id: column.id,
+      lineage_id: column.lineage_id,
+      name: column.name,
+      data_type: column.data_type,
+      length: column.length ?? undefined,
+      scale: column.scale ?? undefined,
+      is_primary_key: column.is_primary_key,
+      is_required: column.is_required,
+      foreign_key_table_id: column.foreign_key_table_id ?? undefined,
+      valid_values: splitValues(column.valid_values),
+      description: column.description ?? '',
+    })),
+  };
+}
+
+/** What is noted of a table that is now in service. */
+export function deployedSnapshot(wanted: Wanted) {
+  const columns: (DeployedColumn & { lineage_id: number })[] = wanted.columns.map((column, index) => ({
+    id: column.column_definition_id,
+    lineage_id: column.lineage_id,
+    name: column.name,
+    data_type: column.data_type as DataType,
+    length: column.length ?? null,
+    scale: column.scale ?? null,
+    is_primary_key: column.is_primary_key,
+    is_required: column.is_required,
+    foreign_key_table_id: column.foreign_key_table_id ?? null,
+    valid_values: column.valid_values.length > 0 ? column.valid_values.join('|') : null,
+    description: column.description || null,
+    position: index + 1,
+  }));
+  return {
+    uuid: wanted.uuid,
+    key: wanted.key,
+    name: wanted.name,
+    description: wanted.description || null,
+    domain_id: wanted.domain_id,
+    branch_id: wanted.branch_id,
+    lineage_id: wanted.lineage_id,
+    load_type: wanted.load_type,
+    lookup_display_column_id: wanted.lookup_display_column_id ?? null,
+    version: wanted.version,
+    columns,
+  };
+}

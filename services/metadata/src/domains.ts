@@ -1,0 +1,156 @@
+// Domains: the subjects under which tables are filed (design 3.3).
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { descriptionSchema } from '@almanac/service-kit/input';
+import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { requireRight } from '@almanac/service-kit/rights';
+import { z } from 'zod';
+import type { Context } from './context.ts';
+import type { Prisma } from './generated/prisma/client.ts';
+import { normalizeName, visibleNameSchema } from './names.ts';
+import { ensureResourceGroups, listResourceGroups, type ResourceGroup } from './resource-groups.ts';
+import { nameTaken, refusingTaken, tell, transact } from './transaction.ts';
+
+const domainFields = {
+  id: true,
+  name: true,
+  abbreviation: true,
+  description: true,
+  created_at: true,
+  updated_at: true,
+} as const satisfies Prisma.domainSelect;
+
+export type Domain = Prisma.domainGetPayload<{ select: typeof domainFields }>;
+
+/** What list answers of other resources show of a domain. */
+export const domainReferenceFields = {
+  id: true,
+  name: true,
+  abbreviation: true,
+} as const satisfies Prisma.domainSelect;
+
+export const domainFilters = {
+  id: 'integer',
+  name: 'text',
+  abbreviation: 'text?',
+  description: 'text?',
+  created_at: 'time',
+  updated_at: 'time',
+} as const;
+
+const abbreviationSchema = z
+  .string()
+  .refine((text) => [...text].length <= 4, 'is too long (maximum is 4 characters)')
+  .refine((text) => /^[\p{L}_]/u.test(text), 'must start with a letter or _')
+  .nullable();
+
+export const domainAttributes = {
+  name: visibleNameSchema,
+  abbreviation: abbreviationSchema.optional(),
+  description: descriptionSchema.optional(),
+};
+type Attributes = z.infer<z.ZodObject<typeof domainAttributes>>;
+
+/** Lists the domains of the account. */
+export async function listDomains(ctx: Context, call: CallContext, list: ListQuery): Promise<Page<Domain>> {
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
+  const [data, total] = await Promise.all([
+    ctx.prisma.domain.findMany({ where, select: domainFields, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.domain.count({ where }),
+  ]);
+  return page(data, list, total);
+}
+
+/** One domain with its groups and their members. */
+export async function getDomain(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+): Promise<Domain & { user_groups: ResourceGroup[] }> {
+  const domain = await requireDomain(ctx, call, id);
+  return { ...domain, user_groups: await listResourceGroups(ctx, call, [{ type: 'domain', id }]) };
+}
+
+async function requireDomain(ctx: Context, call: CallContext, id: number): Promise<Domain> {
+  const domain = await ctx.prisma.domain.findFirst({ where: { id, account_id: call.accountId }, select: domainFields });
+  if (!domain) throw notFound('Domain');
+  return domain;
+}
+
+/** Makes a domain; its groups follow at once. */
+export async function createDomain(ctx: Context, call: CallContext, read: () => Attributes): Promise<Domain> {
+  await requireRight(ctx.rights, call, 'admin', {});
+  const attributes = read();
+  const domain = await refusingTaken(nameTaken, () =>
+    transact(ctx, async (tx) => {
+      const data = {
+        account_id: call.accountId,
+        creator_id: call.userId ?? null,
+        name_key: normalizeName(attributes.name),
+        ...attributes,
+      };
+      const created = await tx.domain.create({ data, select: domainFields });
+      await tellDomain(tx, call, 'created', created);
+      return created;
+    }),
+  );
+  await ensureResourceGroups(ctx, call, { type: 'domain', id: domain.id, name: domain.name, creatorId: call.userId });
+  return domain;
+}
+
+/** Changes a domain; a new name renames its groups. */
+export async function updateDomain(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  read: () => Partial<Attributes>,
+): Promise<Domain> {
+  const before = await requireDomain(ctx, call, id);
+  await requireRight(ctx.rights, call, 'admin', {});
+  const attributes = read();
+  const domain = await refusingTaken(nameTaken, () =>
+    transact(ctx, async (tx) => {
+      const data = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
+      const where = { id, account_id: call.accountId };
+      const [updated] = await tx.domain.updateManyAndReturn({
+        where,
+        data: { ...attributes, ...data },
+        select: domainFields,
+      });
+      if (!updated) throw notFound('Domain');
+      await tellDomain(tx, call, 'updated', updated);
+      return updated;
+    }),
+  );
+  if (domain.name !== before.name) await ensureResourceGroups(ctx, call, { type: 'domain', id, name: domain.name });
+  return domain;
+}
+
+/** Deletes a domain that holds nothing any more. */
+export async function deleteDomain(ctx: Context, call: CallContext, id: number): Promise<void> {
+  const { name } = await requireDomain(ctx, call, id);
+  await requireRight(ctx.rights, call, 'admin', {});
+  await transact(ctx, async (tx) => {
+    const held = { where: { domain_id: id, account_id: call.accountId }, select: { name: true }, take: 10 };
+    const drafts = await tx.table_definition.findMany(held);
+    const deployed = await tx.deployed_table_definition.findMany(held);
+    const names = [...new Set([...drafts, ...deployed].map(({ name }) => name))];
+    if (names.length > 0) throw validationFailed(`Domain still has table definitions: ${names.join(', ')}`);
+    const { count } = await tx.domain.deleteMany({ where: { id, account_id: call.accountId } });
+    if (count === 0) throw notFound('Domain');
+    await tell(tx, call, 'domain.deleted', { domain_id: id, name, creator_id: null });
+  });
+}
+
+async function tellDomain(
+  tx: Prisma.TransactionClient,
+  call: CallContext,
+  what: 'created' | 'updated',
+  domain: Domain,
+): Promise<void> {
+  await tell(tx, call, `domain.${what}`, {
+    domain_id: domain.id,
+    name: domain.name,
+    creator_id: what === 'created' ? (call.userId ?? null) : null,
+  });
+}

@@ -1,0 +1,6 @@
+// Metadata as a process: domains, branches, definitions and the deployments that put them into service.
+import { runService } from '@almanac/service-kit/run';
+import { readConfig } from './config.ts';
+import { createMetadata, migrateMetadata } from './service.ts';
+
+await runService({ name: 'metadata', readConfig, migrate: migrateMetadata, create: createMetadata });

@@ -1,0 +1,38 @@
+// Names as people give them, the form in which two of them are the same, and the key a table gets from its first name.
+import { nameSchema } from '@almanac/service-kit/input';
+
+// A name in its normalised form must fit into one entry of an index (2,704 bytes).
+const normalizedCodePoints = 600;
+
+/**
+ * The form in which two names are the same: compatibility forms unified, invisible characters dropped, blanks made one,
+ * case ignored. What is stored and shown is the name as given.
+ */
+export function normalizeName(name: string): string {
+  return name
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .replace(/\s+/gu, ' ')
+    .trim()
+    .toLowerCase()
+    .normalize('NFKC');
+}
+
+/** The key of a new table: its name in lower case, everything but letters and digits made `_`. */
+export function deriveKey(name: string): string {
+  return normalizeName(name)
+    .replace(/[^\p{L}\p{M}\p{N}_]+/gu, '_')
+    .replace(/_+/g, '_')
+    .replace(/(?<=.)_$/u, '');
+}
+
+/** A name that has something to show and to compare. */
+export const visibleNameSchema = nameSchema
+  .refine((name) => normalizeName(name) !== '', "can't be blank")
+  .refine((name) => [...normalizeName(name)].length <= normalizedCodePoints, 'is too long');
+
+/** The name of a table: it also starts with a letter or `_`. */
+export const tableNameSchema = visibleNameSchema.refine(
+  (name) => normalizeName(name) === '' || /^[\p{L}_]/u.test(name.normalize('NFKC')),
+  'must start with a letter or _',
+);

@@ -1,0 +1,80 @@
+// Finishes what a crash left behind: deployments nobody works on, removals data was not told of, tables of deleted branches.
+// Every instance runs one; leases and idempotent steps keep them from doing harm to each other.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { dropBranch } from './branches.ts';
+import type { Context } from './context.ts';
+import { resumeDeployment } from './deployments/deployment-apply.ts';
+import { finishRemoval } from './table-definitions/table-removal.ts';
+
+const atOnce = 50;
+/** How long a removed table can be restored (design 3.4). */
+const restorableDays = 7;
+
+export type Reconciler = { start(): void; stop(): Promise<void> };
+
+export function createReconciler(ctx: Context): Reconciler {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      await reconcile(ctx).catch((error) => ctx.logger.warn({ err: error }, 'lost work could not be looked for'));
+      await sleep(ctx.timing.reconcileEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  return {
+    start: () => {
+      running ??= run();
+    },
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** One look for lost work. What can't be finished now is tried again at the next look. */
+export async function reconcile(ctx: Context): Promise<void> {
+  await resumeDeployments(ctx);
+  await finishRemovals(ctx);
+  await dropBranches(ctx);
+  await ctx.prisma.$executeRaw`
+    delete from table_removal where removed_at < now() - make_interval(days => ${restorableDays}::int)`;
+}
+
+async function resumeDeployments(ctx: Context): Promise<void> {
+  const left = await ctx.prisma.$queryRaw<{ id: number }[]>`
+    select id from deployment where status = 'deploying' and lease_until <= now() order by lease_until limit ${atOnce}::int`;
+  for (const { id } of left) await attempt(ctx, { deployment_id: id }, () => resumeDeployment(ctx, id));
+}
+
+type Left = { id: number; account_id: number; branch_id: number };
+
+// Those noted a moment ago are still in the hands of the request that noted them.
+async function finishRemovals(ctx: Context): Promise<void> {
+  const left = await ctx.prisma.$queryRaw<Left[]>`
+    select table_definition_id as id, account_id, branch_id from table_removal
+    where removed_at is null and requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
+    order by requested_at limit ${atOnce}::int`;
+  for (const table of left)
+    await attempt(ctx, { table_definition_id: table.id }, () => finishRemoval(ctx, callerOf(table), table));
+}
+
+async function dropBranches(ctx: Context): Promise<void> {
+  const left = await ctx.prisma.$queryRaw<Left[]>`
+    select branch_id as id, account_id, branch_id from branch_removal
+    where requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
+    order by requested_at limit ${atOnce}::int`;
+  for (const branch of left)
+    await attempt(ctx, { branch_id: branch.id }, () => dropBranch(ctx, callerOf(branch), branch.id));
+}
+
+const callerOf = ({ account_id }: Left): RpcCaller => ({ accountId: account_id });
+
+async function attempt(ctx: Context, what: Record<string, number>, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    ctx.logger.warn({ err: error, ...what }, 'lost work could not be finished yet');
+  }
+}

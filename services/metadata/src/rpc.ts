@@ -1,0 +1,33 @@
+// What other services ask metadata over gRPC, and who may ask it. OpenAccount is called by identity, so it asks identity nothing:
+// the groups of `main` follow by event.
+import { notFound } from '@almanac/service-kit/errors';
+import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
+import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import { openMainBranch, requireBranch } from './branches.ts';
+import { inOrder } from './column-definitions/column-fields.ts';
+import type { Context } from './context.ts';
+
+export const callers: RpcServerOptions<'metadata'>['callers'] = {
+  GetBranch: ['jobs', 'data', 'identity', 'operator'],
+  GetTableDefinition: ['jobs', 'data', 'identity', 'operator'],
+  OpenAccount: ['operator', 'identity'],
+};
+
+export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
+  return {
+    GetBranch: async (call, request) => {
+      const { id, name, is_default, is_protected } = await requireBranch(ctx, call, request.id);
+      return { id, name, is_default, is_protected };
+    },
+    GetTableDefinition: async (call, request) => {
+      const definition = await ctx.prisma.table_definition.findFirst({
+        where: { id: request.id, account_id: call.accountId },
+        include: { columns: { select: { name: true }, orderBy: inOrder } },
+      });
+      if (!definition) throw notFound('Table definition');
+      const { id, uuid, key, name, branch_id, domain_id, columns } = definition;
+      return { id, uuid, key, name, branch_id, domain_id, column_names: columns.map((column) => column.name) };
+    },
+    OpenAccount: async (call) => ({ main_branch_id: await openMainBranch(ctx, call) }),
+  };
+}

@@ -1,0 +1,87 @@
+// Metadata, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
+import { join } from 'node:path';
+import { createPool, pgSql } from '@almanac/service-kit/database';
+import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
+import { createHttpServer } from '@almanac/service-kit/http';
+import { createLogger } from '@almanac/service-kit/logger';
+import { migrate } from '@almanac/service-kit/migrate';
+import { createOutboxRelay } from '@almanac/service-kit/outbox';
+import { createRights } from '@almanac/service-kit/rights';
+import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import { createRpcServer } from '@almanac/service-kit/rpc-server';
+import type { Service } from '@almanac/service-kit/run';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { MetadataConfig } from './config.ts';
+import type { Context } from './context.ts';
+import { consumeEvents } from './events.ts';
+import { PrismaClient } from './generated/prisma/client.ts';
+import { routes } from './http.ts';
+import { createReconciler } from './reconciler.ts';
+import { callers, createHandlers } from './rpc.ts';
+
+const directory = join(import.meta.dirname, '../prisma/migrations');
+
+/** Brings the database up to date; safe when several instances do it at once. */
+export async function migrateMetadata(config: MetadataConfig): Promise<void> {
+  const logger = createLogger('metadata', config.common.logLevel);
+  await migrate({ databaseUrl: config.secrets.databaseUrl, directory, logger });
+}
+
+/** Builds the service; nothing connects or listens until `start`. */
+export async function createMetadata(config: MetadataConfig): Promise<Service<Context>> {
+  const frame = await createFrame(config.common);
+  const { logger, health, metrics, bus, verifyContext, signContext } = frame;
+  const { host, httpPort } = config.common;
+  const { databaseUrl } = config.secrets;
+  const pool = createPool({ url: databaseUrl, name: 'almanac-metadata', max: 20, logger });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const identity = createRpcClient('identity', config.neighbours.identity, signContext);
+  const data = createRpcClient('data', config.neighbours.data, signContext);
+  const context: Context = {
+    logger,
+    prisma,
+    rights: createRights(identity.client),
+    identity: identity.client,
+    data: data.client,
+    timing: config.timing,
+  };
+  health.add('database', () => pgSql(pool)('select 1'));
+
+  const relay = createOutboxRelay({ pool, bus, logger });
+  metrics.gauge('almanac_outbox_waiting', 'Announcements not yet on the bus.', async () => (await relay.lag()).waiting);
+  const reconciler = createReconciler(context);
+  const rpc = createRpcServer({
+    service: 'metadata',
+    host,
+    port: config.rpcPort,
+    handlers: createHandlers(context),
+    callers,
+    verifyContext,
+    logger,
+    metrics,
+  });
+  const http = createHttpServer({
+    service: 'metadata',
+    host,
+    port: httpPort,
+    logger,
+    health,
+    metrics,
+    verifyContext,
+    routes: routes(context),
+  });
+
+  const lifecycle = createLifecycle(frame, [
+    { name: 'migrations', start: () => migrateMetadata(config) },
+    { name: 'database', stop: () => prisma.$disconnect().then(() => (pool.ended ? undefined : pool.end())) },
+    { name: 'identity', stop: () => identity.close() },
+    { name: 'data', stop: () => data.close() },
+    { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
+    { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
+    { name: 'events', start: () => consumeEvents(context, bus) },
+    { name: 'reconciler', start: async () => reconciler.start(), stop: () => reconciler.stop() },
+    { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
+    { name: 'http', start: () => http.start(), stop: () => http.stop() },
+  ]);
+  return { context, ...lifecycle };
+}

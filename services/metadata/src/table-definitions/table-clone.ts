@@ -1,0 +1,127 @@
+// Copying a definition to another branch: same key, same lineage, foreign keys re-pointed by key, and what it was copied from
+// kept as the base of a later three-way comparison.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { requireRight } from '@almanac/service-kit/rights';
+import { requireBranch } from '../branches.ts';
+import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
+import type { Context } from '../context.ts';
+import { lockRow, refusingTaken, type Transaction, transact } from '../transaction.ts';
+import {
+  definitionFields,
+  nextDefinitionId,
+  requireRoom,
+  type TableDefinition,
+  tellDefinition,
+} from './table-definitions.ts';
+import { isBeingRemoved } from './table-references.ts';
+import { type FullDefinition, fullDefinition, structureOf } from './table-structure.ts';
+
+export type ClonedDefinition = TableDefinition & { column_definitions: ColumnDefinition[] };
+
+/** Copies a definition with its columns to another branch; the copy is a draft there. */
+export async function cloneTableDefinition(
+  ctx: Context,
+  call: CallContext,
+  sourceId: number,
+  domainId: number,
+  targetBranchId: number,
+): Promise<ClonedDefinition> {
+  const branch = await requireBranch(ctx, call, targetBranchId);
+  await requireRight(ctx.rights, call, 'develop', { branchId: targetBranchId, domainId });
+  return refusingTaken(`A table with this key or name is already on the branch ${branch.name}`, () =>
+    transact(ctx, async (tx) => {
+      if (!(await lockRow(tx, 'table_definition', call.accountId, sourceId, 'read')))
+        throw notFound('Table definition');
+      const source = await tx.table_definition.findUniqueOrThrow({ where: { id: sourceId }, ...fullDefinition });
+      await requireRoom(tx, call);
+      const id = await nextDefinitionId(tx);
+      const targets = await repoint(tx, call, source, id, branch);
+      await copyDefinition(tx, call, source, id, targetBranchId);
+      await copyColumns(tx, source, id, targets);
+      const cloned = await tx.table_definition.findUniqueOrThrow({ where: { id }, select: definitionFields });
+      await tellDefinition(tx, call, 'cloned', cloned, { source_id: sourceId });
+      const where = { table_definition_id: id, account_id: call.accountId };
+      const columns = await tx.column_definition.findMany({ where, select: columnFields, orderBy: inOrder });
+      return { ...cloned, column_definitions: columns };
+    }),
+  );
+}
+
+/** For each table the source refers to, the one of the same key on the target branch. */
+async function repoint(
+  tx: Transaction,
+  call: CallContext,
+  source: FullDefinition,
+  cloneId: number,
+  branch: { id: number; name: string },
+): Promise<Map<number, number>> {
+  const targets = new Map([[source.id, cloneId]]);
+  const problems: string[] = [];
+  for (const column of source.columns) {
+    const referred = column.foreign_key_table;
+    if (!referred || targets.has(referred.id)) continue;
+    const where = { account_id: call.accountId, branch_id: branch.id, key: referred.key };
+    const target = await tx.table_definition.findFirst({ where, select: { id: true } });
+    const stays =
+      target &&
+      (await lockRow(tx, 'table_definition', call.accountId, target.id, 'read')) &&
+      !(await isBeingRemoved(tx, call, target.id));
+    if (stays) targets.set(referred.id, target.id);
+    else
+      problems.push(
+        `Column ${column.name} refers to the table ${referred.key}, which is not on the branch ${branch.name}; clone that first`,
+      );
+  }
+  if (problems.length > 0) throw validationFailed(problems);
+  return targets;
+}
+
+async function copyDefinition(
+  tx: Transaction,
+  call: CallContext,
+  source: FullDefinition,
+  id: number,
+  branchId: number,
+): Promise<void> {
+  const { account_id, key, name, name_key, description, domain_id, lineage_id, load_type } = source;
+  await tx.table_definition.create({
+    data: {
+      id,
+      account_id,
+      key,
+      name,
+      name_key,
+      description,
+      domain_id,
+      lineage_id,
+      load_type,
+      branch_id: branchId,
+      cloned_from_id: source.id,
+      cloned_from_version: source.version,
+      creator_id: call.userId ?? null,
+      clone_base: {
+        create: { source_id: source.id, source_version: source.version, structure: structureOf(source) },
+      },
+    },
+  });
+}
+
+async function copyColumns(
+  tx: Transaction,
+  source: FullDefinition,
+  cloneId: number,
+  targets: Map<number, number>,
+): Promise<void> {
+  const copies = await tx.column_definition.createManyAndReturn({
+    data: source.columns.map(({ id: _id, created_at: _made, updated_at: _changed, foreign_key_table, ...column }) => ({
+      ...column,
+      table_definition_id: cloneId,
+      foreign_key_table_id: foreign_key_table ? (targets.get(foreign_key_table.id) ?? null) : null,
+    })),
+    select: { id: true, lineage_id: true },
+  });
+  const shown = source.columns.find(({ id }) => id === source.lookup_display_column_id);
+  const copy = copies.find(({ lineage_id }) => lineage_id === shown?.lineage_id);
+  if (copy) await tx.table_definition.update({ where: { id: cloneId }, data: { lookup_display_column_id: copy.id } });
+}

@@ -1,0 +1,160 @@
+// The HTTP edge of table definitions.
+import { ServiceError } from '@almanac/service-kit/errors';
+import { idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
+import { type Route, route } from '@almanac/service-kit/route';
+import { z } from 'zod';
+import { columnSchema } from '../column-definitions/column-definitions.routes.ts';
+import type { Context } from '../context.ts';
+import { deploymentSchema } from '../deployments/deployment-schema.ts';
+import { deployTable } from '../deployments/table-deployment.ts';
+import { resourceGroupSchema } from '../resource-groups.ts';
+import { cloneTableDefinition } from './table-clone.ts';
+import { definitionShape } from './table-definition-schema.ts';
+import {
+  createTableDefinition,
+  definitionAttributes,
+  definitionFilters,
+  getTableDefinition,
+  listTableDefinitions,
+  newDefinitionAttributes,
+  requireTableDefinition,
+  updateTableDefinition,
+} from './table-definitions.ts';
+import { deleteTableDefinition, removeTable, requireRemovable } from './table-removal.ts';
+
+const draftShape = {
+  ...definitionShape,
+  deployed_version: z.int().nullable(),
+  needs_deployment: z.boolean(),
+  cloned_from_id: z.int().nullable(),
+  cloned_from_version: z.int().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+};
+const draftSchema = z.object(draftShape);
+const params = { id: z.string().meta({ description: 'Numeric id, UUID, or key (with `branch_id`).' }) };
+const query = { branch_id: idTextSchema.optional().meta({ description: 'Required with a key.' }) };
+const common = { tag: 'Table definitions', resource: 'table_definition' } as const;
+
+export function tableDefinitionRoutes(ctx: Context): Route[] {
+  return [...readableByEverybody(ctx), ...ofDevelopers(ctx), ...takingAway(ctx), ...movingOn(ctx)];
+}
+
+const readableByEverybody = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'GET',
+    path: '/table_definitions',
+    summary: 'List table definitions with their domain and branch',
+    query: { ...listParameters, branch_id: idTextSchema.optional(), domain_id: idTextSchema.optional() },
+    response: pageSchema(draftSchema),
+    handle: async ({ call, query: { branch_id, domain_id, ...query } }) =>
+      listTableDefinitions(ctx, call, readListQuery(query, definitionFilters), { branch_id, domain_id }),
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/table_definitions/{id}',
+    summary: 'Show a table definition with its columns and user groups',
+    params,
+    query,
+    response: z.object({
+      ...draftShape,
+      column_definitions: z.array(columnSchema),
+      user_groups: z.array(resourceGroupSchema),
+    }),
+    handle: async ({ call, params, query }) => getTableDefinition(ctx, call, params.id, query.branch_id),
+  }),
+];
+
+const ofDevelopers = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/table_definitions',
+    summary: 'Draft a table on a branch',
+    body: { branch_id: idSchema },
+    attributes: newDefinitionAttributes,
+    status: 201,
+    response: draftSchema,
+    handle: async ({ call, body, attributes }) => createTableDefinition(ctx, call, body().branch_id, attributes),
+  }),
+  route({
+    ...common,
+    method: 'PATCH',
+    path: '/table_definitions/{id}',
+    summary: 'Change a table definition',
+    params,
+    query,
+    attributes: definitionAttributes,
+    response: draftSchema,
+    handle: async ({ call, params, query, attributes }) => {
+      const definition = await requireTableDefinition(ctx, call, params.id, query.branch_id);
+      return updateTableDefinition(ctx, call, definition, attributes);
+    },
+  }),
+];
+
+const takingAway = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'DELETE',
+    path: '/table_definitions/{id}',
+    summary: 'Delete a definition and its columns for good; a table deployed from it goes on serving',
+    params,
+    query,
+    status: 204,
+    handle: async ({ call, params, query }) =>
+      deleteTableDefinition(ctx, call, await requireTableDefinition(ctx, call, params.id, query.branch_id)),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/table_definitions/{id}/remove',
+    summary: 'Remove a definition together with the table deployed from it',
+    params,
+    query,
+    status: 204,
+    handle: async ({ call, params, query, body }) => {
+      const table = await requireRemovable(ctx, call, params.id, query.branch_id);
+      body();
+      await removeTable(ctx, call, table);
+    },
+  }),
+];
+
+const movingOn = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/table_definitions/{id}/clone',
+    summary: 'Copy a definition with its columns to another branch',
+    user: true,
+    params,
+    query,
+    body: { target_branch_id: idSchema },
+    status: 201,
+    response: z.object({ ...draftShape, column_definitions: z.array(columnSchema) }),
+    handle: async ({ call, params, query, body }) => {
+      const { id, domain_id } = await requireTableDefinition(ctx, call, params.id, query.branch_id);
+      return cloneTableDefinition(ctx, call, id, domain_id, body().target_branch_id);
+    },
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/table_definitions/{id}/deploy',
+    summary: 'Deploy a definition at once, on plans without branching',
+    extension: true,
+    params,
+    query,
+    response: z.object({ ...draftShape, deployment: deploymentSchema }),
+    handle: async ({ call, params, query, body }) => {
+      if (call.branching)
+        throw new ServiceError('forbidden', 'With branching, definitions are deployed by POST /deployments.');
+      const definition = await requireTableDefinition(ctx, call, params.id, query.branch_id);
+      return deployTable(ctx, call, definition, () => void body());
+    },
+  }),
+];

@@ -1,0 +1,274 @@
+// Table definitions as drafted: what a table should be once it is deployed (design 3.4).
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
+import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { requireRight, type Where } from '@almanac/service-kit/rights';
+import { z } from 'zod';
+import { branchReferenceFields, requireBranch } from '../branches.ts';
+import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
+import type { Context } from '../context.ts';
+import { domainReferenceFields } from '../domains.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { deriveKey, normalizeName, tableNameSchema } from '../names.ts';
+import { listResourceGroups, type ResourceGroup } from '../resource-groups.ts';
+import { lockRow, nameTaken, refusingTaken, type Transaction, tell, transact } from '../transaction.ts';
+import { readTableHandle } from './table-handle.ts';
+
+export const definitionFields = {
+  id: true,
+  uuid: true,
+  key: true,
+  name: true,
+  description: true,
+  domain_id: true,
+  branch_id: true,
+  load_type: true,
+  lookup_display_column_id: true,
+  version: true,
+  deployed_version: true,
+  needs_deployment: true,
+  cloned_from_id: true,
+  cloned_from_version: true,
+  created_at: true,
+  updated_at: true,
+  domain: { select: domainReferenceFields },
+  branch: { select: branchReferenceFields },
+} as const satisfies Prisma.table_definitionSelect;
+
+export type TableDefinition = Prisma.table_definitionGetPayload<{ select: typeof definitionFields }>;
+
+export const definitionFilters = {
+  id: 'integer',
+  key: 'text',
+  name: 'text',
+  description: 'text?',
+  domain_id: 'integer',
+  branch_id: 'integer',
+  load_type: 'text',
+  version: 'integer',
+  deployed_version: 'integer?',
+  needs_deployment: 'boolean',
+  cloned_from_id: 'integer?',
+  created_at: 'time',
+  updated_at: 'time',
+} as const;
+
+const optional = {
+  description: descriptionSchema.optional(),
+  load_type: z.enum(['manual', 'source']).optional(),
+  lookup_display_column_id: idSchema.nullable().optional(),
+};
+export const newDefinitionAttributes = { name: tableNameSchema, domain_id: idSchema, ...optional };
+export const definitionAttributes = { name: tableNameSchema.optional(), domain_id: idSchema.optional(), ...optional };
+type NewAttributes = z.infer<z.ZodObject<typeof newDefinitionAttributes>>;
+type Attributes = z.infer<z.ZodObject<typeof definitionAttributes>>;
+
+/** How many definitions an account may have: by its plan, of which a call tells whether it has branching. */
+export const maximumDefinitions = { withBranching: 5_000, otherwise: 1_000 };
+
+type Filter = { branch_id?: number; domain_id?: number };
+
+/** Lists definitions, with their domain and branch. */
+export async function listTableDefinitions(
+  ctx: Context,
+  call: CallContext,
+  list: ListQuery,
+  filter: Filter,
+): Promise<Page<TableDefinition>> {
+  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions) };
+  const [data, total] = await Promise.all([
+    ctx.prisma.table_definition.findMany({
+      where,
+      select: definitionFields,
+      orderBy: prismaOrderBy(list),
+      ...window(list),
+    }),
+    ctx.prisma.table_definition.count({ where }),
+  ]);
+  return page(data, list, total);
+}
+
+/** A definition of the account by any of its handles, or 404. */
+export async function requireTableDefinition(
+  ctx: Context,
+  call: { accountId: number },
+  handle: string,
+  branchId?: number,
+): Promise<TableDefinition> {
+  const where = { ...readTableHandle(handle, branchId), account_id: call.accountId };
+  const definition = await ctx.prisma.table_definition.findFirst({ where, select: definitionFields });
+  if (!definition) throw notFound('Table definition');
+  return definition;
+}
+
+export type TableDefinitionDetail = TableDefinition & {
+  column_definitions: ColumnDefinition[];
+  user_groups: ResourceGroup[];
+};
+
+/** One definition with its columns and the groups that have rights on it. */
+export async function getTableDefinition(
+  ctx: Context,
+  call: CallContext,
+  handle: string,
+  branchId?: number,
+): Promise<TableDefinitionDetail> {
+  const definition = await requireTableDefinition(ctx, call, handle, branchId);
+  const [columns, groups] = await Promise.all([
+    ctx.prisma.column_definition.findMany({
+      where: { table_definition_id: definition.id, account_id: call.accountId },
+      select: columnFields,
+      orderBy: inOrder,
+    }),
+    listResourceGroups(ctx, call, [
+      { type: 'domain', id: definition.domain_id },
+      { type: 'branch', id: definition.branch_id },
+      { type: 'table_definition', id: definition.id },
+    ]),
+  ]);
+  return { ...definition, column_definitions: columns, user_groups: groups };
+}
+
+/** Where rights on a definition may come from. */
+export function placeOf(definition: { id: number; domain_id: number; branch_id: number }): Where {
+  return { tableDefinitionId: definition.id, domainId: definition.domain_id, branchId: definition.branch_id };
+}
+
+/** Drafts a new table on a branch. */
+export async function createTableDefinition(
+  ctx: Context,
+  call: CallContext,
+  branchId: number,
+  read: () => NewAttributes,
+): Promise<TableDefinition> {
+  await requireBranch(ctx, call, branchId);
+  const attributes = await readWithRight(ctx, call, branchId, read);
+  return refusingTaken(nameTaken, () =>
+    transact(ctx, async (tx) => {
+      const problems: string[] = [];
+      if (!(await hasDomain(tx, call, attributes.domain_id))) problems.push(domainMissing);
+      if (attributes.lookup_display_column_id != null) problems.push(lookupForeign);
+      if (problems.length > 0) throw validationFailed(problems);
+      await requireRoom(tx, call);
+      const id = await nextDefinitionId(tx);
+      const created = await tx.table_definition.create({
+        data: {
+          id,
+          account_id: call.accountId,
+          lineage_id: id,
+          branch_id: branchId,
+          key: deriveKey(attributes.name),
+          name_key: normalizeName(attributes.name),
+          creator_id: call.userId ?? null,
+          ...attributes,
+        },
+        select: definitionFields,
+      });
+      await tellDefinition(tx, call, 'created', created);
+      return created;
+    }),
+  );
+}
+
+// The right may come from the domain, which the attributes name; a missing right still comes before what is wrong with them.
+async function readWithRight(
+  ctx: Context,
+  call: CallContext,
+  branchId: number,
+  read: () => NewAttributes,
+): Promise<NewAttributes> {
+  let attributes: NewAttributes | undefined;
+  let problem: unknown;
+  try {
+    attributes = read();
+  } catch (error) {
+    problem = error;
+  }
+  await requireRight(ctx.rights, call, 'develop', { branchId, domainId: attributes?.domain_id });
+  if (!attributes) throw problem;
+  return attributes;
+}
+
+const domainMissing = "Domain doesn't exist";
+const lookupForeign = 'Lookup display column must be a column of this table';
+
+async function hasDomain(tx: Transaction, call: CallContext, id: number): Promise<boolean> {
+  return (await tx.domain.count({ where: { id, account_id: call.accountId } })) === 1;
+}
+
+/** Throws 422 when the account's definitions are as many as its plan allows. */
+export async function requireRoom(tx: Transaction, call: CallContext): Promise<void> {
+  const most = call.branching ? maximumDefinitions.withBranching : maximumDefinitions.otherwise;
+  const count = await tx.table_definition.count({ where: { account_id: call.accountId } });
+  if (count >= most) throw validationFailed(`The plan allows at most ${most} table definitions`);
+}
+
+/** An id for a definition about to be made, whose lineage it may start. */
+export async function nextDefinitionId(tx: Transaction): Promise<number> {
+  const rows = await tx.$queryRaw<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('table_definition', 'id'))::int as id`;
+  return (rows[0] as { id: number }).id;
+}
+
+/** Changes a draft; what is deployed stays as it is until the next deployment. */
+export async function updateTableDefinition(
+  ctx: Context,
+  call: CallContext,
+  before: TableDefinition,
+  read: () => Attributes,
+): Promise<TableDefinition> {
+  await requireRight(ctx.rights, call, 'develop', placeOf(before));
+  const attributes = read();
+  if (attributes.domain_id !== undefined && attributes.domain_id !== before.domain_id)
+    await requireRight(ctx.rights, call, 'develop', { domainId: attributes.domain_id, branchId: before.branch_id });
+  return refusingTaken(nameTaken, () =>
+    transact(ctx, async (tx) => {
+      if (!(await lockRow(tx, 'table_definition', call.accountId, before.id))) throw notFound('Table definition');
+      const now = await tx.table_definition.findUniqueOrThrow({ where: { id: before.id }, select: definitionFields });
+      await refuseBrokenLinks(tx, call, before.id, attributes);
+      const changes = changesOf(now, attributes);
+      if (Object.keys(changes).length === 0) return now;
+      const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
+      const updated = await tx.table_definition.update({
+        where: { id: before.id },
+        data: { ...changes, ...renamed, ...drafted },
+        select: definitionFields,
+      });
+      await tellDefinition(tx, call, 'updated', updated);
+      return updated;
+    }),
+  );
+}
+
+/** What every change of a definition or its columns does to the definition. */
+export const drafted = { version: { increment: 1 }, needs_deployment: true } as const;
+
+async function refuseBrokenLinks(tx: Transaction, call: CallContext, id: number, given: Attributes): Promise<void> {
+  const problems: string[] = [];
+  if (given.domain_id !== undefined && !(await hasDomain(tx, call, given.domain_id))) problems.push(domainMissing);
+  if (given.lookup_display_column_id != null) {
+    const where = { id: given.lookup_display_column_id, table_definition_id: id, account_id: call.accountId };
+    if ((await tx.column_definition.count({ where })) === 0) problems.push(lookupForeign);
+  }
+  if (problems.length > 0) throw validationFailed(problems);
+}
+
+function changesOf(now: TableDefinition, given: Attributes): Attributes {
+  const changed = Object.entries(given).filter(
+    ([name, value]) => value !== undefined && value !== now[name as keyof Attributes],
+  );
+  return Object.fromEntries(changed);
+}
+
+/** Announces that a definition was drafted, changed or taken away. */
+export async function tellDefinition(
+  tx: Transaction,
+  call: { accountId: number; requestId?: string },
+  what: 'created' | 'updated' | 'deleted' | 'cloned' | 'removed',
+  definition: { id: number; branch_id: number },
+  more: Record<string, unknown> = {},
+): Promise<void> {
+  const payload = { table_definition_id: definition.id, branch_id: definition.branch_id, ...more };
+  await tell(tx, call, `table_definition.${what}`, payload);
+}

@@ -1,0 +1,55 @@
+// Who refers to a table, and what else stands in the way of taking it away.
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { lockRow, type Transaction } from '../transaction.ts';
+
+type Caller = { accountId: number };
+type Table = { id: number; branch_id: number };
+
+/** True while the table is on its way out of service. */
+export async function isBeingRemoved(tx: Transaction, caller: Caller, id: number): Promise<boolean> {
+  const where = { table_definition_id: id, account_id: caller.accountId, removed_at: null };
+  return (await tx.table_removal.count({ where })) > 0;
+}
+
+/** Columns of other drafted tables that refer to it, as `Table.column`. */
+export async function listDraftReferences(tx: Transaction, caller: Caller, id: number): Promise<string[]> {
+  const columns = await tx.column_definition.findMany({
+    where: { account_id: caller.accountId, foreign_key_table_id: id, table_definition_id: { not: id } },
+    select: { name: true, table_definition: { select: { name: true } } },
+    orderBy: { id: 'asc' },
+  });
+  return columns.map((column) => `${column.table_definition.name}.${column.name}`);
+}
+
+/** Columns of other deployed tables that refer to it, as `Table.column`. */
+export async function listDeployedReferences(tx: Transaction, caller: Caller, table: Table): Promise<string[]> {
+  const rows = await tx.$queryRaw<{ name: string }[]>`
+    select deployed.name || '.' || (part.value ->> 'name') as name
+    from deployed_table_definition deployed, jsonb_array_elements(deployed.columns) with ordinality part
+    where deployed.account_id = ${caller.accountId} and deployed.branch_id = ${table.branch_id}
+      and deployed.id <> ${table.id} and (part.value ->> 'foreign_key_table_id')::int = ${table.id}
+    order by deployed.id, part.ordinality`;
+  return rows.map(({ name }) => name);
+}
+
+/** Throws 422 naming the columns that refer to the table. */
+export function refuseReferences(names: string[]): void {
+  const distinct = [...new Set(names)];
+  if (distinct.length > 0)
+    throw validationFailed(`Table definition is referred to by columns of other tables: ${distinct.join(', ')}`);
+}
+
+/**
+ * Locks a table and its branch for being taken away. Deployments begin under the same lock of the branch; one that is
+ * applying the table just now is 422.
+ */
+export async function lockForRemoval(tx: Transaction, caller: Caller, table: Table): Promise<void> {
+  if (!(await lockRow(tx, 'branch', caller.accountId, table.branch_id))) throw notFound('Table definition');
+  await lockRow(tx, 'table_definition', caller.accountId, table.id, 'remove');
+  const running = await tx.deployment.findFirst({
+    where: { deploying_branch_id: table.branch_id, tables: { some: { table_definition_id: table.id } } },
+    select: { id: true },
+  });
+  if (running)
+    throw new ServiceError('wrong_state', `Deployment ${running.id} is applying this table; wait for its end.`);
+}

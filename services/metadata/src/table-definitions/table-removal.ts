@@ -1,0 +1,135 @@
+// Taking tables away: the draft alone (DELETE), or draft and deployed table together (remove), which needs data and therefore
+// is noted before it is asked for, so that a crash leaves nothing half done.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { requireRight } from '@almanac/service-kit/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { Context } from '../context.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { type Transaction, transact } from '../transaction.ts';
+import { placeOf, type TableDefinition, tellDefinition } from './table-definitions.ts';
+import { readTableHandle } from './table-handle.ts';
+import {
+  isBeingRemoved,
+  listDeployedReferences,
+  listDraftReferences,
+  lockForRemoval,
+  refuseReferences,
+} from './table-references.ts';
+
+/** Deletes a draft with its columns for good. What is deployed from it goes on serving until it is removed. */
+export async function deleteTableDefinition(
+  ctx: Context,
+  call: CallContext,
+  definition: TableDefinition,
+): Promise<void> {
+  await requireRight(ctx.rights, call, 'develop', placeOf(definition));
+  await transact(ctx, async (tx) => {
+    await lockForRemoval(tx, call, definition);
+    if (await isBeingRemoved(tx, call, definition.id))
+      throw new ServiceError('wrong_state', 'Table definition is being removed.');
+    refuseReferences(await listDraftReferences(tx, call, definition.id));
+    if (!(await deleteDraft(tx, call, definition.id))) throw notFound('Table definition');
+    await tellDefinition(tx, call, 'deleted', definition);
+  });
+}
+
+async function deleteDraft(tx: Transaction, caller: RpcCaller, id: number): Promise<boolean> {
+  await tx.column_definition.deleteMany({ where: { table_definition_id: id, account_id: caller.accountId } });
+  const { count } = await tx.table_definition.deleteMany({ where: { id, account_id: caller.accountId } });
+  return count === 1;
+}
+
+type Removable = { id: number; branch_id: number; domain_id: number };
+
+/** What a handle names: a draft, or what is still deployed of a draft that was deleted; else 404. */
+export async function requireRemovable(
+  ctx: Context,
+  call: CallContext,
+  handle: string,
+  branchId?: number,
+): Promise<Removable> {
+  const where = { ...readTableHandle(handle, branchId), account_id: call.accountId };
+  const select = { id: true, branch_id: true, domain_id: true };
+  const found =
+    (await ctx.prisma.table_definition.findFirst({ where, select })) ??
+    (await ctx.prisma.deployed_table_definition.findFirst({ where, select }));
+  if (!found) throw notFound('Table definition');
+  return found;
+}
+
+/** Takes a table out of service together with its draft. Its rows can be restored for some days. */
+export async function removeTable(ctx: Context, call: CallContext, table: Removable): Promise<void> {
+  await requireRight(ctx.rights, call, 'develop', placeOf(table));
+  const isDeployed = await transact(ctx, async (tx) => {
+    await lockForRemoval(tx, call, table);
+    refuseReferences([
+      ...(await listDraftReferences(tx, call, table.id)),
+      ...(await listDeployedReferences(tx, call, table)),
+    ]);
+    await tx.table_removal.createMany({
+      data: {
+        table_definition_id: table.id,
+        account_id: call.accountId,
+        branch_id: table.branch_id,
+        requested_by: call.userId ?? null,
+      },
+      skipDuplicates: true,
+    });
+    const where = { id: table.id, account_id: call.accountId };
+    if ((await tx.deployed_table_definition.count({ where })) > 0) return true;
+    if (!(await finish(tx, call, table))) throw notFound('Table definition');
+    return false;
+  });
+  if (isDeployed && !(await finishRemoval(ctx, call, table))) throw notFound('Table definition');
+}
+
+/** Has data drop the table, then deletes what is noted of it; false: somebody else has finished this removal. */
+export async function finishRemoval(
+  ctx: Context,
+  caller: RpcCaller,
+  table: { id: number; branch_id: number },
+): Promise<boolean> {
+  try {
+    await ctx.data.DropTable(caller, { table_definition_id: table.id }, { deadlineMs: 60_000 });
+  } catch (error) {
+    if (isRefusal(error)) await forgetRemoval(ctx, caller, table.id);
+    throw error;
+  }
+  return transact(ctx, (tx) => finish(tx, caller, table));
+}
+
+// Data has said no, and why; anything else (it is away, it failed) leaves open whether the table was dropped.
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.status < 500;
+}
+
+async function forgetRemoval(ctx: Context, caller: RpcCaller, id: number): Promise<void> {
+  const where = { table_definition_id: id, account_id: caller.accountId, removed_at: null };
+  await ctx.prisma.table_removal.deleteMany({ where });
+}
+
+async function finish(tx: Transaction, caller: RpcCaller, table: { id: number; branch_id: number }): Promise<boolean> {
+  const mine = { id: table.id, account_id: caller.accountId };
+  const open = { table_definition_id: table.id, account_id: caller.accountId, removed_at: null };
+  // The update waits for another one of the same row, and then finds it closed.
+  const { count } = await tx.table_removal.updateMany({ where: open, data: { removed_at: new Date() } });
+  if (count === 0) return false;
+  const definition = await tx.table_definition.findFirst({
+    where: mine,
+    include: { columns: { orderBy: { position: 'asc' } }, clone_base: true },
+  });
+  const deployed = await tx.deployed_table_definition.findFirst({ where: mine });
+  await tx.table_removal.updateMany({
+    where: { table_definition_id: table.id, account_id: caller.accountId },
+    data: { definition: asJson(definition), deployed: asJson(deployed) },
+  });
+  await deleteDraft(tx, caller, table.id);
+  await tx.deployed_table_definition.deleteMany({ where: mine });
+  await tellDefinition(tx, caller, 'removed', table);
+  return true;
+}
+
+function asJson(value: object | null): Prisma.InputJsonValue | undefined {
+  return value === null ? undefined : (JSON.parse(JSON.stringify(value)) as Prisma.InputJsonValue);
+}

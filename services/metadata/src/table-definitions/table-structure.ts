@@ -1,0 +1,39 @@
+// A definition with its columns as one value that compares across branches: references are keys and lineages, never ids.
+import type { Prisma } from '../generated/prisma/client.ts';
+
+/** Everything of a definition that a deployment or a copy needs. */
+export const fullDefinition = {
+  include: {
+    columns: {
+      include: { foreign_key_table: { select: { id: true, key: true } } },
+      orderBy: [{ position: 'asc' }, { id: 'asc' }],
+    },
+  },
+} as const satisfies Prisma.table_definitionDefaultArgs;
+export type FullDefinition = Prisma.table_definitionGetPayload<typeof fullDefinition>;
+
+/** What two states of the same table are compared by. */
+export function structureOf(definition: FullDefinition) {
+  const shown = definition.columns.find(({ id }) => id === definition.lookup_display_column_id);
+  return {
+    key: definition.key,
+    name: definition.name,
+    description: definition.description,
+    domain_id: definition.domain_id,
+    load_type: definition.load_type,
+    lookup_display_lineage_id: shown?.lineage_id ?? null,
+    columns: definition.columns.map((column) => ({
+      lineage_id: column.lineage_id,
+      name: column.name,
+      data_type: column.data_type,
+      length: column.length,
+      scale: column.scale,
+      is_primary_key: column.is_primary_key,
+      is_required: column.is_required,
+      foreign_key_table_key: column.foreign_key_table?.key ?? null,
+      valid_values: column.valid_values,
+      description: column.description,
+      position: column.position,
+    })),
+  };
+}

@@ -1,0 +1,70 @@
+// Transactions of metadata: tried again when the database asks for it, with the locks and the announcements they share.
+import { prismaSql, retryTransaction } from '@almanac/service-kit/database';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { announce } from '@almanac/service-kit/outbox';
+import { sqlState } from '@almanac/service-kit/postgres-errors';
+import type { Context } from './context.ts';
+import type { Prisma } from './generated/prisma/client.ts';
+
+export type Transaction = Prisma.TransactionClient;
+
+/** Runs `work` in one transaction; a deadlock runs it again, so it has no effect outside the database. */
+export async function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  try {
+    return await retryTransaction(() => ctx.prisma.$transaction(work, { maxWait: 5_000, timeout: 20_000 }));
+  } catch (error) {
+    // Prisma's own code for a transaction that got no connection in time or took too long.
+    if ((error as { code?: unknown }).code !== 'P2028') throw error;
+    throw new ServiceError('unavailable', 'The database was too busy to finish this; try again.', { cause: error });
+  }
+}
+
+/** Runs `work`; a name or key that a unique index finds taken is 422 with this sentence. */
+export async function refusingTaken<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const taken = (error as { code?: unknown }).code === 'P2002' || sqlState(error) === '23505';
+    if (!taken) throw error;
+    throw new ServiceError('already_exists', sentence, { cause: error });
+  }
+}
+
+export const nameTaken = 'Name has already been taken';
+
+// Strength of a row lock: `edit` lets others refer to the row (foreign keys), `remove` doesn't.
+const strengths = { edit: 'for no key update', remove: 'for update', read: 'for share' } as const;
+type Strength = keyof typeof strengths;
+type Lockable = 'branch' | 'table_definition' | 'deployment';
+
+/**
+ * Locks one row of the account until the transaction ends; false: there is none. The lock on a branch is what deployments,
+ * removals and the deletion of the branch take turns by.
+ */
+export async function lockRow(
+  tx: Transaction,
+  table: Lockable,
+  accountId: number,
+  id: number,
+  strength: Strength = 'edit',
+): Promise<boolean> {
+  const text = `select id from ${table} where id = $1 and account_id = $2 ${strengths[strength]}`;
+  const { rows } = await prismaSql(tx)(text, [id, accountId]);
+  return rows.length === 1;
+}
+
+type Caller = { accountId: number; requestId?: string };
+
+/** Announces `metadata.<noun>.<past participle>` in the transaction. */
+export async function tell(
+  tx: Transaction,
+  caller: Caller,
+  event: string,
+  payload: Record<string, unknown>,
+): Promise<void> {
+  await announce(prismaSql(tx), {
+    type: `metadata.${event}`,
+    payload: { account_id: caller.accountId, ...payload },
+    requestId: caller.requestId,
+  });
+}
