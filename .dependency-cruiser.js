@@ -27,13 +27,13 @@ export default {
     {
       name: 'service-kit-knows-no-service',
       severity: 'error',
-      from: { path: '^packages/service-kit/', pathNot: '[.]test[.]ts$' },
+      from: { path: '^packages/service-kit/', pathNot: '[.](test|suite)[.]ts$' },
       to: { path: '^(packages/(?!service-kit/)|services|scripts|tests)/' },
     },
     {
       name: 'service-source-needs-no-test-tools',
       severity: 'error',
-      from: { path: '^services/[^/]+/src/', pathNot: '[.]test[.]ts$' },
+      from: { path: '^services/[^/]+/src/', pathNot: '[.](test|suite)[.]ts$' },
       to: { path: '^(packages/(testkit|api-client)|scripts|tests)/' },
     },
     {
