@@ -1,6 +1,6 @@
 #!/bin/bash
 # One RabbitMQ for tests: its own folder, ports and cookie, loopback only, no system service, gone after `stop`.
-#   rabbitmq.sh start DIR PORT   installs RabbitMQ from the distribution if missing, starts it, prints its URL
+#   rabbitmq.sh start DIR PORT   installs RabbitMQ from the distribution if missing, starts it, prints its address to export
 #   rabbitmq.sh stop DIR
 # Besides PORT it takes PORT+2 (Erlang distribution) and PORT+3 (its own port mapper).
 set -euo pipefail
@@ -58,7 +58,7 @@ start() {
   local launcher=$!
   for _ in $(seq 300); do
     if (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; then
-      echo "amqp://guest:guest@127.0.0.1:$port"
+      echo "export ALMANAC_TEST_AMQP_URL='amqp://guest:guest@127.0.0.1:$port'"
       return
     fi
     if ! kill -0 "$launcher" 2> /dev/null; then break; fi
