@@ -1,7 +1,7 @@
 // Stands between the supervisor and PostgreSQL, so that a supervisor that is killed leaves no server behind:
 // it starts the server named in its arguments, passes its end on, and stops it when the supervisor has gone.
 import { spawn } from 'node:child_process';
-import type { Command } from './postgres-binaries.ts';
+import type { Command } from '@almanac/embedded-postgres/programs';
 
 const { command, args, ...user } = JSON.parse(process.argv[2] as string) as Command;
 const server = spawn(command, args, { ...user, stdio: ['ignore', 'inherit', 'inherit'] });

