@@ -1,0 +1,286 @@
+// What identity's tests begin with: the whole service over a fresh database and bus, reached over HTTP and gRPC as gateways,
+// services and operators reach it; billing is faked at the RPC edge.
+import { randomBytes } from 'node:crypto';
+import { Browser, type PageSeen } from '@almanac/api-client/browser';
+import { type BusMessage, createBus } from '@almanac/service-kit/bus/bus';
+import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/call-context';
+import { createLogger } from '@almanac/service-kit/logger';
+import { createMetrics } from '@almanac/service-kit/metrics';
+import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import { createRpcServer } from '@almanac/service-kit/rpc-server';
+import { type Call, createCaller } from '@almanac/testkit/call';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase, findFreePort } from '@almanac/testkit/postgres';
+import { readConfig } from '../src/config.ts';
+import type { IdentityContext } from '../src/context.ts';
+import { createIdentity } from '../src/service.ts';
+
+export const redirectUri = 'http://127.0.0.1:9876/callback';
+
+/** An account as `CreateAccount` answers it, with a caller for its machine and one for its administrator. */
+export type Account = {
+  account_id: number;
+  admin_user_id: number;
+  admin_email: string;
+  admin_password: string;
+  client_id: string;
+  client_secret: string;
+  machine: Call;
+  admin: Call;
+};
+
+export type Identity = {
+  url: string;
+  context: IdentityContext;
+  keys: TestKeys;
+  /** Calls as one of the issuers. */
+  rpc(issuer: 'gateway' | 'metadata' | 'operator' | 'jobs'): RpcClient<'identity'>;
+  /** REST calls with these claims. */
+  as(claims: Partial<CallClaims>): Call;
+  account(redirect?: string): Promise<Account>;
+  /** What the service has announced so far. */
+  events: BusMessage[];
+  publish(type: string, payload: Record<string, unknown>): Promise<BusMessage>;
+  billing: { overage_enabled: boolean };
+  close(): Promise<void>;
+};
+
+const eventTypes = [
+  'identity.account.created',
+  'identity.user.invited',
+  'identity.user.deleted',
+  'identity.token.revoked',
+  'identity.application.changed',
+  'identity.permission.changed',
+];
+
+export async function givenIdentity(env: Record<string, string> = {}): Promise<Identity> {
+  const [database, busDatabase] = await Promise.all([createTestDatabase('identity'), createTestDatabase('bus')]);
+  const keys = await createTestKeys();
+  const billing = await startBilling(keys);
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = await createIdentity(
+    readConfig({
+      ...keys.env,
+      ALMANAC_PUBLIC_URL: url,
+      ALMANAC_BUS_URL: busDatabase.url,
+      ALMANAC_LOG_LEVEL: 'silent',
+      IDENTITY_HTTP_PORT: String(port),
+      IDENTITY_RPC_PORT: '0',
+      IDENTITY_DATABASE_URL: database.url,
+      IDENTITY_KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
+      BILLING_RPC: billing.address,
+      ...env,
+    }),
+  );
+  const { rpcPort } = await service.start();
+
+  const events: BusMessage[] = [];
+  const logger = createLogger('identity-test', 'silent');
+  const bus = createBus(busDatabase.url, { service: 'listener', instance: 'listener-1', logger });
+  await bus.start();
+  await bus.subscribe(eventTypes, (message) => void events.push(message));
+
+  const clients = new Map<string, ReturnType<typeof createRpcClient<'identity'>>>();
+  for (const issuer of ['gateway', 'metadata', 'operator', 'jobs'] as const) {
+    const sign = await createContextSigner(issuer, keys.privateKeys[issuer]);
+    clients.set(issuer, createRpcClient('identity', `127.0.0.1:${rpcPort}`, sign));
+  }
+  const rpc: Identity['rpc'] = (issuer) => (clients.get(issuer) as { client: RpcClient<'identity'> }).client;
+  const as: Identity['as'] = (claims) => createCaller(`${url}/api/v1/`, keys, claims);
+  let made = 0;
+
+  return {
+    url,
+    context: service.context,
+    keys,
+    rpc,
+    as: (claims) => {
+      const call = as(claims);
+      return (method, path, body, headers) => call(method, path.replace(/^\//, ''), body, headers);
+    },
+    async account(redirect = redirectUri) {
+      made += 1;
+      const answer = await rpc('operator').CreateAccount(
+        { accountId: 0 },
+        { name: `Account ${made}`, admin_email: `Admin${made}@example.com`, redirect_uri: redirect, plan: 'business' },
+      );
+      const { account_id: accountId, admin_user_id: userId } = answer;
+      return { ...answer, machine: this.as({ accountId }), admin: this.as({ accountId, userId }) };
+    },
+    events,
+    async publish(type, payload) {
+      const message = { v: 1, id: crypto.randomUUID(), type, occurred_at: new Date().toISOString(), payload } as const;
+      await bus.publish([message]);
+      return message;
+    },
+    billing: billing.state,
+    async close() {
+      for (const { close } of clients.values()) close();
+      await bus.stop();
+      await service.stop();
+      await billing.stop();
+      await Promise.all([database.drop(), busDatabase.drop()]);
+    },
+  };
+}
+
+async function startBilling(keys: TestKeys) {
+  const state = { overage_enabled: false };
+  const present = () => ({
+    plan: 'business',
+    billing_status: 'current',
+    overdue_since: '',
+    writes_blocked: false,
+    writes_blocked_in_seconds: 0,
+    overage_enabled: state.overage_enabled,
+    branching_enabled: true,
+    allowance: 45_000,
+    period_start: '2026-11-01T00:00:00.000Z',
+    period_end: '2026-12-01T00:00:00.000Z',
+    calls: 12,
+    overage_calls: 0,
+  });
+  const unused = async () => {
+    throw new Error('identity does not ask for this');
+  };
+  const server = createRpcServer({
+    service: 'billing',
+    host: '127.0.0.1',
+    port: 0,
+    handlers: {
+      GetAccountBilling: async () => present(),
+      UpdateAccountBilling: async (_call, { overage_enabled }) => {
+        if (overage_enabled !== undefined) state.overage_enabled = overage_enabled;
+        return present();
+      },
+      ReserveCalls: unused,
+      SettleCalls: unused,
+      OpenAccount: unused,
+    },
+    callers: {
+      GetAccountBilling: ['identity'],
+      UpdateAccountBilling: ['identity'],
+      ReserveCalls: [],
+      SettleCalls: [],
+      OpenAccount: [],
+    },
+    verifyContext: createContextVerifier(keys.publicKeys),
+    logger: createLogger('billing', 'silent'),
+    metrics: createMetrics({ processMetrics: false }),
+  });
+  return { state, address: `127.0.0.1:${await server.start()}`, stop: () => server.stop() };
+}
+
+export type TokenAnswer = {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+  body: any;
+};
+
+/** Posts a form to one of the OAuth endpoints. */
+export async function postForm(
+  url: string,
+  form: Record<string, string> | [string, string][] | string,
+  headers: Record<string, string> = {},
+): Promise<TokenAnswer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(form).toString(),
+  });
+  const text = await response.text();
+  let body: unknown = text;
+  try {
+    body = JSON.parse(text);
+  } catch {}
+  return { status: response.status, headers: response.headers, body };
+}
+
+export const basic = (id: string, secret: string) => ({
+  authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+});
+
+type Request = Record<string, string | undefined>;
+
+/** The address of an authorization request; undefined leaves a parameter out. */
+export function authorizeUrl(identity: Identity, client: { client_id: string }, request: Request = {}): string {
+  const parameters = {
+    client_id: client.client_id,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: 'api',
+    ...request,
+  };
+  const given = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return `${identity.url}/oauth/authorize?${new URLSearchParams(given)}`;
+}
+
+type Person = { email: string; password: string };
+
+export const adminOf = (account: Account): Person => ({
+  email: account.admin_email,
+  password: account.admin_password,
+});
+
+/** Opens an authorization request and logs in; answers the consent page. */
+export async function openConsent(browser: Browser, url: string, person: Person): Promise<PageSeen> {
+  let page = await browser.open(url);
+  const form = page.forms.find((each) => each.passwordField);
+  if (form) {
+    page = await browser.submit(page, form, person);
+    if (!page.location) return page;
+    page = await browser.open(page.location);
+  }
+  return page;
+}
+
+/** Logs in, allows, and answers where the browser is sent. */
+export async function allow(url: string, person: Person, browser = new Browser()): Promise<PageSeen> {
+  const page = await openConsent(browser, url, person);
+  const form = page.forms.find((each) => each.action === '/oauth/authorize');
+  if (!form) throw new Error(`No consent form: ${page.status} ${page.html.slice(0, 500)}`);
+  return browser.submit(
+    page,
+    form,
+    {},
+    form.buttons.find(({ value }) => value === 'allow'),
+  );
+}
+
+/** A fresh code of the account's administrator. */
+export async function codeOf(identity: Identity, account: Account, request: Request = {}): Promise<string> {
+  const page = await allow(authorizeUrl(identity, account, request), adminOf(account));
+  return new URL(page.location as string).searchParams.get('code') as string;
+}
+
+/** Exchanges a code with the first application's credentials. */
+export function exchange(
+  identity: Identity,
+  account: Pick<Account, 'client_id' | 'client_secret'>,
+  code: string,
+  more: Record<string, string> = {},
+): Promise<TokenAnswer> {
+  const { client_id, client_secret } = account;
+  const form = { grant_type: 'authorization_code', client_id, client_secret, code, redirect_uri: redirectUri, ...more };
+  return postForm(`${identity.url}/oauth/token`, form);
+}
+
+export function refresh(
+  identity: Identity,
+  account: Pick<Account, 'client_id' | 'client_secret'>,
+  refresh_token: string,
+  more: Record<string, string> = {},
+): Promise<TokenAnswer> {
+  const { client_id, client_secret } = account;
+  return postForm(`${identity.url}/oauth/token`, {
+    grant_type: 'refresh_token',
+    client_id,
+    client_secret,
+    refresh_token,
+    ...more,
+  });
+}
