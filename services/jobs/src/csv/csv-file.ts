@@ -13,10 +13,12 @@ export type CsvFile = {
   delimiter: string;
   /** Names as the file has them, trimmed. */
   header: string[];
-  /** The rows after the header, in chunks of at most 256 kB, line ends as LF. Iterate it to the end or leave it: both close the source. */
+  /** The rows after the header, in chunks of at most 256 kB, line ends as LF. */
   rows: AsyncGenerator<Uint8Array>;
   /** How many rows have passed. */
   rowsSeen(): number;
+  /** Lets go of the source. */
+  close(): Promise<void>;
 };
 
 type Options = {
@@ -33,7 +35,10 @@ export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options)
     const { line, rest, stated } = await readHeaderLine(iterator);
     const { delimiter, header } = splitHeader(line, stated ? { ...options, delimiter: stated } : options);
     const scanner = new RowScanner();
-    return { delimiter, header, rows: rowsOf(rest, iterator, scanner), rowsSeen: () => scanner.records };
+    const close = async () => {
+      await iterator.return?.();
+    };
+    return { delimiter, header, rows: rowsOf(rest, iterator, scanner), rowsSeen: () => scanner.records, close };
   } catch (error) {
     await iterator.return?.();
     throw error;

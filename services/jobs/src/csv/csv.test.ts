@@ -143,6 +143,19 @@ describe('CSV', () => {
     const file = await openCsv(textBytes(source()), { expected: new Set() });
     for await (const _chunk of file.rows) break;
     expect(closed).toBe(1);
+    const unread = await openCsv(textBytes(source()), { expected: new Set() });
+    await unread.close();
+    expect(closed).toBe(2);
+    const zip = async function* () {
+      try {
+        yield Buffer.from('PK\u0003\u0004');
+        yield Buffer.from('rest');
+      } finally {
+        closed += 1;
+      }
+    };
+    await problemOf(openCsv(textBytes(zip()), { expected: new Set() }));
+    expect(closed).toBe(3);
     await problemOf(openCsv(textBytes(cut(Buffer.from('"a'), 1)), { expected: new Set() }));
   });
 });

@@ -21,14 +21,19 @@ export async function* textBytes(
   source: AsyncIterable<Uint8Array>,
   allowed: TextLimits = textLimits,
 ): AsyncGenerator<Uint8Array> {
-  const file = await peek(source, 4);
-  const unpacked = isGzip(file.head) ? await peek(gunzip(file.bytes, allowed), 4) : file;
-  const { head, bytes } = unpacked;
-  if (isGzip(head)) throw fileError('The file is packed by gzip more than once; pack it once.');
-  if (isZip(head)) throw fileError('The file is a ZIP archive (or a workbook); send CSV, or CSV packed by gzip.');
-  if (head[0] === 0xff && head[1] === 0xfe) yield* recode(bytes, 'utf-16le');
-  else if (head[0] === 0xfe && head[1] === 0xff) yield* recode(bytes, 'utf-16be');
-  else yield* checkUtf8(bytes, head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0);
+  const iterator = source[Symbol.asyncIterator]();
+  try {
+    const file = await peek({ [Symbol.asyncIterator]: () => iterator }, 4);
+    const unpacked = isGzip(file.head) ? await peek(gunzip(file.bytes, allowed), 4) : file;
+    const { head, bytes } = unpacked;
+    if (isGzip(head)) throw fileError('The file is packed by gzip more than once; pack it once.');
+    if (isZip(head)) throw fileError('The file is a ZIP archive (or a workbook); send CSV, or CSV packed by gzip.');
+    if (head[0] === 0xff && head[1] === 0xfe) yield* recode(bytes, 'utf-16le');
+    else if (head[0] === 0xfe && head[1] === 0xff) yield* recode(bytes, 'utf-16be');
+    else yield* checkUtf8(bytes, head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0);
+  } finally {
+    await iterator.return?.(); // also when what stands between never began to read
+  }
 }
 
 const isGzip = (head: Uint8Array) => head[0] === 0x1f && head[1] === 0x8b;

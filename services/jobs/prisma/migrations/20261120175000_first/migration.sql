@@ -38,6 +38,7 @@ CREATE TABLE "import_table" (
     "object_etag" TEXT,
     "load_id" UUID NOT NULL,
     "bytes_processed" BIGINT NOT NULL DEFAULT 0,
+    "rows_processed" BIGINT NOT NULL DEFAULT 0,
     "rows_read" BIGINT,
     "rows_inserted" BIGINT,
     "rows_updated" BIGINT,

@@ -1,0 +1,99 @@
+// Every setting of jobs, read once. Secrets live in their own part.
+import {
+  type CommonConfig,
+  ConfigReader,
+  type Environment,
+  readCommonConfig,
+  readDatabaseUrl,
+  readRpcAddress,
+  readRpcPort,
+} from '@almanac/service-kit/config';
+import { readS3Url } from './object-store/s3-store.ts';
+
+export type JobsConfig = {
+  common: CommonConfig;
+  rpcPort: number;
+  neighbours: { identity: string; metadata: string; data: string };
+  work: {
+    /** Jobs this instance runs at once. */
+    concurrency: number;
+    /** Jobs of one account that run at once, in all instances together. */
+    concurrencyPerAccount: number;
+    /** How long a job belongs to an instance that gives no sign of life. */
+    leaseMs: number;
+    /** How often the queue is looked into when no message says so. */
+    pollMs: number;
+    /** The pause before a job is tried again; it doubles up to a minute. */
+    retryMs: number;
+    /** How often a job may be interrupted or fail for a reason of ours before it is given up. */
+    attempts: number;
+    /** How long a job waits for a neighbour that is away before it is given up. */
+    giveUpAfterSeconds: number;
+    sweepMs: number;
+  };
+  secrets: { databaseUrl: string; objectStoreUrl: string; signingKey?: Uint8Array };
+};
+
+/** Reads the environment; every problem is reported together. */
+export function readConfig(env: Environment): JobsConfig {
+  const read = new ConfigReader(env);
+  const objectStoreUrl = read.url(
+    'JOBS_OBJECT_STORE_URL',
+    'where files are kept: file:///folder or s3://KEY:SECRET@host:port/bucket',
+    ['file:', 's3:', 'https:'],
+  );
+  const signingKey = readSigningKey(read, env, objectStoreUrl);
+  checkS3Url(read, objectStoreUrl);
+  return read.finish({
+    common: readCommonConfig(read, 'jobs'),
+    rpcPort: readRpcPort(read, 'jobs'),
+    neighbours: {
+      identity: readRpcAddress(read, 'identity'),
+      metadata: readRpcAddress(read, 'metadata'),
+      data: readRpcAddress(read, 'data'),
+    },
+    work: {
+      concurrency: read.integer('JOBS_CONCURRENCY', 'jobs run at once', { default: 4, min: 1, max: 100 }),
+      concurrencyPerAccount: read.integer('JOBS_CONCURRENCY_PER_ACCOUNT', 'jobs of one account run at once', {
+        default: 2,
+        min: 1,
+        max: 100,
+      }),
+      leaseMs:
+        1000 *
+        read.integer('JOBS_LEASE_SECONDS', 'seconds until a silent job is taken up by another', {
+          default: 30,
+          min: 3,
+          max: 3600,
+        }),
+      pollMs:
+        1000 *
+        read.integer('JOBS_POLL_SECONDS', 'seconds between looks into the queue', { default: 3, min: 1, max: 60 }),
+      retryMs: 1000,
+      attempts: 5,
+      giveUpAfterSeconds: 24 * 3600,
+      sweepMs: 10 * 60_000,
+    },
+    secrets: { databaseUrl: readDatabaseUrl(read, 'jobs'), objectStoreUrl, ...(signingKey ? { signingKey } : {}) },
+  });
+}
+
+// Only the folder store signs links itself.
+function readSigningKey(read: ConfigReader, env: Environment, storeUrl: string | undefined): Uint8Array | undefined {
+  if (!storeUrl?.startsWith('file:') && !env.JOBS_SIGNING_KEY) return undefined;
+  const text = read.text('JOBS_SIGNING_KEY', 'the key that signs links to files: 32 or more bytes as base64url');
+  if (text === undefined) return undefined;
+  const key = Buffer.from(text, 'base64url');
+  if (!/^[A-Za-z0-9_-]+$/.test(text) || key.length < 32)
+    read.problems.push('JOBS_SIGNING_KEY should be 32 or more bytes as base64url.');
+  return key;
+}
+
+function checkS3Url(read: ConfigReader, url: string | undefined): void {
+  if (!url || url.startsWith('file:')) return;
+  try {
+    readS3Url(url);
+  } catch (error) {
+    read.problems.push(`JOBS_OBJECT_STORE_URL: ${(error as Error).message}.`);
+  }
+}

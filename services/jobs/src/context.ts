@@ -1,0 +1,20 @@
+// What every function of jobs is given.
+import type { Logger } from '@almanac/service-kit/logger';
+import type { Rights } from '@almanac/service-kit/rights';
+import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import type pg from 'pg';
+import type { JobsConfig } from './config.ts';
+import type { PrismaClient } from './generated/prisma/client.ts';
+import type { ObjectStore } from './object-store/object-store.ts';
+
+export type Context = {
+  logger: Logger;
+  prisma: PrismaClient;
+  /** For the work queue, whose statements Prisma can't say. */
+  pool: pg.Pool;
+  store: ObjectStore;
+  rights: Rights;
+  metadata: Pick<RpcClient<'metadata'>, 'GetBranch' | 'GetTableDefinition'>;
+  data: Pick<RpcClient<'data'>, 'GetDeployedTable' | 'BulkLoad' | 'BulkRead' | 'ReadRejectedRows'>;
+  work: JobsConfig['work'];
+};

@@ -1,0 +1,141 @@
+// The work on an export: rows stream from one snapshot of the data service into an object of this run; only when that is whole
+// does the row name it, together with the end of the job.
+import { pipeline, Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { Context } from '../context.ts';
+import { guardCells } from '../csv/csv-guard.ts';
+import type { data_export } from '../generated/prisma/client.ts';
+import { callerOf } from '../imports/import-work.ts';
+import { newObjectKey } from '../object-store/object-store.ts';
+import { before } from '../states.ts';
+import { inDays, keepDays, keepObject } from '../stored-objects.ts';
+import { type Transaction, tell, transact } from '../transaction.ts';
+import { endRun, type Job } from '../work/jobs.ts';
+import type { JobHandler } from '../work/worker.ts';
+import { exportMachine } from './export-states.ts';
+
+const readDeadlineMs = 12 * 3_600_000;
+const maxExportBytes = 1024 ** 4;
+const textTypes = new Set(['string', 'text', 'varchar', 'character']);
+
+/** How the worker runs, fails and defers exports. */
+export function exportHandler(ctx: Context): JobHandler {
+  return {
+    run: (job, signal) => runExport(ctx, job, signal),
+    fail: (tx, job, reasons) => failExport(tx, job, reasons),
+    wait: async (tx, job) => {
+      await tx.data_export.updateMany({
+        where: { ...subject(job), status: { in: before(exportMachine, 'wait') } },
+        data: { status: 'created' },
+      });
+    },
+  };
+}
+
+const subject = (job: Job) => ({ id: job.subject_id, account_id: job.account_id });
+
+async function runExport(ctx: Context, job: Job, signal: AbortSignal): Promise<void> {
+  const row = await begin(ctx, job);
+  if (!row) return transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
+  const table = await ctx.data.GetDeployedTable(callerOf(job), { table_definition_id: row.table_definition_id });
+  // A key of this run: an earlier run that still writes somewhere writes somewhere else.
+  const object_key = newObjectKey(job.account_id, 'exports', row.id);
+  await keepObject(ctx.prisma, job.account_id, object_key, inDays(keepDays.unfinishedResult));
+  const read = readTable(ctx, job, row, table, signal);
+  const stored = await ctx.store.put(object_key, row.gzip ? packed(read.bytes()) : read.bytes(), {
+    maxBytes: maxExportBytes,
+    contentType: row.gzip ? 'application/gzip' : 'text/csv; charset=utf-8',
+    signal,
+  });
+  const { rows, next_high_water_mark } = read.totals();
+  const file_expires_at = inDays(keepDays.result);
+  await transact(ctx, async (tx) => {
+    const { count } = await tx.data_export.updateMany({
+      where: { ...subject(job), status: { in: before(exportMachine, 'finish') } },
+      data: {
+        status: 'completed',
+        object_key,
+        rows_exported: rows,
+        bytes_exported: stored.size,
+        next_high_water_mark,
+        finished_at: new Date(),
+        file_expires_at,
+      },
+    });
+    // Kept a day longer than promised, so that no link that is still good finds nothing.
+    if (count === 1) await keepObject(tx, job.account_id, object_key, inDays(keepDays.result + 1));
+    if (count === 1) await tell(tx, callerOf(job), 'export.finished', { id: row.id, status: 'completed' });
+    await endRun(tx, job, { state: 'done' });
+  });
+}
+
+// Undefined when the export has ended already.
+async function begin(ctx: Context, job: Job): Promise<data_export | undefined> {
+  const { count } = await ctx.prisma.data_export.updateMany({
+    where: { ...subject(job), status: { in: before(exportMachine, 'begin') } },
+    data: { status: 'processing', started_at: new Date() },
+  });
+  if (count === 0) return undefined;
+  return ctx.prisma.data_export.findFirstOrThrow({ where: subject(job) });
+}
+
+type Totals = { rows: number; next_high_water_mark: string };
+
+function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTable__Output, signal: AbortSignal) {
+  let totals: Totals | undefined;
+  const request = {
+    table_definition_id: row.table_definition_id,
+    pattern: row.pattern,
+    high_water_mark: row.high_water_mark ?? '',
+  };
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    const chunks = ctx.data.BulkRead(callerOf(job), request, { signal, deadlineMs: readDeadlineMs });
+    const iterator = chunks[Symbol.asyncIterator]();
+    try {
+      const first = await iterator.next();
+      const columns = first.done ? undefined : first.value.start?.columns;
+      if (!columns) throw new Error('the data service did not say which columns it reads');
+      yield Buffer.from(`${columns.map(headerCell).join(',')}\n`);
+      async function* rows() {
+        for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
+          signal.throwIfAborted();
+          if (next.value.chunk) yield next.value.chunk as Uint8Array;
+          if (next.value.end) totals = next.value.end;
+        }
+      }
+      yield* row.safe_cells ? guardCells(rows(), guardedColumns(columns, table)) : rows();
+    } finally {
+      await iterator.return?.();
+    }
+    // A stream that ends without its totals was cut.
+    if (!totals) throw new ServiceError('unavailable', 'The table could not be read to its end; try again.');
+  }
+  return { bytes, totals: () => totals as Totals };
+}
+
+const headerCell = (name: string) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
+
+function guardedColumns(columns: readonly string[], table: DeployedTable__Output): boolean[] {
+  const texts = new Set(table.columns.filter(({ data_type }) => textTypes.has(data_type)).map(({ name }) => name));
+  return columns.map((name) => texts.has(name));
+}
+
+async function* packed(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gzip = createGzip({ chunkSize: 256 * 1024 });
+  pipeline(Readable.from(source, { objectMode: false }), gzip, () => {});
+  try {
+    yield* gzip as AsyncIterable<Uint8Array>;
+  } finally {
+    gzip.destroy();
+  }
+}
+
+async function failExport(tx: Transaction, job: Job, reasons: string[]): Promise<void> {
+  const { count } = await tx.data_export.updateMany({
+    where: { ...subject(job), status: { in: before(exportMachine, 'fail') } },
+    data: { status: 'failed', error: reasons.join(' '), finished_at: new Date() },
+  });
+  if (count === 1) await tell(tx, callerOf(job), 'export.finished', { id: job.subject_id, status: 'failed' });
+}

@@ -1,0 +1,77 @@
+// The REST edge of exports.
+import { idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { limits } from '@almanac/service-kit/limits';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
+import { type Route, route } from '@almanac/service-kit/route';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import { readIdempotencyKey } from '../idempotency.ts';
+import {
+  createExport,
+  exportFields,
+  exportPatterns,
+  exportSchema,
+  getExport,
+  highWaterMarkSchema,
+  listExports,
+  showExport,
+} from './exports.ts';
+
+const tag = 'Exports';
+
+/** Every endpoint about exports. */
+export function exportRoutes(ctx: Context): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/exports',
+      tag,
+      summary: 'List exports',
+      query: { ...listParameters, table_definition_key: z.string().optional(), branch_id: idTextSchema.optional() },
+      response: pageSchema(exportSchema),
+      handle: ({ call, query }) =>
+        listExports(ctx, call, query, readListQuery(query, exportFields, 'correlation_code')),
+    }),
+    route({
+      method: 'GET',
+      path: '/exports/{id}',
+      tag,
+      summary: 'Show an export, with its download link once it is complete',
+      params: { id: idTextSchema },
+      response: exportSchema,
+      handle: async ({ call, params }) => showExport(ctx, await getExport(ctx, call, params.id)),
+    }),
+    route({
+      method: 'POST',
+      path: '/exports',
+      tag,
+      summary: 'Export a table',
+      description:
+        'Runs in the background: ask GET /exports/{id} until the status is completed. Idempotency-Key is honoured for 24 hours.',
+      resource: 'export',
+      body: {
+        branch_id: idSchema,
+        table_definition_key: z.string(),
+        pattern: z.string().meta({ enum: [...exportPatterns] }),
+        high_water_mark: highWaterMarkSchema
+          .nullish()
+          .meta({ description: 'Required when the pattern is incremental; ignored otherwise.' }),
+        correlation_code: z
+          .string()
+          .nullish()
+          .meta({
+            description: `The caller's label, at most ${limits.nameCodePoints} characters; generated when omitted.`,
+          }),
+        gzip: z.boolean().optional().meta({ description: 'Extension: the file is packed by gzip.' }),
+        safe_cells: z.boolean().optional().meta({
+          description:
+            'Extension: text that a spreadsheet would run as a formula gets an apostrophe in front (so does text that begins with one).',
+        }),
+      },
+      status: 201,
+      response: exportSchema,
+      handle: async ({ call, body, headers }) =>
+        showExport(ctx, await createExport(ctx, call, body(), readIdempotencyKey(headers))),
+    }),
+  ];
+}

@@ -1,0 +1,222 @@
+// Exports: making, finding and listing them.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { requireRight } from '@almanac/service-kit/rights';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import type { data_export, Prisma } from '../generated/prisma/client.ts';
+import { makeOnce } from '../idempotency.ts';
+import { readCorrelationCode } from '../imports/imports.ts';
+import { lockAccount, transact } from '../transaction.ts';
+import { readReach } from '../visibility.ts';
+import { queueJob } from '../work/jobs.ts';
+import { type ExportStatus, openExportStates } from './export-states.ts';
+
+export const exportPatterns = ['full', 'incremental'] as const;
+
+const time = z.iso.datetime();
+
+export const exportSchema = z.object({
+  id: z.int(),
+  branch_id: z.int(),
+  table_definition_id: z.int(),
+  table_definition_key: z.string(),
+  correlation_code: z.string(),
+  status: z.enum(['created', 'processing', 'completed', 'failed']),
+  pattern: z.enum(exportPatterns),
+  high_water_mark: z.string().nullable(),
+  gzip: z.boolean(),
+  safe_cells: z.boolean(),
+  download_url: z.string().nullable().meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
+  rows_exported: z.int().nullable(),
+  bytes_exported: z.int().nullable(),
+  next_high_water_mark: z
+    .string()
+    .nullable()
+    .meta({ description: 'For the next incremental export: no row is missed.' }),
+  error: z.string().nullable(),
+  created_by: z.int().nullable(),
+  created_at: time,
+  updated_at: time,
+  finished_at: time.nullable(),
+  file_expires_at: time.nullable(),
+});
+
+export const exportFields = {
+  id: 'integer',
+  branch_id: 'integer',
+  table_definition_id: 'integer',
+  table_definition_key: 'text',
+  correlation_code: 'text',
+  status: 'text',
+  pattern: 'text',
+  created_at: 'time',
+  updated_at: 'time',
+} as const;
+
+const isDateTime = z.iso.datetime({ offset: true, local: true });
+
+/** An ISO 8601 date and time; without an offset it is UTC. */
+export const highWaterMarkSchema = z
+  .string()
+  .refine((text) => isDateTime.safeParse(text).success && !text.startsWith('0000'), 'must be an ISO 8601 datetime')
+  .transform((text) => (/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`))
+  .meta({ type: 'string', format: 'date-time' });
+
+export type NewExport = {
+  branch_id: number;
+  table_definition_key: string;
+  pattern: string;
+  high_water_mark?: string | null | undefined;
+  correlation_code?: string | null | undefined;
+  gzip?: boolean | undefined;
+  safe_cells?: boolean | undefined;
+};
+
+/** Queues an export of a deployed table; at most ten are open at once. */
+export async function createExport(
+  ctx: Context,
+  call: CallContext,
+  input: NewExport,
+  idempotencyKey: string | undefined,
+): Promise<data_export> {
+  await ctx.metadata.GetBranch(call, { id: input.branch_id });
+  const { branch_id, table_definition_key } = input;
+  const table = await ctx.data.GetDeployedTable(call, { branch_id, table_definition_key });
+  const { table_definition_id, domain_id } = table;
+  await requireRight(ctx.rights, call, 'view', {
+    domainId: domain_id,
+    branchId: branch_id,
+    tableDefinitionId: table_definition_id,
+  });
+  const pattern = readPattern(input);
+  const correlation_code = readCorrelationCode(input.correlation_code);
+  const request = { operation: 'POST /exports', key: idempotencyKey, input };
+  const id = await transact(ctx, (tx) =>
+    makeOnce(tx, call, request, async () => {
+      await lockAccount(tx, call.accountId, 'exports');
+      const open = await tx.data_export.count({
+        where: { account_id: call.accountId, status: { in: openExportStates } },
+      });
+      if (open >= limits.openExportsPerAccount)
+        throw validationFailed(
+          `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
+        );
+      const made = await tx.data_export.create({
+        data: {
+          account_id: call.accountId,
+          branch_id,
+          table_definition_id,
+          table_definition_key: table.key,
+          domain_id,
+          pattern,
+          high_water_mark: pattern === 'incremental' ? (input.high_water_mark ?? null) : null,
+          gzip: input.gzip ?? false,
+          safe_cells: input.safe_cells ?? false,
+          correlation_code,
+          user_id: call.userId ?? null,
+          application_id: call.applicationId ?? null,
+        },
+      });
+      const { giveUpAfterSeconds } = ctx.work;
+      await queueJob(tx, { kind: 'export', subjectId: made.id, call, giveUpAfterSeconds });
+      return made.id;
+    }),
+  );
+  return findExport(ctx, call, id);
+}
+
+function readPattern(input: NewExport): string {
+  if (!(exportPatterns as readonly string[]).includes(input.pattern))
+    throw validationFailed(`Pattern must be one of ${exportPatterns.join(', ')}`);
+  if (input.pattern === 'incremental' && (input.high_water_mark ?? null) === null)
+    throw new ServiceError('bad_request', 'high_water_mark is required when the pattern is incremental.');
+  return input.pattern;
+}
+
+async function findExport(ctx: Pick<Context, 'prisma'>, call: CallContext, id: number): Promise<data_export> {
+  const found = await ctx.prisma.data_export.findFirst({ where: { id, account_id: call.accountId } });
+  if (!found) throw notFound('Export');
+  return found;
+}
+
+/** One export; the right to see the table is asked anew, since the answer opens the file. */
+export async function getExport(ctx: Context, call: CallContext, id: number): Promise<data_export> {
+  const found = await findExport(ctx, call, id);
+  await requireRight(ctx.rights, call, 'view', {
+    domainId: found.domain_id,
+    branchId: found.branch_id,
+    tableDefinitionId: found.table_definition_id,
+  });
+  return found;
+}
+
+type Filter = { table_definition_key?: string | undefined; branch_id?: number | undefined };
+
+/** The account's exports of tables that the caller may see. */
+export async function listExports(ctx: Context, call: CallContext, filter: Filter, list: ListQuery) {
+  const reach = await readReach(ctx.rights, call, 'view');
+  const seen: Prisma.data_exportWhereInput = reach.everywhere
+    ? {}
+    : {
+        OR: [
+          { branch_id: { in: reach.branchIds } },
+          { domain_id: { in: reach.domainIds } },
+          { table_definition_id: { in: reach.tableDefinitionIds } },
+        ],
+      };
+  const { AND } = prismaWhere(list.conditions);
+  const wanted: Prisma.data_exportWhereInput[] = [
+    seen,
+    ...(filter.branch_id === undefined ? [] : [{ branch_id: filter.branch_id }]),
+    ...(filter.table_definition_key === undefined ? [] : [{ table_definition_key: filter.table_definition_key }]),
+  ];
+  const where = { account_id: call.accountId, AND: [...AND, ...wanted] };
+  const [rows, count] = await Promise.all([
+    ctx.prisma.data_export.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.data_export.count({ where }),
+  ]);
+  return page(await Promise.all(rows.map((row) => showExport(ctx, row))), list, count);
+}
+
+const toNumber = (value: bigint | null) => (value === null ? null : Number(value));
+
+/** An export as a caller sees it, with a fresh link to its file while that is kept. */
+export async function showExport(ctx: Pick<Context, 'store'>, row: data_export): Promise<z.input<typeof exportSchema>> {
+  return {
+    id: row.id,
+    branch_id: row.branch_id,
+    table_definition_id: row.table_definition_id,
+    table_definition_key: row.table_definition_key,
+    correlation_code: row.correlation_code,
+    status: row.status as ExportStatus,
+    pattern: row.pattern as (typeof exportPatterns)[number],
+    high_water_mark: row.high_water_mark,
+    gzip: row.gzip,
+    safe_cells: row.safe_cells,
+    download_url: await downloadUrl(ctx, row),
+    rows_exported: toNumber(row.rows_exported),
+    bytes_exported: toNumber(row.bytes_exported),
+    next_high_water_mark: row.next_high_water_mark,
+    error: row.error,
+    created_by: row.user_id,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+    file_expires_at: row.file_expires_at?.toISOString() ?? null,
+  };
+}
+
+async function downloadUrl(ctx: Pick<Context, 'store'>, row: data_export): Promise<string | null> {
+  const { status, object_key, file_expires_at, finished_at } = row;
+  if (status !== 'completed' || !object_key || !finished_at || !file_expires_at || file_expires_at <= new Date())
+    return null;
+  const stamp = finished_at.toISOString().slice(0, 19).replace(/[-:]/g, '');
+  return ctx.store.presignGet(object_key, {
+    expiresSeconds: 3600,
+    fileName: `${row.table_definition_key}-${row.pattern}-${stamp}.csv${row.gzip ? '.gz' : ''}`,
+    contentType: row.gzip ? 'application/gzip' : 'text/csv; charset=utf-8',
+  });
+}

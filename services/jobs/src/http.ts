@@ -1,0 +1,11 @@
+// The REST endpoints of jobs.
+import type { Route } from '@almanac/service-kit/route';
+import type { Context } from './context.ts';
+import { exportRoutes } from './exports/exports.routes.ts';
+import { importMappingRoutes } from './import-mappings/import-mappings.routes.ts';
+import { importRoutes } from './imports/imports.routes.ts';
+
+/** Every endpoint this service answers under /api/v1. */
+export function routes(ctx: Context): Route[] {
+  return [...importRoutes(ctx), ...exportRoutes(ctx), ...importMappingRoutes(ctx)];
+}

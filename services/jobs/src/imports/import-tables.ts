@@ -1,0 +1,178 @@
+// The tables of an import: adding one, and its file until it is queued.
+import { randomUUID } from 'node:crypto';
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import { requireRight } from '@almanac/service-kit/rights';
+import type { Context } from '../context.ts';
+import { type import_mapping, type import_table, Prisma } from '../generated/prisma/client.ts';
+import { newObjectKey } from '../object-store/object-store.ts';
+import { before } from '../states.ts';
+import { inDays, keepDays, keepObject } from '../stored-objects.ts';
+import { transact } from '../transaction.ts';
+import { importTableMachine } from './import-states.ts';
+import { getImport, lockImport, moveImport, noteAction, requireOpen } from './imports.ts';
+
+export const uploadSeconds = 24 * 3600;
+export const tablesPerImport = 100;
+export const patterns = ['full', 'incremental', 'incremental_with_delete'] as const;
+export const formats = ['csv', 'tsv'] as const;
+export const onErrors = ['reject_file', 'reject_rows'] as const;
+
+export type NewImportTable = {
+  table_definition_id?: number | undefined;
+  table_definition_key?: string | undefined;
+  pattern: string;
+  format?: string | undefined;
+  import_mapping_id?: number | null | undefined;
+  on_error?: string | undefined;
+  dry_run?: boolean | undefined;
+  allow_mass_delete?: boolean | undefined;
+  mass_delete_percent?: number | undefined;
+  file_size?: number | undefined;
+};
+
+/** Adds a table to an import that takes some still; answers it with the URL for its file. */
+export async function addImportTable(ctx: Context, call: CallContext, importId: number, input: NewImportTable) {
+  const found = await getImport(ctx, call, importId);
+  const table = await findDeployed(ctx, call, found.branch_id, input);
+  await requireRight(ctx.rights, call, 'edit', {
+    domainId: table.domain_id,
+    branchId: table.branch_id,
+    tableDefinitionId: table.table_definition_id,
+  });
+  checkOptions(input);
+  const mapping = await findMapping(ctx, call, table.table_definition_id, input.import_mapping_id);
+  const object_key = newObjectKey(call.accountId, 'imports', importId);
+  const made = await transact(ctx, async (tx) => {
+    requireTaking(await lockImport(tx, call.accountId, importId));
+    const others = await tx.import_table.findMany({ where: { import_id: importId, account_id: call.accountId } });
+    if (others.length >= tablesPerImport)
+      throw validationFailed(`The import has ${others.length} tables; at most ${tablesPerImport} fit into one.`);
+    if (others.some(({ table_definition_id }) => table_definition_id === table.table_definition_id))
+      throw validationFailed(`The table ${table.key} is part of this import already.`);
+    await keepObject(tx, call.accountId, object_key, inDays(keepDays.upload));
+    await moveImport(tx, call.accountId, importId, 'add_table');
+    await noteAction(tx, call, importId, 'add_table', table.key);
+    return tx.import_table.create({
+      data: {
+        account_id: call.accountId,
+        import_id: importId,
+        table_definition_id: table.table_definition_id,
+        table_definition_key: table.key,
+        domain_id: table.domain_id,
+        pattern: input.pattern,
+        format: input.format ?? 'csv',
+        on_error: input.on_error ?? 'reject_file',
+        dry_run: input.dry_run ?? false,
+        allow_mass_delete: input.allow_mass_delete ?? false,
+        mass_delete_percent: input.mass_delete_percent ?? 50,
+        import_mapping_id: mapping?.id ?? null,
+        mapping: mapping ? pinned(mapping) : Prisma.DbNull,
+        file_size: input.file_size ?? null,
+        object_key,
+        upload_expires_at: new Date(Date.now() + uploadSeconds * 1000),
+        load_id: randomUUID(),
+      },
+    });
+  });
+  return { made, upload_url: await ctx.store.presignPut(object_key, { expiresSeconds: uploadSeconds }) };
+}
+
+async function findDeployed(ctx: Context, call: CallContext, branchId: number, input: NewImportTable) {
+  const { table_definition_id, table_definition_key } = input;
+  if ((table_definition_id === undefined) === (table_definition_key === undefined))
+    throw new ServiceError('bad_request', 'Give either table_definition_id or table_definition_key.');
+  const table = await ctx.data.GetDeployedTable(
+    call,
+    table_definition_id === undefined ? { table_definition_key, branch_id: branchId } : { table_definition_id },
+  );
+  if (table.branch_id === branchId) return table;
+  throw new ServiceError('not_found', `Table ${table_definition_id} is not deployed on the branch of the import.`);
+}
+
+function checkOptions(input: NewImportTable): void {
+  const problems: string[] = [];
+  const oneOf = (label: string, value: string | undefined, allowed: readonly string[]) => {
+    if (value !== undefined && !allowed.includes(value)) problems.push(`${label} must be one of ${allowed.join(', ')}`);
+  };
+  oneOf('Pattern', input.pattern, patterns);
+  oneOf('Format', input.format, formats);
+  oneOf('On error', input.on_error, onErrors);
+  const percent = input.mass_delete_percent;
+  if (percent !== undefined && (percent < 0 || percent > 100))
+    problems.push('Mass delete percent must be from 0 to 100');
+  if (input.file_size !== undefined && (input.file_size < 1 || input.file_size > limits.uploadBytes))
+    problems.push(`File size must be from 1 to ${limits.uploadBytes}`);
+  if (problems.length > 0) throw validationFailed(problems);
+}
+
+// The one asked for, else the table's default; null asks for none.
+async function findMapping(
+  ctx: Context,
+  call: CallContext,
+  tableDefinitionId: number,
+  wanted: number | null | undefined,
+): Promise<import_mapping | null> {
+  if (wanted === null) return null;
+  const where = { account_id: call.accountId };
+  if (wanted === undefined)
+    return ctx.prisma.import_mapping.findFirst({
+      where: { ...where, table_definition_id: tableDefinitionId, is_default: true },
+    });
+  const found = await ctx.prisma.import_mapping.findFirst({ where: { ...where, id: wanted } });
+  if (!found) throw notFound('Import mapping');
+  if (found.table_definition_id !== tableDefinitionId)
+    throw validationFailed('Import mapping belongs to another table');
+  return found;
+}
+
+const pinned = ({ id, name, date_style, delimiter, column_mappings }: import_mapping) =>
+  ({ id, name, date_style, delimiter, column_mappings }) as Prisma.InputJsonObject;
+
+function requireTaking(status: string): void {
+  requireOpen(status, 'changed');
+  if (status === 'processing')
+    throw new ServiceError('wrong_state', 'The import is processing; its uploads are complete.');
+}
+
+/** Stores a file that comes through the gateway. A new file replaces an earlier one as long as the import takes files. */
+export async function storeFile(
+  ctx: Context,
+  call: CallContext,
+  ids: { importId: number; tableId: number },
+  open: () => AsyncIterable<Uint8Array>,
+): Promise<import_table> {
+  const found = await getImport(ctx, call, ids.importId);
+  const table = found.import_tables.find(({ id }) => id === ids.tableId);
+  if (!table) throw notFound('Import table');
+  await requireRight(ctx.rights, call, 'edit', {
+    domainId: table.domain_id,
+    branchId: found.branch_id,
+    tableDefinitionId: table.table_definition_id,
+  });
+  requireTaking(found.status);
+  const { accountId } = call;
+  // A key of its own: what is being read or was pinned is never written over.
+  const object_key = newObjectKey(accountId, 'imports', ids.importId);
+  await keepObject(ctx.prisma, accountId, object_key, inDays(keepDays.upload));
+  let stored: { size: number; etag: string };
+  try {
+    stored = await ctx.store.put(object_key, open(), { maxBytes: limits.uploadBytes });
+  } catch (error) {
+    await keepObject(ctx.prisma, accountId, object_key, new Date()).catch(() => {});
+    throw error;
+  }
+  return transact(ctx, async (tx) => {
+    requireTaking(await lockImport(tx, accountId, ids.importId));
+    const { count } = await tx.import_table.updateMany({
+      where: { id: table.id, account_id: accountId, status: { in: before(importTableMachine, 'upload') } },
+      data: { status: 'uploaded', object_key, object_size: stored.size, object_etag: stored.etag },
+    });
+    if (count === 0) throw new ServiceError('wrong_state', 'The import table takes no file any more.');
+    const now = await tx.import_table.findFirstOrThrow({ where: { id: table.id, account_id: accountId } });
+    // The key of the pre-signed URL stays noted until the URL's time is over: it may still be written to.
+    await keepObject(tx, accountId, table.object_key, inDays(2));
+    return now;
+  });
+}

@@ -1,0 +1,212 @@
+// How imports look to a caller: the schemas of the answers, and the answers themselves.
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import type { data_import, import_action, import_table } from '../generated/prisma/client.ts';
+import { finishedTableStates, type ImportTableStatus } from './import-states.ts';
+
+export const importStatus = z.enum([
+  'created',
+  'uploading',
+  'processing',
+  'completed',
+  'completed_with_errors',
+  'failed',
+  'cancelled',
+]);
+const tableStatus = z.enum([
+  'created',
+  'uploaded',
+  'processing',
+  'completed',
+  'completed_with_errors',
+  'failed',
+  'cancelled',
+]);
+export const time = z.iso.datetime();
+const count = z.int().min(0);
+
+const progressSchema = z.object({
+  percent: z.int().min(0).max(100),
+  bytes_processed: count,
+  bytes_total: count.nullable(),
+  rows_processed: count,
+});
+
+export const importSchema = z.object({
+  id: z.int(),
+  branch_id: z.int(),
+  correlation_code: z.string(),
+  status: importStatus,
+  created_by: z.int().nullable(),
+  created_at: time,
+  updated_at: time,
+  finished_at: time.nullable(),
+});
+
+const rejectionSchema = z.object({ row: count, column: z.string(), value: z.string(), message: z.string() });
+
+export const importTableSchema = z.object({
+  id: z.int(),
+  import_id: z.int(),
+  table_definition_id: z.int(),
+  table_definition_key: z.string(),
+  status: tableStatus,
+  pattern: z.enum(['full', 'incremental', 'incremental_with_delete']),
+  format: z.enum(['csv', 'tsv']),
+  on_error: z.enum(['reject_file', 'reject_rows']),
+  dry_run: z.boolean(),
+  allow_mass_delete: z.boolean(),
+  mass_delete_percent: z.int(),
+  import_mapping_id: z.int().nullable(),
+  file_size: count.nullable(),
+  upload_expires_at: time,
+  progress: progressSchema,
+  metrics: z
+    .object({
+      rows_read: count,
+      inserted: count,
+      updated: count,
+      deleted: count,
+      unchanged: count,
+      rejected: count,
+      bytes: count,
+      duration_ms: count,
+    })
+    .nullable(),
+  rejections: z.array(rejectionSchema).meta({ description: 'The first 100.' }),
+  rejected_rows_url: z
+    .string()
+    .nullable()
+    .meta({ description: 'All rejected rows as CSV; fresh at every GET, for one hour.' }),
+  errors: z.array(z.string()),
+  created_at: time,
+  started_at: time.nullable(),
+  finished_at: time.nullable(),
+});
+
+export const newImportTableSchema = importTableSchema.extend({
+  upload_url: z.string().meta({ description: 'PUT the file there; no token is needed.' }),
+});
+
+export const importDetailSchema = importSchema.extend({
+  progress: progressSchema,
+  import_tables: z.array(importTableSchema),
+  actions: z.array(
+    z.object({
+      action: z.string(),
+      user_id: z.int().nullable(),
+      application_id: z.int().nullable(),
+      comment: z.string().nullable(),
+      at: time,
+    }),
+  ),
+});
+
+export type ImportDetail = data_import & { import_tables: import_table[]; actions: import_action[] };
+
+/** An import in a list. */
+export function showImport(row: data_import): z.input<typeof importSchema> {
+  return {
+    id: row.id,
+    branch_id: row.branch_id,
+    correlation_code: row.correlation_code,
+    status: row.status as z.input<typeof importStatus>,
+    created_by: row.user_id,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+/** An import with its tables, metrics and history. */
+export async function showImportDetail(ctx: Pick<Context, 'store'>, row: ImportDetail) {
+  const import_tables = await Promise.all(row.import_tables.map((table) => showImportTable(ctx, table)));
+  return {
+    ...showImport(row),
+    progress: total(import_tables.map(({ progress }) => progress)),
+    import_tables,
+    actions: row.actions.map(({ action, user_id, application_id, comment, at }) => ({
+      action,
+      user_id,
+      application_id,
+      comment,
+      at: at.toISOString(),
+    })),
+  };
+}
+
+/** One table of an import. */
+export async function showImportTable(
+  ctx: Pick<Context, 'store'>,
+  row: import_table,
+): Promise<z.input<typeof importTableSchema>> {
+  const { id, import_id, table_definition_id, table_definition_key, dry_run, allow_mass_delete, errors } = row;
+  return {
+    id,
+    import_id,
+    table_definition_id,
+    table_definition_key,
+    status: row.status as ImportTableStatus,
+    pattern: row.pattern as 'full',
+    format: row.format as 'csv',
+    on_error: row.on_error as 'reject_file',
+    dry_run,
+    allow_mass_delete,
+    mass_delete_percent: row.mass_delete_percent,
+    import_mapping_id: row.import_mapping_id,
+    file_size: toNumber(row.object_size),
+    upload_expires_at: row.upload_expires_at.toISOString(),
+    progress: progressOf(row),
+    metrics: metricsOf(row),
+    rejections: row.rejections as z.input<typeof rejectionSchema>[],
+    rejected_rows_url: row.rejected_key ? await rejectedUrl(ctx, row, row.rejected_key) : null,
+    errors,
+    created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+const rejectedUrl = (ctx: Pick<Context, 'store'>, row: import_table, key: string) =>
+  ctx.store.presignGet(key, {
+    expiresSeconds: 3600,
+    fileName: `${row.table_definition_key}-rejected-${row.id}.csv`,
+    contentType: 'text/csv; charset=utf-8',
+  });
+
+const toNumber = (value: bigint | null) => (value === null ? null : Number(value));
+
+function progressOf(row: import_table): z.input<typeof progressSchema> {
+  const bytes_total = toNumber(row.object_size);
+  const bytes_processed = Number(row.bytes_processed);
+  const finished = (finishedTableStates as string[]).includes(row.status);
+  // All bytes are read before the rows are merged; until then it isn't done.
+  const read = bytes_total ? Math.min(Math.floor((bytes_processed / bytes_total) * 100), 99) : 0;
+  return { percent: finished ? 100 : read, bytes_processed, bytes_total, rows_processed: Number(row.rows_processed) };
+}
+
+function total(parts: z.input<typeof progressSchema>[]): z.input<typeof progressSchema> {
+  const sum = (pick: (part: z.input<typeof progressSchema>) => number) =>
+    parts.reduce((all, part) => all + pick(part), 0);
+  const known = parts.filter(({ bytes_total }) => bytes_total !== null);
+  return {
+    percent: parts.length === 0 ? 0 : Math.floor(sum(({ percent }) => percent) / parts.length),
+    bytes_processed: sum(({ bytes_processed }) => bytes_processed),
+    bytes_total: known.length === 0 ? null : sum(({ bytes_total }) => bytes_total ?? 0),
+    rows_processed: sum(({ rows_processed }) => rows_processed),
+  };
+}
+
+function metricsOf(row: import_table): z.input<typeof importTableSchema>['metrics'] {
+  if (row.rows_read === null) return null;
+  return {
+    rows_read: Number(row.rows_read),
+    inserted: Number(row.rows_inserted),
+    updated: Number(row.rows_updated),
+    deleted: Number(row.rows_deleted),
+    unchanged: Number(row.rows_unchanged),
+    rejected: Number(row.rows_rejected),
+    bytes: Number(row.object_size),
+    duration_ms: Number(row.duration_ms),
+  };
+}

@@ -1,0 +1,239 @@
+// The work on one import table: bytes go from the object store to the data service, which loads them; then the result is noted
+// together with the end of the job. The load id makes a repeated load answer its first result.
+import type { BulkLoadRequest } from '@almanac/protos/generated/almanac/data/v1/BulkLoadRequest.ts';
+import type { BulkLoadResult__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadResult.ts';
+import type { ColumnSource } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
+import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import type { Context } from '../context.ts';
+import { type CsvFile, openCsv } from '../csv/csv-file.ts';
+import { fileError } from '../csv/file-error.ts';
+import { textBytes } from '../csv/text-bytes.ts';
+import type { import_table, Prisma } from '../generated/prisma/client.ts';
+import { newObjectKey, ObjectChanged } from '../object-store/object-store.ts';
+import { before } from '../states.ts';
+import { inDays, keepDays, keepObject } from '../stored-objects.ts';
+import { type Transaction, transact } from '../transaction.ts';
+import { endRun, type Job } from '../work/jobs.ts';
+import type { JobHandler } from '../work/worker.ts';
+import { expectedNames, type PinnedMapping, planColumns } from './import-columns.ts';
+import { type ImportTableStatus, importTableMachine } from './import-states.ts';
+import { finishImport, lockImport } from './imports.ts';
+
+const loadDeadlineMs = 12 * 3_600_000;
+const progressEveryMs = 1_000;
+const rejectionsInline = 100;
+
+type Caller = { accountId: number; userId?: number; applicationId?: number; requestId?: string };
+
+/** On whose behalf a job works. */
+export function callerOf(job: Job): Caller {
+  return {
+    accountId: job.account_id,
+    ...(job.user_id === null ? {} : { userId: job.user_id }),
+    ...(job.application_id === null ? {} : { applicationId: job.application_id }),
+    ...(job.request_id === null ? {} : { requestId: job.request_id }),
+  };
+}
+
+/** How the worker runs, fails and defers import tables. */
+export function importTableHandler(ctx: Context): JobHandler {
+  return {
+    run: (job, signal) => runImportTable(ctx, job, signal),
+    fail: (tx, job, reasons) => failImportTable(tx, job, reasons),
+    wait: async (tx, job) => {
+      await tx.import_table.updateMany({
+        where: { ...subject(job), status: { in: before(importTableMachine, 'wait') } },
+        data: { status: 'uploaded' },
+      });
+    },
+  };
+}
+
+const subject = (job: Job) => ({ id: job.subject_id, account_id: job.account_id });
+
+async function runImportTable(ctx: Context, job: Job, signal: AbortSignal): Promise<void> {
+  const startedAt = performance.now();
+  const table = await begin(ctx, job);
+  if (!table) return transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
+  const caller = callerOf(job);
+  const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
+  const result = await load(ctx, caller, table, deployed, signal);
+  const rejectedKey = result.rejected > 0 ? await keepRejectedRows(ctx, caller, table, signal) : null;
+  const duration = Math.round(performance.now() - startedAt);
+  await transact(ctx, async (tx) => {
+    await lockImport(tx, job.account_id, table.import_id);
+    await finish(tx, job, table, result, { duration, rejectedKey });
+    await endRun(tx, job, { state: 'done' });
+  });
+}
+
+// Undefined when the table has ended already (a late message, a job done twice).
+async function begin(ctx: Context, job: Job): Promise<import_table | undefined> {
+  const { count } = await ctx.prisma.import_table.updateMany({
+    where: { ...subject(job), status: { in: before(importTableMachine, 'begin') } },
+    data: { status: 'processing', started_at: new Date(), bytes_processed: 0, rows_processed: 0 },
+  });
+  if (count === 0) return undefined;
+  return ctx.prisma.import_table.findFirstOrThrow({ where: subject(job) });
+}
+
+async function load(
+  ctx: Context,
+  caller: Caller,
+  table: import_table,
+  deployed: DeployedTable__Output,
+  signal: AbortSignal,
+): Promise<BulkLoadResult__Output> {
+  const mapping = table.mapping as PinnedMapping | null;
+  const progress = { bytes: 0, savedAt: performance.now() };
+  const file = await openCsv(textBytes(storedBytes(ctx, table, progress, signal)), {
+    delimiter: table.format === 'tsv' ? '\t' : (mapping?.delimiter ?? undefined),
+    expected: expectedNames(deployed.columns, mapping),
+  });
+  async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
+    yield { options: { ...optionsOf(table, file), date_style: mapping?.date_style ?? 'ISO', columns } };
+    for await (const chunk of file.rows) {
+      signal.throwIfAborted();
+      yield { chunk: chunk as Buffer };
+      await saveProgress(ctx, table, progress, file);
+    }
+  }
+  try {
+    const { columns } = planColumns(file.header, deployed.columns, mapping, table.pattern);
+    const result = await ctx.data.BulkLoad(caller, requests(columns), { signal, deadlineMs: loadDeadlineMs });
+    await saveProgress(ctx, table, progress, file, true);
+    return result;
+  } finally {
+    await file.close();
+  }
+}
+
+const optionsOf = (table: import_table, file: CsvFile) => ({
+  load_id: table.load_id,
+  table_definition_id: table.table_definition_id,
+  pattern: table.pattern,
+  on_error: table.on_error,
+  dry_run: table.dry_run,
+  allow_mass_delete: table.allow_mass_delete,
+  mass_delete_percent: table.mass_delete_percent,
+  delimiter: file.delimiter,
+  quote: '"',
+  file_columns: file.header,
+});
+
+// The bytes that were pinned by upload_complete, all of them or an error.
+async function* storedBytes(
+  ctx: Context,
+  table: import_table,
+  progress: { bytes: number },
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let bytes: AsyncIterable<Uint8Array>;
+  try {
+    bytes = await ctx.store.read(table.object_key, table.object_etag as string);
+  } catch (error) {
+    if (!(error instanceof ObjectChanged)) throw error;
+    throw fileError(
+      'The file was removed or replaced after upload_complete; the bytes that were checked are no longer there.',
+    );
+  }
+  for await (const chunk of bytes) {
+    signal.throwIfAborted();
+    progress.bytes += chunk.length;
+    yield chunk;
+  }
+  if (progress.bytes !== Number(table.object_size))
+    throw new ServiceError('unavailable', 'The file could not be read to its end; try again.');
+}
+
+async function saveProgress(
+  ctx: Context,
+  table: import_table,
+  progress: { bytes: number; savedAt: number },
+  file: CsvFile,
+  last = false,
+): Promise<void> {
+  if (!last && performance.now() - progress.savedAt < progressEveryMs) return;
+  progress.savedAt = performance.now();
+  await ctx.prisma.import_table.updateMany({
+    where: { id: table.id, account_id: table.account_id, status: 'processing' },
+    data: { bytes_processed: progress.bytes, rows_processed: file.rowsSeen() },
+  });
+}
+
+// Kept beside the import; when data has them no longer, the first hundred are in the row all the same.
+async function keepRejectedRows(
+  ctx: Context,
+  caller: Caller,
+  table: import_table,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const key = newObjectKey(table.account_id, 'rejections', table.id);
+  await keepObject(ctx.prisma, table.account_id, key, inDays(keepDays.unfinishedResult));
+  const rows = async function* () {
+    for await (const { chunk } of ctx.data.ReadRejectedRows(caller, { load_id: table.load_id }, { signal }))
+      yield chunk;
+  };
+  try {
+    await ctx.store.put(key, rows(), { maxBytes: limits.uploadBytes, contentType: 'text/csv; charset=utf-8', signal });
+    return key;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.kind !== 'not_found') throw error;
+    ctx.logger.warn({ import_table_id: table.id }, 'the rejected rows are no longer there');
+    return null;
+  }
+}
+
+type Extras = { duration: number; rejectedKey: string | null };
+
+async function finish(
+  tx: Transaction,
+  job: Job,
+  table: import_table,
+  result: BulkLoadResult__Output,
+  { duration, rejectedKey }: Extras,
+): Promise<void> {
+  const status = outcomeOf(result);
+  await tx.import_table.updateMany({
+    where: { ...subject(job), status: { in: before(importTableMachine, 'finish', status) } },
+    data: {
+      status,
+      rows_read: result.rows_read,
+      rows_inserted: result.inserted,
+      rows_updated: result.updated,
+      rows_deleted: result.deleted,
+      rows_unchanged: result.unchanged,
+      rows_rejected: result.rejected,
+      duration_ms: duration,
+      rejections: result.rejections.slice(0, rejectionsInline) as unknown as Prisma.InputJsonArray,
+      errors: result.errors,
+      rejected_key: rejectedKey,
+      finished_at: new Date(),
+    },
+  });
+  if (rejectedKey) await keepObject(tx, job.account_id, rejectedKey, inDays(keepDays.result));
+  await keepObject(tx, job.account_id, table.object_key, inDays(keepDays.finishedUpload));
+  await finishImport(tx, callerOf(job), table.import_id);
+}
+
+function outcomeOf({ status }: BulkLoadResult__Output): 'completed' | 'completed_with_errors' | 'failed' {
+  const known = (['completed', 'completed_with_errors', 'failed'] satisfies ImportTableStatus[]).find(
+    (each) => each === status,
+  );
+  if (!known) throw new Error(`the data service answered a load with ${status}`);
+  return known;
+}
+
+async function failImportTable(tx: Transaction, job: Job, reasons: string[]): Promise<void> {
+  const table = await tx.import_table.findFirst({ where: subject(job) });
+  if (!table) return;
+  await lockImport(tx, job.account_id, table.import_id);
+  await tx.import_table.updateMany({
+    where: { ...subject(job), status: { in: before(importTableMachine, 'fail') } },
+    data: { status: 'failed', errors: reasons, finished_at: new Date() },
+  });
+  await keepObject(tx, job.account_id, table.object_key, inDays(keepDays.finishedUpload));
+  await finishImport(tx, callerOf(job), table.import_id);
+}

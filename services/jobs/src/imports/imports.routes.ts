@@ -1,0 +1,165 @@
+// The REST edge of imports.
+import { idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { limits } from '@almanac/service-kit/limits';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
+import { type Route, route } from '@almanac/service-kit/route';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import { readIdempotencyKey } from '../idempotency.ts';
+import { incomingBytes } from '../object-store/incoming.ts';
+import { addImportTable, formats, onErrors, patterns, storeFile } from './import-tables.ts';
+import {
+  importDetailSchema,
+  importSchema,
+  importTableSchema,
+  newImportTableSchema,
+  showImportDetail,
+  showImportTable,
+} from './import-view.ts';
+import { completeImport, createImport, getImport, importFields, listImports, requireImportRight } from './imports.ts';
+import { uploadComplete } from './upload-complete.ts';
+
+const tag = 'Imports';
+const id = { id: idTextSchema };
+
+/** Every endpoint about imports. */
+export function importRoutes(ctx: Context): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/imports',
+      tag,
+      summary: 'List imports',
+      query: listParameters,
+      response: pageSchema(importSchema),
+      handle: ({ call, query }) => listImports(ctx, call, readListQuery(query, importFields, 'correlation_code')),
+    }),
+    route({
+      method: 'GET',
+      path: '/imports/{id}',
+      tag,
+      summary: 'Show an import with its tables, metrics and action history',
+      params: id,
+      response: importDetailSchema,
+      handle: async ({ call, params }) => {
+        const found = await getImport(ctx, call, params.id);
+        await requireImportRight(ctx, call, found, 'view');
+        return showImportDetail(ctx, found);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/imports',
+      tag,
+      summary: 'Open an import',
+      description:
+        'Then add tables, upload their files and call upload_complete. Idempotency-Key is honoured for 24 hours.',
+      resource: 'import',
+      body: {
+        branch_id: idSchema,
+        correlation_code: z
+          .string()
+          .nullish()
+          .meta({
+            description: `The caller's label, at most ${limits.nameCodePoints} characters; generated when omitted.`,
+          }),
+      },
+      status: 201,
+      response: importDetailSchema,
+      handle: async ({ call, body, headers }) => {
+        const made = await createImport(ctx, call, body(), readIdempotencyKey(headers));
+        return showImportDetail(ctx, made);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/imports/{id}/tables',
+      tag,
+      summary: 'Add a table to an import',
+      description:
+        'Answers a pre-signed URL for the file. Tables are loaded in the order in which they were added: add what others refer to first.',
+      extension: true,
+      params: id,
+      resource: 'import_table',
+      body: {
+        table_definition_id: idSchema.optional(),
+        table_definition_key: z
+          .string()
+          .optional()
+          .meta({ description: 'Instead of the id; looked up on the branch of the import.' }),
+        pattern: z.string().meta({ enum: [...patterns] }),
+        format: z
+          .string()
+          .optional()
+          .meta({ enum: [...formats], default: 'csv' }),
+        import_mapping_id: idSchema
+          .nullish()
+          .meta({ description: "The table's default mapping when omitted; null: none." }),
+        on_error: z
+          .string()
+          .optional()
+          .meta({ enum: [...onErrors], default: 'reject_file' }),
+        dry_run: z.boolean().optional(),
+        allow_mass_delete: z.boolean().optional(),
+        mass_delete_percent: z.int().optional().meta({ minimum: 0, maximum: 100, default: 50 }),
+        file_size: z
+          .int()
+          .optional()
+          .meta({ description: 'In bytes. When given, upload_complete refuses a file of another size.' }),
+      },
+      status: 201,
+      response: newImportTableSchema,
+      handle: async ({ call, params, body }) => {
+        const found = await getImport(ctx, call, params.id);
+        const { made, upload_url } = await addImportTable(ctx, call, found.id, body());
+        return { ...(await showImportTable(ctx, made)), upload_url };
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/imports/{id}/tables/{table_id}/file',
+      tag,
+      summary: 'Upload the file of an import table through the API',
+      extension: true,
+      raw: true,
+      params: { ...id, table_id: idTextSchema },
+      response: importTableSchema,
+      handle: async ({ call, params, request, response }) => {
+        const ids = { importId: params.id, tableId: params.table_id };
+        const table = await storeFile(ctx, call, ids, () => incomingBytes(request, response, limits.uploadBytes));
+        return showImportTable(ctx, table);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/imports/{id}/upload_complete',
+      tag,
+      summary: 'Signal that the uploads are done',
+      description:
+        'Every table with a file is queued, one without fails. An import all of whose tables have ended is finalized at once.',
+      params: id,
+      response: importDetailSchema,
+      handle: async ({ call, params, body }) => {
+        await getImport(ctx, call, params.id);
+        body();
+        await uploadComplete(ctx, call, params.id);
+        return showImportDetail(ctx, await getImport(ctx, call, params.id));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/imports/{id}/complete',
+      tag,
+      summary: 'Complete an import by hand',
+      description: 'Tables that have not begun are cancelled, running ones finish.',
+      params: id,
+      response: importDetailSchema,
+      handle: async ({ call, params, body }) => {
+        await requireImportRight(ctx, call, await getImport(ctx, call, params.id), 'edit');
+        body();
+        await completeImport(ctx, call, params.id);
+        return showImportDetail(ctx, await getImport(ctx, call, params.id));
+      },
+    }),
+  ];
+}

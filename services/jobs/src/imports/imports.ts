@@ -1,0 +1,228 @@
+// Imports as a whole: making, finding, listing them, and the two ways to end their uploads.
+import { randomUUID } from 'node:crypto';
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { prismaSql } from '@almanac/service-kit/database';
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { requireRight } from '@almanac/service-kit/rights';
+import type { Context } from '../context.ts';
+import type { import_table, Prisma } from '../generated/prisma/client.ts';
+import { makeOnce } from '../idempotency.ts';
+import { before } from '../states.ts';
+import { lockAccount, type Transaction, tell, transact } from '../transaction.ts';
+import { readReach, requireReach } from '../visibility.ts';
+import { finishedTableStates, importMachine, importOutcome, openImportStates } from './import-states.ts';
+import { type ImportDetail, showImport } from './import-view.ts';
+
+export const importFields = {
+  id: 'integer',
+  branch_id: 'integer',
+  correlation_code: 'text',
+  status: 'text',
+  created_at: 'time',
+  updated_at: 'time',
+} as const;
+
+/** Codes are the caller's: any text up to 255 characters; one is made when none is given. */
+export function readCorrelationCode(given: string | null | undefined): string {
+  if (given === undefined || given === null) return randomUUID();
+  const problems = [
+    ...(given.trim() === '' ? ["Correlation code can't be blank"] : []),
+    ...([...given].length > limits.nameCodePoints
+      ? [`Correlation code is too long (maximum is ${limits.nameCodePoints} characters)`]
+      : []),
+  ];
+  if (problems.length > 0) throw validationFailed(problems);
+  return given;
+}
+
+type NewImport = { branch_id: number; correlation_code?: string | null | undefined };
+
+/** Opens an import on a branch of the account; at most ten are open at once. */
+export async function createImport(
+  ctx: Context,
+  call: CallContext,
+  input: NewImport,
+  idempotencyKey: string | undefined,
+): Promise<ImportDetail> {
+  await ctx.metadata.GetBranch(call, { id: input.branch_id });
+  await requireReach(ctx.rights, call, 'edit', input.branch_id);
+  const correlation_code = readCorrelationCode(input.correlation_code);
+  const request = { operation: 'POST /imports', key: idempotencyKey, input };
+  const id = await transact(ctx, (tx) =>
+    makeOnce(tx, call, request, async () => {
+      await lockAccount(tx, call.accountId, 'imports');
+      const open = await tx.data_import.count({
+        where: { account_id: call.accountId, status: { in: openImportStates } },
+      });
+      if (open >= limits.openImportsPerAccount)
+        throw validationFailed(
+          `${open} imports are open; at most ${limits.openImportsPerAccount} may be open at once. Complete one first.`,
+        );
+      const made = await tx.data_import.create({
+        data: {
+          account_id: call.accountId,
+          branch_id: input.branch_id,
+          correlation_code,
+          user_id: call.userId ?? null,
+          application_id: call.applicationId ?? null,
+        },
+      });
+      await noteAction(tx, call, made.id, 'created');
+      return made.id;
+    }),
+  );
+  return getImport(ctx, call, id);
+}
+
+/** Finds an import with its tables and actions; another account's is as unknown as none. */
+export async function getImport(ctx: Pick<Context, 'prisma'>, call: CallContext, id: number): Promise<ImportDetail> {
+  const found = await ctx.prisma.data_import.findFirst({
+    where: { id, account_id: call.accountId },
+    include: { import_tables: { orderBy: { id: 'asc' } }, actions: { orderBy: { id: 'asc' } } },
+  });
+  if (!found) throw notFound('Import');
+  return found;
+}
+
+/** Rows and rejected values can be seen in an import: the right is needed on every table, or on the branch while there is none. */
+export async function requireImportRight(
+  ctx: Context,
+  call: CallContext,
+  found: ImportDetail,
+  action: 'view' | 'edit',
+) {
+  if (found.import_tables.length === 0) return requireReach(ctx.rights, call, action, found.branch_id);
+  for (const table of found.import_tables)
+    await requireRight(ctx.rights, call, action, {
+      domainId: table.domain_id,
+      branchId: found.branch_id,
+      tableDefinitionId: table.table_definition_id,
+    });
+}
+
+/** The account's imports, as far as the caller may see tables of theirs. */
+export async function listImports(ctx: Context, call: CallContext, list: ListQuery) {
+  const reach = await readReach(ctx.rights, call, 'view');
+  const seen: Prisma.data_importWhereInput = reach.everywhere
+    ? {}
+    : {
+        OR: [
+          { branch_id: { in: reach.branchIds } },
+          { user_id: call.userId ?? null },
+          {
+            import_tables: {
+              some: {
+                OR: [{ domain_id: { in: reach.domainIds } }, { table_definition_id: { in: reach.tableDefinitionIds } }],
+              },
+            },
+          },
+        ],
+      };
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };
+  const [rows, count] = await Promise.all([
+    ctx.prisma.data_import.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.data_import.count({ where }),
+  ]);
+  return page(rows.map(showImport), list, count);
+}
+
+/** Marks the import complete by hand: tables that have not begun are cancelled, running ones finish. */
+export async function completeImport(ctx: Context, call: CallContext, id: number): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const status = await lockImport(tx, call.accountId, id);
+    requireOpen(status, 'completed');
+    // Only what no instance has ever begun: the answer to a begun load may be lost while the load itself was not.
+    await prismaSql(tx)(
+      `update job set state = 'cancelled', updated_at = now() where account_id = $1::int and group_id = $2::int
+         and kind = 'import_table' and state = 'queued' and attempts = 0 and deferrals = 0`,
+      [call.accountId, id],
+    );
+    await prismaSql(tx)(
+      `update import_table t set status = 'cancelled', finished_at = now(), updated_at = now()
+       where account_id = $1::int and import_id = $2::int and status in ('created', 'uploaded')
+         and not exists (
+           select from job j where j.kind = 'import_table' and j.subject_id = t.id and j.state in ('queued', 'running')
+         )`,
+      [call.accountId, id],
+    );
+    await moveImport(tx, call.accountId, id, 'complete');
+    await noteAction(tx, call, id, 'complete');
+    await finishImport(tx, call, id);
+  });
+}
+
+/** Holds the import until the transaction ends: whoever changes it or its tables takes turns here. Answers its status. */
+export async function lockImport(tx: Transaction, accountId: number, id: number): Promise<string> {
+  const { rows } = await prismaSql(tx)(
+    'select status from data_import where id = $1::int and account_id = $2::int for update',
+    [id, accountId],
+  );
+  if (rows.length === 0) throw notFound('Import');
+  return rows[0]?.status as string;
+}
+
+/** 422 naming the state unless the import can still change. */
+export function requireOpen(status: string, wanted: string): void {
+  if ((openImportStates as string[]).includes(status)) return;
+  throw new ServiceError('wrong_state', `The import is ${status} and can't be ${wanted} any more.`);
+}
+
+type Moves = 'add_table' | 'upload_complete' | 'complete' | 'expire' | 'retry';
+const outcomes = {
+  add_table: 'uploading',
+  upload_complete: 'processing',
+  complete: 'processing',
+  expire: 'cancelled',
+  retry: 'processing',
+} as const satisfies Record<Moves, string>;
+
+/** One step of the machine; false: it was in none of the states from which it can be made. */
+export async function moveImport(tx: Transaction, accountId: number, id: number, event: Moves): Promise<boolean> {
+  const status = outcomes[event];
+  const { count } = await tx.data_import.updateMany({
+    where: { id, account_id: accountId, status: { in: before(importMachine, event) } },
+    data: { status, finished_at: status === 'cancelled' ? new Date() : null },
+  });
+  return count === 1;
+}
+
+/** Finishes a processing import when all of its tables have finished, exactly once. The caller holds the import. */
+export async function finishImport(
+  tx: Transaction,
+  call: { accountId: number; requestId?: string },
+  id: number,
+): Promise<void> {
+  const tables = await tx.import_table.findMany({ where: { import_id: id, account_id: call.accountId } });
+  const isFinished = ({ status }: import_table) => (finishedTableStates as string[]).includes(status);
+  if (!tables.every(isFinished)) return;
+  const status = importOutcome(tables.map((table) => table.status as (typeof finishedTableStates)[number]));
+  const { count } = await tx.data_import.updateMany({
+    where: { id, account_id: call.accountId, status: { in: before(importMachine, 'finish', status) } },
+    data: { status, finished_at: new Date() },
+  });
+  if (count === 0) return;
+  await tx.import_action.create({ data: { account_id: call.accountId, import_id: id, action: status } });
+  await tell(tx, call, 'import.finished', { id, status });
+}
+
+/** Adds to the history of the import; machines are recorded by their application, nobody is invented. */
+export async function noteAction(
+  tx: Transaction,
+  call: { accountId: number; userId?: number; applicationId?: number },
+  importId: number,
+  action: string,
+  comment?: string,
+): Promise<void> {
+  await tx.import_action.create({
+    data: {
+      account_id: call.accountId,
+      import_id: importId,
+      action,
+      comment: comment ?? null,
+      user_id: call.userId ?? null,
+      application_id: call.applicationId ?? null,
+    },
+  });
+}

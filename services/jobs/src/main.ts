@@ -1,0 +1,6 @@
+// Jobs as a process: imports, exports, import mappings, and the files behind them.
+import { runService } from '@almanac/service-kit/run';
+import { readConfig } from './config.ts';
+import { createJobs, migrateJobs } from './service.ts';
+
+await runService({ name: 'jobs', readConfig, migrate: migrateJobs, create: createJobs });

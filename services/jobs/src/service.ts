@@ -1,0 +1,121 @@
+// Jobs, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
+import { join } from 'node:path';
+import { createPool, pgSql } from '@almanac/service-kit/database';
+import { createFrame, createLifecycle, type Frame } from '@almanac/service-kit/frame';
+import { createHttpServer } from '@almanac/service-kit/http';
+import { createLogger } from '@almanac/service-kit/logger';
+import { migrate } from '@almanac/service-kit/migrate';
+import { createOutboxRelay } from '@almanac/service-kit/outbox';
+import { createRights } from '@almanac/service-kit/rights';
+import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import { createRpcServer } from '@almanac/service-kit/rpc-server';
+import type { Service } from '@almanac/service-kit/run';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { JobsConfig } from './config.ts';
+import type { Context } from './context.ts';
+import { exportHandler } from './exports/export-work.ts';
+import { PrismaClient } from './generated/prisma/client.ts';
+import { routes } from './http.ts';
+import { importTableHandler } from './imports/import-work.ts';
+import { createObjectStore, isFileStore } from './object-store/connect.ts';
+import { mountFileServer } from './object-store/file-server.ts';
+import type { ObjectStore } from './object-store/object-store.ts';
+import { callers, createHandlers } from './rpc.ts';
+import { createSweeper } from './sweeper.ts';
+import { countQueued, workRequested } from './work/jobs.ts';
+import { createWorker, type Worker } from './work/worker.ts';
+
+const directory = join(import.meta.dirname, '../prisma/migrations');
+
+/** Brings the database up to date; safe when several instances do it at once. */
+export async function migrateJobs(config: JobsConfig): Promise<void> {
+  const logger = createLogger('jobs', config.common.logLevel);
+  await migrate({ databaseUrl: config.secrets.databaseUrl, directory, logger });
+}
+
+/** `overrides.store` replaces the object store in tests. */
+export async function createJobs(
+  config: JobsConfig,
+  overrides: { store?: ObjectStore } = {},
+): Promise<Service<Context>> {
+  const frame = await createFrame(config.common);
+  const { logger, health, metrics, bus, verifyContext, signContext } = frame;
+  const { host, httpPort, publicUrl } = config.common;
+  const { databaseUrl, objectStoreUrl, signingKey } = config.secrets;
+  const pool = createPool({ url: databaseUrl, name: 'almanac-jobs', max: 20, logger });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const store =
+    overrides.store ?? createObjectStore({ url: objectStoreUrl, publicUrl, ...(signingKey ? { signingKey } : {}) });
+  const identity = createRpcClient('identity', config.neighbours.identity, signContext);
+  const metadata = createRpcClient('metadata', config.neighbours.metadata, signContext);
+  const data = createRpcClient('data', config.neighbours.data, signContext);
+  const context: Context = {
+    logger,
+    prisma,
+    pool,
+    store,
+    rights: createRights(identity.client),
+    metadata: metadata.client,
+    data: data.client,
+    work: config.work,
+  };
+  // Not the object store: without it, jobs wait, and everything else can still be asked.
+  health.add('database', () => pgSql(pool)('select 1'));
+
+  const worker = createWorker(context, { import_table: importTableHandler(context), export: exportHandler(context) });
+  const relay = createOutboxRelay({ pool, bus, logger });
+  metrics.gauge('almanac_outbox_waiting', 'Announcements not yet on the bus.', async () => (await relay.lag()).waiting);
+  metrics.gauge('almanac_jobs_queued', 'Jobs that wait for an instance.', () => countQueued(pool));
+  const rpc = createRpcServer({
+    service: 'jobs',
+    host,
+    port: config.rpcPort,
+    handlers: createHandlers(context),
+    callers,
+    verifyContext,
+    logger,
+    metrics,
+  });
+  const http = createHttpServer({
+    service: 'jobs',
+    host,
+    port: httpPort,
+    logger,
+    health,
+    metrics,
+    verifyContext,
+    routes: routes(context),
+    mount: (app) => {
+      if (isFileStore(store)) mountFileServer(app, store);
+    },
+  });
+
+  const lifecycle = createLifecycle(frame, [
+    { name: 'migrations', start: () => migrate({ databaseUrl, directory, logger }) },
+    { name: 'database', stop: () => prisma.$disconnect().then(() => (pool.ended ? undefined : pool.end())) },
+    { name: 'object store', start: () => startStore(frame, store), stop: () => store.stop() },
+    { name: 'neighbours', stop: () => [identity, metadata, data].forEach((each) => void each.close()) },
+    { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
+    { name: 'consumers', start: () => consume(frame, context, worker) },
+    { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
+    { name: 'worker', start: async () => worker.start(), stop: () => worker.stop() },
+    createSweeper(context),
+    { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
+    { name: 'http', start: () => http.start(), stop: () => http.stop() },
+  ]);
+  return { context, ...lifecycle };
+}
+
+// A store that is away when we start comes back while we run; jobs wait for it.
+async function startStore({ logger }: Frame, store: ObjectStore): Promise<void> {
+  await store.start().catch((error: unknown) => logger.warn({ err: error }, 'the object store is not available yet'));
+}
+
+async function consume({ bus }: Frame, ctx: Context, worker: Worker): Promise<void> {
+  await bus.consume('jobs.work', [workRequested], () => worker.look());
+  const forgetAll = ({ payload }: { payload: Record<string, unknown> }) => {
+    const user = payload.user_id;
+    ctx.rights.forget(Number(payload.account_id), typeof user === 'number' ? user : null);
+  };
+  await bus.subscribe(['identity.permission.changed'], forgetAll);
+}

@@ -1,0 +1,40 @@
+// Transactions of jobs: tried again when the database asks for it, with the locks and announcements they share.
+import { prismaSql, retryTransaction } from '@almanac/service-kit/database';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { announce } from '@almanac/service-kit/outbox';
+import type { Context } from './context.ts';
+import type { Prisma } from './generated/prisma/client.ts';
+
+export type Transaction = Prisma.TransactionClient;
+
+/** Runs `work` in one transaction; a deadlock runs it again, so it has no effect outside the database. */
+export async function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  try {
+    return await retryTransaction(() => ctx.prisma.$transaction(work, { maxWait: 5_000, timeout: 20_000 }));
+  } catch (error) {
+    // Prisma's own code for a transaction that got no connection in time or took too long.
+    if ((error as { code?: unknown }).code !== 'P2028') throw error;
+    throw new ServiceError('unavailable', 'The database was too busy to finish this; try again.', { cause: error });
+  }
+}
+
+/** What is counted or made once per account waits here for its turn. */
+export async function lockAccount(tx: Transaction, accountId: number, purpose: 'imports' | 'exports'): Promise<void> {
+  await prismaSql(tx)('select pg_advisory_xact_lock(hashtext($1), $2::int)::text', [`jobs.${purpose}`, accountId]);
+}
+
+type Caller = { accountId: number; requestId?: string };
+
+/** Announces `jobs.<noun>.<past participle>` in the transaction. */
+export async function tell(
+  tx: Transaction,
+  caller: Caller,
+  event: string,
+  payload: Record<string, unknown>,
+): Promise<void> {
+  await announce(prismaSql(tx), {
+    type: `jobs.${event}`,
+    payload: { account_id: caller.accountId, ...payload },
+    ...(caller.requestId === undefined ? {} : { requestId: caller.requestId }),
+  });
+}

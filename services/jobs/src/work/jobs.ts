@@ -1,0 +1,136 @@
+// The queue of long work, as rows. Taking a job, giving signs of life and ending it are single conditional statements, so any
+// number of instances can share the queue and any of them can die.
+import { pgSql, prismaSql, withTransaction } from '@almanac/service-kit/database';
+import { announce } from '@almanac/service-kit/outbox';
+import type pg from 'pg';
+import type { JobsConfig } from '../config.ts';
+import type { Transaction } from '../transaction.ts';
+
+export type JobKind = 'import_table' | 'export';
+
+export type Job = {
+  id: number;
+  account_id: number;
+  kind: JobKind;
+  subject_id: number;
+  attempts: number;
+  deferrals: number;
+  run_id: string;
+  give_up_at: Date;
+  request_id: string | null;
+  user_id: number | null;
+  application_id: number | null;
+};
+
+/** The only message there is: look into the queue. */
+export const workRequested = 'jobs.work.requested';
+
+/** Another instance has taken the job over, or it was ended; whatever is half done must not be committed. */
+export class LeaseLost extends Error {
+  constructor() {
+    super('The lease of the job was lost.');
+    this.name = 'LeaseLost';
+  }
+}
+
+type NewJob = {
+  kind: JobKind;
+  subjectId: number;
+  groupId?: number;
+  call: { accountId: number; userId?: number; applicationId?: number; requestId?: string };
+  giveUpAfterSeconds: number;
+};
+
+/** Queues work in the caller's transaction; what was queued before and has ended starts anew. */
+export async function queueJob(tx: Transaction, job: NewJob): Promise<void> {
+  const sql = prismaSql(tx);
+  await sql(
+    `insert into job (account_id, kind, subject_id, group_id, request_id, user_id, application_id, give_up_at, updated_at)
+     values ($1::int, $2, $3::int, $4::int, $5, $6::int, $7::int, now() + make_interval(secs => $8::int), now())
+     on conflict (kind, subject_id) do update set state = 'queued', attempts = 0, deferrals = 0, run_at = now(), run_id = null,
+       lease_until = null, error = null, give_up_at = excluded.give_up_at, updated_at = now()
+     where job.state not in ('queued', 'running')`,
+    [
+      job.call.accountId,
+      job.kind,
+      job.subjectId,
+      job.groupId ?? null,
+      job.call.requestId ?? null,
+      job.call.userId ?? null,
+      job.call.applicationId ?? null,
+      job.giveUpAfterSeconds,
+    ],
+  );
+  await announce(sql, { type: workRequested, payload: { account_id: job.call.accountId } });
+}
+
+/**
+ * Takes up to `count` jobs: queued ones whose time has come, and running ones whose lease ran out. Accounts take turns: each
+ * gets its first job before any gets its second, and none more than its share. Jobs of a group keep their order.
+ */
+export async function takeJobs(pool: pg.Pool, count: number, work: JobsConfig['work']): Promise<Job[]> {
+  return withTransaction(pool, async (sql) => {
+    await sql(`select pg_advisory_xact_lock(hashtext('jobs.take'))::text`);
+    const { rows } = await sql(
+      `with running as (
+         select account_id, count(*) as jobs from job where state = 'running' and lease_until >= now() group by account_id
+       ), waiting as (
+         select j.id, j.run_at, row_number() over (partition by j.account_id order by j.run_at, j.id) + coalesce(r.jobs, 0) as turn
+         from job j left join running r on r.account_id = j.account_id
+         where ((j.state = 'queued' and j.run_at <= now()) or (j.state = 'running' and j.lease_until < now()))
+           and not exists (
+             select from job e
+             where e.group_id = j.group_id and e.kind = j.kind and e.id < j.id and e.state in ('queued', 'running')
+           )
+       )
+       update job set state = 'running', run_id = gen_random_uuid(), attempts = attempts + 1, heartbeat_at = now(),
+         lease_until = now() + make_interval(secs => $2::float8 / 1000), updated_at = now()
+       where id in (select id from waiting where turn <= $3::int order by turn, run_at, id limit $1::int)
+       returning id, account_id, kind, subject_id, attempts, deferrals, run_id, give_up_at, request_id, user_id, application_id`,
+      [count, work.leaseMs, work.concurrencyPerAccount],
+    );
+    return rows as Job[];
+  });
+}
+
+/** A sign of life; false: the job is no longer ours. */
+export async function renewLease(pool: pg.Pool, job: Job, leaseMs: number): Promise<boolean> {
+  const { rowCount } = await pgSql(pool)(
+    `update job set heartbeat_at = now(), lease_until = now() + make_interval(secs => $3::float8 / 1000)
+     where id = $1 and run_id = $2::uuid and state = 'running'`,
+    [job.id, job.run_id, leaseMs],
+  );
+  return rowCount === 1;
+}
+
+type Ending =
+  | { state: 'done' }
+  | { state: 'failed'; error: string }
+  /** Comes again after the pause. `counted` is false when the attempt was nobody's fault. */
+  | { state: 'queued'; error: string; afterMs: number; counted: boolean };
+
+/** Ends this run of the job in the caller's transaction; throws LeaseLost, which must undo it, when the job is no longer ours. */
+export async function endRun(tx: Transaction, job: Job, ending: Ending): Promise<void> {
+  const again = ending.state === 'queued';
+  const { rowCount } = await prismaSql(tx)(
+    `update job set state = $3, error = $4, run_id = null, lease_until = null, updated_at = now(),
+       run_at = now() + make_interval(secs => $5::float8 / 1000),
+       attempts = attempts - $6::int, deferrals = deferrals + $6::int
+     where id = $1::int and run_id = $2::uuid and state = 'running'`,
+    [
+      job.id,
+      job.run_id,
+      ending.state,
+      ending.state === 'done' ? null : ending.error.slice(0, 2000),
+      again ? ending.afterMs : 0,
+      again && !ending.counted ? 1 : 0,
+    ],
+  );
+  if (rowCount !== 1) throw new LeaseLost();
+}
+
+/** How many jobs wait, for the metrics. */
+export async function countQueued(pool: pg.Pool): Promise<number> {
+  const { rows } = await pgSql(pool)(`select count(*)::int as jobs from job where state = 'queued'`);
+  return rows[0]?.jobs as number;
+}

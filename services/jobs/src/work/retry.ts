@@ -1,0 +1,74 @@
+// What operators do with work that was given up: queue it again.
+
+import { randomUUID } from 'node:crypto';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import type { Context } from '../context.ts';
+import { exportMachine } from '../exports/export-states.ts';
+import { importTableMachine } from '../imports/import-states.ts';
+import { lockImport, moveImport, noteAction } from '../imports/imports.ts';
+import { before } from '../states.ts';
+import { inDays, keepDays, keepObject } from '../stored-objects.ts';
+import { type Transaction, transact } from '../transaction.ts';
+import { queueJob } from './jobs.ts';
+
+type Subject = { account_id: number; kind: string; subject_id: number };
+
+/**
+ * Queues a failed import table or export again and answers its new status. `id` is the number of the job (as in the log), or
+ * `export-7`, `import-table-7`. Operators act for one account, or, with account 0, for all.
+ */
+export async function retryJob(ctx: Context, call: { accountId: number }, id: string): Promise<string> {
+  const named = /^(?:(export|import-table)-)?(\d{1,9})$/.exec(id);
+  if (!named) throw new ServiceError('bad_request', 'Give the number of a job, export-NUMBER or import-table-NUMBER.');
+  const number = Number(named[2]);
+  const kind = named[1]?.replace('-', '_');
+  const job: Subject | null = await ctx.prisma.job.findFirst({
+    where: {
+      ...(kind === undefined ? { id: number } : { kind, subject_id: number }),
+      ...(call.accountId === 0 ? {} : { account_id: call.accountId }),
+    },
+  });
+  if (!job) throw notFound('Job');
+  return transact(ctx, (tx) => (job.kind === 'export' ? retryExport(ctx, tx, job) : retryImportTable(ctx, tx, job)));
+}
+
+const notFailed = (what: string, status: string) =>
+  new ServiceError('wrong_state', `The ${what} is ${status}; only failed work can be tried again.`);
+
+async function retryExport(ctx: Context, tx: Transaction, job: Subject): Promise<string> {
+  const where = { id: job.subject_id, account_id: job.account_id };
+  const { count } = await tx.data_export.updateMany({
+    where: { ...where, status: { in: before(exportMachine, 'retry') } },
+    data: { status: 'created', error: null, finished_at: null },
+  });
+  if (count === 0) throw notFailed('export', (await tx.data_export.findFirstOrThrow({ where })).status);
+  await requeue(ctx, tx, job, 'export');
+  return 'created';
+}
+
+// A load of its own: what the failed one has answered must not be answered again.
+async function retryImportTable(ctx: Context, tx: Transaction, job: Subject): Promise<string> {
+  const where = { id: job.subject_id, account_id: job.account_id };
+  const table = await tx.import_table.findFirstOrThrow({ where });
+  await lockImport(tx, job.account_id, table.import_id);
+  const { count } = await tx.import_table.updateMany({
+    where: { ...where, status: { in: before(importTableMachine, 'retry') } },
+    data: { status: 'uploaded', load_id: randomUUID(), errors: [], finished_at: null, rejected_key: null },
+  });
+  if (count === 0) throw notFailed('import table', table.status);
+  await moveImport(tx, job.account_id, table.import_id, 'retry');
+  await noteAction(tx, { accountId: job.account_id }, table.import_id, 'retry', table.table_definition_key);
+  await keepObject(tx, job.account_id, table.object_key, inDays(keepDays.upload));
+  await requeue(ctx, tx, job, 'import_table', table.import_id);
+  return 'uploaded';
+}
+
+async function requeue(ctx: Context, tx: Transaction, job: Subject, kind: 'export' | 'import_table', groupId?: number) {
+  await queueJob(tx, {
+    kind,
+    subjectId: job.subject_id,
+    ...(groupId === undefined ? {} : { groupId }),
+    call: { accountId: job.account_id },
+    giveUpAfterSeconds: ctx.work.giveUpAfterSeconds,
+  });
+}

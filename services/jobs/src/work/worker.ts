@@ -1,0 +1,177 @@
+// Runs jobs: takes them from the queue when a message says "look" and every few seconds besides, keeps their leases alive,
+// and decides what a failure means: given up, or tried again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ErrorKind, ServiceError, toServiceError } from '@almanac/service-kit/errors';
+import { toPostgresError } from '@almanac/service-kit/postgres-errors';
+import type { Context } from '../context.ts';
+import { type Transaction, transact } from '../transaction.ts';
+import { endRun, type Job, type JobKind, LeaseLost, renewLease, takeJobs } from './jobs.ts';
+
+export type JobHandler = {
+  /** Does the work and commits its result together with `endRun`. `signal` aborts when the lease is lost or the service stops. */
+  run(job: Job, signal: AbortSignal): Promise<void>;
+  /** Marks the subject as failed, in the transaction that ends the job. */
+  fail(tx: Transaction, job: Job, reasons: string[]): Promise<void>;
+  /** Marks the subject as waiting for the next attempt. */
+  wait(tx: Transaction, job: Job): Promise<void>;
+};
+
+export type Worker = { start(): void; stop(): Promise<void>; look(): void };
+
+/** A reason that the next attempt would meet again. */
+const definitive: readonly ErrorKind[] = [
+  'bad_request',
+  'forbidden',
+  'not_found',
+  'too_large',
+  'validation_failed',
+  'already_exists',
+  'wrong_state',
+  'precondition_failed',
+];
+const longestPauseMs = 60_000;
+
+export function createWorker(
+  ctx: Pick<Context, 'prisma' | 'pool' | 'logger' | 'work'>,
+  handlers: Record<JobKind, JobHandler>,
+): Worker {
+  const { pool, logger, work } = ctx;
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  let nudge = new AbortController();
+  let loop: Promise<void> | undefined;
+
+  const look = () => nudge.abort();
+
+  const poll = async () => {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      nudge = new AbortController(); // renewed before looking, so that what comes meanwhile is looked for again
+      try {
+        const free = work.concurrency - running.size;
+        const taken = free > 0 ? await takeJobs(pool, free, work) : [];
+        failures = 0;
+        for (const job of taken) begin(job);
+        if (taken.length > 0 && running.size < work.concurrency) continue;
+      } catch (error) {
+        failures += 1;
+        if (failures === 1) logger.warn({ err: error }, 'the work queue could not be read; it will be tried again');
+      }
+      const either = AbortSignal.any([nudge.signal, stopping.signal]);
+      await sleep(work.pollMs, undefined, { signal: either }).catch(() => {});
+    }
+  };
+
+  const begin = (job: Job) => {
+    const done = runOne(ctx, handlers[job.kind], job, stopping.signal)
+      .catch((error: unknown) => logger.error({ err: error, job_id: job.id }, 'a job ended without a trace'))
+      .finally(() => {
+        running.delete(done);
+        look();
+      });
+    running.add(done);
+  };
+
+  return {
+    look,
+    start: () => {
+      loop ??= poll();
+    },
+    stop: async () => {
+      stopping.abort(new ServiceError('unavailable', 'The service stops; the job will go on elsewhere.'));
+      await loop;
+      await Promise.all(running);
+    },
+  };
+}
+
+async function runOne(
+  ctx: Pick<Context, 'prisma' | 'pool' | 'logger' | 'work'>,
+  handler: JobHandler,
+  job: Job,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { logger, work } = ctx;
+  const about = { job_id: job.id, kind: job.kind, subject_id: job.subject_id, account_id: job.account_id };
+  if (job.attempts > work.attempts) {
+    const reason = `It was interrupted ${work.attempts} times and is given up.`;
+    return end(ctx, job, { state: 'failed', error: reason }, (tx) => handler.fail(tx, job, [reason]));
+  }
+  const lost = new AbortController();
+  const beating = keepAlive(ctx, job, lost);
+  const startedAt = performance.now();
+  try {
+    await handler.run(job, AbortSignal.any([lost.signal, stopping]));
+    logger.info({ ...about, attempt: job.attempts, ms: Math.round(performance.now() - startedAt) }, 'job done');
+  } catch (thrown) {
+    if (thrown instanceof LeaseLost || lost.signal.aborted) {
+      logger.warn(about, 'the job was taken over');
+      return;
+    }
+    await judge(ctx, handler, job, thrown, stopping);
+  } finally {
+    clearInterval(beating);
+  }
+}
+
+// A lease that can't be renewed is lost when its time is over, also to ourselves.
+function keepAlive(ctx: Pick<Context, 'pool' | 'work'>, job: Job, lost: AbortController): NodeJS.Timeout {
+  const { leaseMs } = ctx.work;
+  let renewedAt = performance.now();
+  return setInterval(async () => {
+    const askedAt = performance.now();
+    const ours = await renewLease(ctx.pool, job, leaseMs).catch(() => undefined);
+    if (ours) renewedAt = askedAt;
+    if (ours === false || performance.now() - renewedAt > leaseMs) lost.abort(new LeaseLost());
+  }, leaseMs / 4);
+}
+
+async function judge(
+  ctx: Pick<Context, 'prisma' | 'logger' | 'work'>,
+  handler: JobHandler,
+  job: Job,
+  thrown: unknown,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { logger, work } = ctx;
+  const error = toServiceError(toPostgresError(thrown));
+  const about = { err: error.cause ?? error, job_id: job.id, kind: job.kind, subject_id: job.subject_id };
+  const fail = (reasons: string[]) =>
+    end(ctx, job, { state: 'failed', error: reasons.join(' ') }, (tx) => handler.fail(tx, job, reasons));
+  const again = (afterMs: number, counted: boolean) =>
+    end(ctx, job, { state: 'queued', error: error.message, afterMs, counted }, (tx) => handler.wait(tx, job));
+
+  if (stopping.aborted) return again(0, false);
+  if (definitive.includes(error.kind)) return fail(error.errors);
+  const away = error.kind === 'unavailable';
+  const tries = away ? job.deferrals + 1 : job.attempts;
+  const pause = Math.min(work.retryMs * 2 ** (tries - 1), longestPauseMs);
+  if (away && Date.now() < job.give_up_at.getTime()) {
+    logger.warn(about, 'the job waits for what is not available');
+    return again(pause, false);
+  }
+  if (!away && job.attempts < work.attempts) {
+    logger.error(about, 'the job failed and will be tried again');
+    return again(pause, true);
+  }
+  logger.error(about, 'the job is given up');
+  return fail(error.errors);
+}
+
+async function end(
+  ctx: Pick<Context, 'prisma' | 'logger'>,
+  job: Job,
+  ending: Parameters<typeof endRun>[2],
+  mark: (tx: Transaction) => Promise<void>,
+): Promise<void> {
+  try {
+    await transact(ctx, async (tx) => {
+      await mark(tx);
+      await endRun(tx, job, ending);
+    });
+  } catch (error) {
+    // The lease runs out, and somebody takes the job up again.
+    if (!(error instanceof LeaseLost))
+      ctx.logger.warn({ err: error, job_id: job.id }, 'the end of a run could not be noted');
+  }
+}
