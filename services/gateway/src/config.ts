@@ -1,0 +1,92 @@
+// Every setting of the gateway, read once.
+import {
+  type CommonConfig,
+  ConfigReader,
+  type Environment,
+  readCommonConfig,
+  readRpcAddress,
+  type ServiceName,
+  serviceNames,
+} from '@almanac/service-kit/config';
+
+/** The services calls are forwarded to. */
+export const upstreamNames = ['identity', 'metadata', 'data', 'jobs', 'billing'] as const;
+export type UpstreamName = (typeof upstreamNames)[number];
+
+export type GatewayTimeouts = {
+  /** For the whole head of a request. */
+  headersMs: number;
+  /** For a whole JSON body; also the window in which an upload and a reader of an answer must make some progress. */
+  clientMs: number;
+  /** For the first byte of a service's answer to a GET, and to anything that changes something. */
+  readMs: number;
+  writeMs: number;
+  /** How often open exchanges are looked at. */
+  sweepMs: number;
+};
+
+export type GatewayConfig = {
+  common: CommonConfig;
+  upstreams: Record<UpstreamName, string>;
+  identityRpc: string;
+  billingRpc: string;
+  /** Calls an account may make while billing can't be reached. */
+  graceCalls: number;
+  /** Origins of browser applications that may call the API; none by default. */
+  corsOrigins: string[];
+  /** How many proxies of our own stand in front and append to X-Forwarded-For. */
+  trustedHops: number;
+  timeouts: GatewayTimeouts;
+};
+
+/** Reads the environment; every problem is reported together. */
+export function readConfig(env: Environment): GatewayConfig {
+  const read = new ConfigReader(env);
+  const seconds = (name: string, what: string, fallback: number, max: number) =>
+    read.integer(name, `${what}, in seconds`, { default: fallback, min: 1, max }) * 1000;
+  return read.finish({
+    common: readCommonConfig(read, 'gateway'),
+    upstreams: Object.fromEntries(
+      upstreamNames.map((name) => [name, readUrl(read, name)]),
+    ) as GatewayConfig['upstreams'],
+    identityRpc: readRpcAddress(read, 'identity'),
+    billingRpc: readRpcAddress(read, 'billing'),
+    graceCalls: read.integer('GATEWAY_GRACE_CALLS', 'calls an account may make while billing is away', {
+      default: 1_000,
+      max: 1_000_000,
+    }),
+    corsOrigins: readOrigins(read),
+    trustedHops: read.integer('GATEWAY_TRUSTED_HOPS', 'proxies in front that append to X-Forwarded-For', {
+      default: 0,
+      max: 10,
+    }),
+    timeouts: {
+      headersMs: seconds('GATEWAY_HEADERS_TIMEOUT', 'time for the head of a request', 20, 60),
+      clientMs: seconds(
+        'GATEWAY_CLIENT_TIMEOUT',
+        'time for a JSON body, and for some progress of longer ones',
+        20,
+        600,
+      ),
+      readMs: seconds('GATEWAY_READ_TIMEOUT', 'time for the answer to a read', 60, 3_600),
+      writeMs: seconds('GATEWAY_WRITE_TIMEOUT', 'time for the answer to a write', 300, 3_600),
+      sweepMs: 5_000,
+    },
+  });
+}
+
+function readUrl(read: ConfigReader, name: ServiceName): string {
+  const fallback = `http://127.0.0.1:${8080 + serviceNames.indexOf(name)}`;
+  return read
+    .url(`${name.toUpperCase()}_URL`, `where ${name} answers HTTP`, ['http:'], { default: fallback })
+    .replace(/\/+$/, '');
+}
+
+function readOrigins(read: ConfigReader): string[] {
+  const text = read.text('GATEWAY_CORS_ORIGINS', 'origins, separated by commas', { default: '' });
+  const origins = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+  for (const origin of origins)
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+      read.problems.push(`GATEWAY_CORS_ORIGINS: ${origin} is no origin; write https://app.example.com.`);
+  return origins;
+}

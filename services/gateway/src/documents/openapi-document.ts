@@ -1,0 +1,35 @@
+// /openapi.json: every service's own part, asked for while it runs, merged and kept for a minute. A part that can't be had
+// just now is the one known before.
+import { ServiceError } from '@almanac/service-kit/errors';
+import { mergeOpenApi, type OpenApiDocument } from '@almanac/service-kit/openapi';
+import { upstreamNames } from '../config.ts';
+import type { Upstreams } from '../edge/upstreams.ts';
+
+type Fragment = Pick<OpenApiDocument, 'paths'>;
+
+const freshForMs = 60_000;
+const fetchWithinMs = 3_000;
+
+/** Answers the document as text; 503 while a service has never told its part. */
+export function createOpenApiDocument(upstreams: Pick<Upstreams, 'url'>, publicUrl: string): () => Promise<string> {
+  const fragments = new Map<string, Fragment>();
+  let made: { text: string; until: number } | undefined;
+
+  const read = async (name: (typeof upstreamNames)[number]) => {
+    try {
+      const answer = await fetch(`${upstreams.url(name)}/openapi.json`, { signal: AbortSignal.timeout(fetchWithinMs) });
+      if (answer.ok) fragments.set(name, (await answer.json()) as Fragment);
+    } catch (cause) {
+      if (!fragments.has(name))
+        throw new ServiceError('unavailable', `The part of ${name} is not available just now; try again.`, { cause });
+    }
+  };
+
+  return async () => {
+    if (made && made.until > Date.now()) return made.text;
+    await Promise.all(upstreamNames.map(read));
+    const text = JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl));
+    made = { text, until: Date.now() + freshForMs };
+    return text;
+  };
+}

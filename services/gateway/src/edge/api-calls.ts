@@ -1,0 +1,128 @@
+// A call of the API, step by step: route, token, scope, payment, allowance, context, forward (design, rule 4).
+import type { ServerResponse } from 'node:http';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import type { GatewayContext } from '../context.ts';
+import type { Ticket } from '../metering/account-meter.ts';
+import { readPath } from '../route-matcher.ts';
+import type { ApiRoute } from '../routes.ts';
+import { contextFor, recallContext } from '../tokens/call-contexts.ts';
+import { readBearer, requireScope, type Token } from '../tokens/token.ts';
+import { type Exchange, refuse } from './exchange.ts';
+import { clientAddress, forwardedHeaders } from './forwarded-headers.ts';
+import { hasBody, sizeProblem } from './framing.ts';
+
+const prefix = '/api/v1/';
+
+export const isApiPath = (path: string) => path.startsWith(prefix);
+
+export const nothingHere = () => new ServiceError('not_found', 'There is nothing at this address.');
+
+/** Takes a call from its route to the service that answers it; whatever is refused on the way is answered here. */
+export async function callApi(ctx: GatewayContext, exchange: Exchange): Promise<void> {
+  try {
+    const route = findRoute(ctx, exchange);
+    if (!route) return; // OPTIONS, answered
+    exchange.route = route;
+    requireSize(exchange, route);
+    const token = await authenticate(ctx, exchange);
+    exchange.token = token;
+    requireScope(token, route.scope);
+    const ticket = await admit(ctx, exchange, route, token);
+    if (route.settle) await ctx.meter.settle(token.accountId);
+    const { branching } = ticket.meter;
+    const context = recallContext(token, branching) ?? (await contextFor(token, branching, ctx.signContext));
+    if (exchange.res.destroyed) return; // the client has gone; `end` puts the call back
+    forward(ctx, exchange, route, context);
+  } catch (error) {
+    refuse(exchange, error);
+  }
+}
+
+function findRoute(ctx: GatewayContext, exchange: Exchange): ApiRoute | undefined {
+  const { req, res, path } = exchange;
+  const segments = readPath(path);
+  const matched = segments && ctx.matchRoute(segments.slice(2));
+  if (!matched) throw nothingHere();
+  const route = matched.methods.get(req.method ?? '');
+  if (route) return route;
+  if (req.method !== 'OPTIONS')
+    throw new ServiceError('method_not_allowed', `Use ${matched.allow}.`, { headers: { Allow: matched.allow } });
+  answerOptions(ctx, exchange, matched.allow);
+  res.writeHead(204, { Allow: matched.allow }).end();
+  return undefined;
+}
+
+// A browser asks before it lets an application call us from another origin.
+function answerOptions(ctx: GatewayContext, { req, res }: Exchange, allow: string): void {
+  if (!isAllowedOrigin(ctx, req.headers.origin) || req.headers['access-control-request-method'] === undefined) return;
+  res.setHeader('Access-Control-Allow-Methods', allow);
+  res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-Id');
+  res.setHeader('Access-Control-Max-Age', '600');
+}
+
+export function isAllowedOrigin(ctx: GatewayContext, origin: string | undefined): origin is string {
+  return origin !== undefined && ctx.config.corsOrigins.includes(origin);
+}
+
+function requireSize({ req }: Exchange, route: ApiRoute): void {
+  const problem = sizeProblem(req, route.upload ? limits.uploadBytes : limits.jsonBodyBytes);
+  if (problem) throw problem;
+}
+
+async function authenticate(ctx: GatewayContext, { req }: Exchange): Promise<Token> {
+  const text = readBearer(req.headers.authorization);
+  return ctx.tokens.recall(text) ?? (await ctx.tokens.verify(text));
+}
+
+async function admit(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, token: Token): Promise<Ticket> {
+  const meter = ctx.meter.of(token.accountId);
+  const isWrite = route.method !== 'GET';
+  const ticket = meter.tryAdmit(isWrite) ?? (await meter.admit(isWrite));
+  exchange.ticket = ticket;
+  if (exchange.res.destroyed) meter.putBack(ticket);
+  return ticket;
+}
+
+function forward(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, context: string): void {
+  const { req, requestId } = exchange;
+  const { timeouts } = ctx.config;
+  exchange.answerDue = performance.now() + (route.method === 'GET' ? timeouts.readMs : timeouts.writeMs);
+  req.headers = forwardedHeaders(req.headers, {
+    requestId,
+    context,
+    clientAddress: clientAddress(req, ctx.config.trustedHops),
+    publicUrl: ctx.publicUrl,
+    keepCredentials: false,
+  });
+  ctx.upstreams.forward(route.service, exchange);
+}
+
+/** A service's answer begins: the call counts now, before the client sees any of it. */
+export function answerBegins(exchange: Exchange, status: number): void {
+  const { ticket, token, route, res, req } = exchange;
+  if (!ticket || !token || !route) return;
+  ticket.meter.answered(ticket, status, {
+    method: req.method ?? route.method,
+    resource: route.resource,
+    applicationId: token.applicationId ?? 0,
+  });
+  setAllowanceHeaders(res, ticket);
+}
+
+function setAllowanceHeaders(res: ServerResponse, ticket: Ticket): void {
+  const headers = ticket.meter.headers();
+  for (const name in headers) res.setHeader(name, headers[name] as string);
+}
+
+/**
+ * The exchange is over. A call whose answer never began is put back, unless the client hung up after the service had got
+ * all of the request: then it was done, and hanging up early is no way to call for nothing.
+ */
+export function callEnds(exchange: Exchange): void {
+  const { ticket, req, res } = exchange;
+  if (!ticket || ticket.ended) return;
+  const wasSent = exchange.upstreamRequest !== undefined && (req.complete || !hasBody(req));
+  if (wasSent && !res.headersSent) answerBegins(exchange, 499);
+  else ticket.meter.putBack(ticket);
+}

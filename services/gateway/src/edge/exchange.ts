@@ -1,0 +1,82 @@
+// One request and its answer, from the first look to the last byte: what is known of it, how it is answered, and what is
+// written down when it is over.
+import { randomUUID } from 'node:crypto';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { type ServiceError, toServiceError } from '@almanac/service-kit/errors';
+import type { Ticket } from '../metering/account-meter.ts';
+import type { ApiRoute } from '../routes.ts';
+import type { Token } from '../tokens/token.ts';
+
+export type EdgeRequest = IncomingMessage & { exchange?: Exchange };
+
+export type Exchange = {
+  req: EdgeRequest;
+  res: ServerResponse;
+  requestId: string;
+  startedAt: number;
+  path: string;
+  route?: ApiRoute;
+  token?: Token;
+  ticket?: Ticket;
+  /** Whether the client waits for `100 Continue` before it sends the body. */
+  expectsContinue: boolean;
+  /** When the first byte of a service's answer is due (performance.now); set while we wait for it. */
+  answerDue?: number;
+  upstreamRequest?: ClientRequest;
+  wasRetried: boolean;
+  /** For the sweep: socket counters and when they last moved enough. */
+  progress: { read: number; written: number; at: number };
+};
+
+const goodRequestId = /^[A-Za-z0-9._-]{8,128}$/;
+
+export function openExchange(req: EdgeRequest, res: ServerResponse, expectsContinue: boolean): Exchange {
+  const given = req.headers['x-request-id'];
+  const url = req.url ?? '';
+  const query = url.indexOf('?');
+  const startedAt = performance.now();
+  const exchange: Exchange = {
+    req,
+    res,
+    requestId: typeof given === 'string' && goodRequestId.test(given) ? given : randomUUID(),
+    startedAt,
+    path: query === -1 ? url : url.slice(0, query),
+    expectsContinue,
+    wasRetried: false,
+    progress: { read: req.socket.bytesRead, written: req.socket.bytesWritten, at: startedAt },
+  };
+  req.exchange = exchange;
+  return exchange;
+}
+
+/** Answers with the contract's error body. Nothing happens when an answer is under way: then the connection is cut. */
+export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
+  const error = toServiceError(thrown);
+  const { req, res } = exchange;
+  if (res.headersSent || res.destroyed) {
+    res.destroy();
+    return error;
+  }
+  const body = JSON.stringify(error.body);
+  for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+  if (error.kind === 'unavailable' && !res.hasHeader('retry-after')) res.setHeader('Retry-After', '1');
+  res.statusCode = error.status;
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Content-Length', Buffer.byteLength(body));
+  res.end(body);
+  dropBody(req);
+  return error;
+}
+
+const lingerMs = 5_000;
+
+// A client that is still sending what nobody reads gets a moment to see the answer, then the connection ends.
+function dropBody(req: IncomingMessage): void {
+  if (req.complete) return;
+  req.resume();
+  const timer = setTimeout(() => {
+    if (!req.complete) req.socket.destroy();
+  }, lingerMs);
+  timer.unref();
+  req.once('close', () => clearTimeout(timer));
+}

@@ -1,0 +1,75 @@
+// Requests that Node's strict parser does not even make into a request: answered with the contract's body and closed.
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ErrorKind, errorKinds } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+
+type ParserError = Error & { code?: string; rawPacket?: Buffer };
+
+type Refusal = { status: number; reason: string; label: string; sentence: string };
+
+const reasons: Record<number, string> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Payload Too Large',
+  414: 'URI Too Long',
+  431: 'Request Header Fields Too Large',
+};
+
+const refusal = (kind: ErrorKind, sentence: string): Refusal => {
+  const { status, label } = errorKinds[kind];
+  return { status, reason: reasons[status] ?? 'Error', label, sentence };
+};
+
+function explain(error: ParserError): Refusal {
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    const start = error.rawPacket?.subarray(0, limits.urlBytes + 32).includes('\r\n') === false;
+    return start
+      ? refusal('uri_too_long', `The address is longer than ${limits.urlBytes} bytes.`)
+      : refusal('headers_too_large', `The headers are larger than ${limits.headerBytes} bytes.`);
+  }
+  if (error.code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return refusal('too_large', 'The chunk extensions are too large.');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return {
+      status: 408,
+      reason: reasons[408] as string,
+      label: 'Request timeout',
+      sentence: 'The request took too long.',
+    };
+  return refusal('bad_request', 'The request is no well-formed HTTP.');
+}
+
+/** Answers what could not be read and closes; answers the status, or nothing when there was nobody to answer. */
+export function refuseConnection(error: ParserError, socket: Duplex): number | undefined {
+  // An answer that has begun can't be followed by another one.
+  const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
+  if (!socket.writable || error.code === 'ECONNRESET' || busy) {
+    socket.destroy();
+    return undefined;
+  }
+  const answer = explain(error);
+  socket.end(rawAnswer(answer));
+  setTimeout(() => socket.destroy(), 1_000).unref();
+  return answer.status;
+}
+
+/** CONNECT is for proxies to anywhere; we are none. */
+export function refuseTunnel(socket: Duplex): void {
+  socket.end(rawAnswer(refusal('method_not_allowed', 'There are no tunnels here.')));
+}
+
+function rawAnswer({ status, reason, label, sentence }: Refusal): string {
+  const body = JSON.stringify({ error: label, errors: [sentence] });
+  return [
+    `HTTP/1.1 ${status} ${reason}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

@@ -1,0 +1,147 @@
+// The server at the edge: takes every request, frames it as an exchange, sends it on its way and writes one line about it.
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { limits } from '@almanac/service-kit/limits';
+import type { Express } from 'express';
+import type { GatewayContext } from './context.ts';
+import { callApi, callEnds, isAllowedOrigin, isApiPath } from './edge/api-calls.ts';
+import { type EdgeRequest, type Exchange, openExchange, refuse } from './edge/exchange.ts';
+import { framingProblem } from './edge/framing.ts';
+import { findPassThrough, passThrough } from './edge/pass-through.ts';
+import { refuseConnection, refuseTunnel } from './edge/refused-connections.ts';
+import { setCorsHeaders, setSecurityHeaders } from './edge/security-headers.ts';
+import { endStall, findStall } from './edge/stalls.ts';
+
+export type EdgeServer = {
+  start(): Promise<number>;
+  /** Takes no more connections, lets running requests finish (bounded), closes the rest. */
+  stop(): Promise<void>;
+  /** Requests under way. */
+  open(): number;
+};
+
+const drainMs = 20_000;
+const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
+
+export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServer {
+  const { config, logger } = ctx;
+  const exchanges = new Set<Exchange>();
+
+  const handle = (req: EdgeRequest, res: ServerResponse, expectsContinue: boolean) => {
+    const exchange = openExchange(req, res, expectsContinue);
+    exchanges.add(exchange);
+    res.on('close', () => {
+      exchanges.delete(exchange);
+      callEnds(exchange);
+      record(ctx, exchange);
+    });
+    setSecurityHeaders(res, exchange.requestId, ctx.publicUrl.protocol === 'https:');
+    if (ctx.health.isDraining || expectsContinue) res.setHeader('Connection', 'close');
+    dispatch(ctx, pages, exchange);
+  };
+
+  // The parser's limit is above ours, so that ours decides and answers; what is larger still never becomes a request.
+  const server = createServer({
+    maxHeaderSize: 2 * (limits.headerBytes + limits.urlBytes),
+    headersTimeout: config.timeouts.headersMs,
+    requestTimeout: 0, // stalls.ts: uploads may take long, JSON may not
+    connectionsCheckingInterval: Math.min(config.timeouts.sweepMs, config.timeouts.headersMs),
+    keepAliveTimeout: 65_000,
+    requireHostHeader: false, // framing.ts answers in the contract's form
+    joinDuplicateHeaders: false,
+  });
+  server.on('request', (req, res) => handle(req, res, false));
+  server.on('checkContinue', (req, res) => handle(req, res, true));
+  server.on('checkExpectation', (req, res) => handle(req, res, false));
+  server.on('connect', (_req, socket) => refuseTunnel(socket));
+  server.on('clientError', (error, socket) => {
+    const status = refuseConnection(error, socket);
+    if (status !== undefined) logger.info({ status, code: (error as { code?: string }).code }, 'connection refused');
+  });
+
+  let sweeper: NodeJS.Timeout | undefined;
+  const sweep = () => {
+    const now = performance.now();
+    for (const exchange of exchanges) {
+      const stall = findStall(exchange, now, config.timeouts);
+      if (!stall) continue;
+      logger.warn({ request_id: exchange.requestId, stall }, 'an exchange stood still and was ended');
+      endStall(exchange, stall);
+    }
+  };
+
+  return {
+    start: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(config.common.httpPort, config.common.host, () => {
+          server.off('error', reject);
+          sweeper = setInterval(sweep, config.timeouts.sweepMs);
+          resolve((server.address() as AddressInfo).port);
+        });
+      }),
+    stop: async () => {
+      clearInterval(sweeper);
+      await close(server);
+    },
+    open: () => exchanges.size,
+  };
+}
+
+function dispatch(ctx: GatewayContext, pages: Express, exchange: Exchange): void {
+  const { req, res, path } = exchange;
+  try {
+    const problem = framingProblem(req);
+    if (problem) {
+      res.setHeader('Connection', 'close');
+      throw problem;
+    }
+    if (ctx.config.corsOrigins.length > 0) {
+      res.setHeader('Vary', 'Origin');
+      if (isAllowedOrigin(ctx, req.headers.origin)) setCorsHeaders(res, req.headers.origin);
+    }
+    const found = findPassThrough(path);
+    if (isApiPath(path)) void callApi(ctx, exchange);
+    else if (found) passThrough(ctx, exchange, found);
+    else pages(req as Parameters<Express>[0], res as Parameters<Express>[1]);
+  } catch (error) {
+    refuse(exchange, error);
+  }
+}
+
+function record(ctx: GatewayContext, exchange: Exchange): void {
+  const { req, res, path, route, token, startedAt, requestId } = exchange;
+  if (quietPaths.has(path)) return;
+  const ms = performance.now() - startedAt;
+  const method = knownMethods.has(req.method ?? '') ? (req.method as string) : 'OTHER';
+  const aborted = !res.writableFinished;
+  const status = aborted && !res.headersSent ? 499 : res.statusCode;
+  ctx.metrics.httpDuration.observe({ service: 'gateway', method, route: route?.path ?? 'none', status }, ms / 1000);
+  const line: Record<string, unknown> = {
+    request_id: requestId,
+    method: (req.method ?? '').slice(0, 16),
+    path: path.slice(0, 512),
+    status,
+    ms: Math.round(ms * 100) / 100,
+  };
+  if (token) {
+    line.account_id = token.accountId;
+    line.application_id = token.applicationId;
+    line.user_id = token.userId;
+  }
+  if (aborted) line.aborted = true;
+  ctx.logger.info(line, 'request');
+}
+
+function close(server: Server): Promise<void> {
+  if (!server.listening) return Promise.resolve();
+  return new Promise((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), drainMs);
+    server.close(() => {
+      clearTimeout(force);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,6 @@
+// The gateway as a process: the only part of the system that clients talk to.
+import { runService } from '@almanac/service-kit/run';
+import { readConfig } from './config.ts';
+import { createGateway } from './service.ts';
+
+await runService({ name: 'gateway', readConfig, create: createGateway });

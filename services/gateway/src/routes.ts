@@ -1,0 +1,141 @@
+// Every endpoint of the API: which scope it needs and which service answers it. What is not here is a 404; nothing is
+// forwarded by prefix. tests/contract holds this list and the services' own declarations equal.
+import type { UpstreamName } from './config.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+export type Scope = 'api:read' | 'api:write' | 'api:delete' | 'api:admin';
+
+export type ApiRoute = {
+  method: Method;
+  /** Below /api/v1, with `{id}` for one segment. */
+  path: string;
+  scope: Scope;
+  service: UpstreamName;
+  /** The first segment: what usage is counted under. */
+  resource: string;
+  /** The answer shows the number of calls: what was counted so far is booked first. */
+  settle: boolean;
+  /** The body is a file, not JSON. */
+  upload: boolean;
+};
+
+type Special = { scope?: 'api:admin'; settle?: true; upload?: true };
+type Line = `${Method} /${string}`;
+
+const admin: Special = { scope: 'api:admin' };
+const settle: Special = { settle: true };
+
+const table: Record<UpstreamName, { [line: Line]: Special }> = {
+  data: {
+    'POST /table_data/grid': {},
+    'POST /table_data/delete_records': {},
+    'GET /table_data': {},
+    'POST /table_data': {},
+    'GET /table_data/{id}': {},
+    'PATCH /table_data/{id}': {},
+  },
+  metadata: {
+    'GET /table_definitions': {},
+    'POST /table_definitions': {},
+    'GET /table_definitions/{id}': {},
+    'PATCH /table_definitions/{id}': {},
+    'DELETE /table_definitions/{id}': {},
+    'POST /table_definitions/{id}/clone': {},
+    'POST /table_definitions/{id}/remove': {},
+    'POST /table_definitions/{id}/deploy': {},
+    'GET /column_definitions': {},
+    'POST /column_definitions': {},
+    'GET /column_definitions/{id}': {},
+    'PATCH /column_definitions/{id}': {},
+    'DELETE /column_definitions/{id}': {},
+    'GET /deployed_table_definitions': {},
+    'GET /deployed_table_definitions/{id}': {},
+    'GET /domains': {},
+    'POST /domains': admin,
+    'GET /domains/{id}': {},
+    'PATCH /domains/{id}': admin,
+    'DELETE /domains/{id}': admin,
+    'GET /branches': {},
+    'POST /branches': {},
+    'POST /branches/set_current_branch': {},
+    'GET /branches/{id}': {},
+    'PATCH /branches/{id}': {},
+    'DELETE /branches/{id}': {},
+    'GET /deployments': {},
+    'POST /deployments': {},
+    'GET /deployments/{id}': {},
+    'POST /deployments/{id}/deploy': {},
+    'POST /deployments/{id}/send_request': {},
+    'POST /deployments/{id}/reject': {},
+    'POST /deployments/{id}/cancel': {},
+    'POST /deployments/{id}/abandon': {},
+  },
+  jobs: {
+    'GET /imports': {},
+    'POST /imports': {},
+    'GET /imports/{id}': {},
+    'POST /imports/{id}/tables': {},
+    'PUT /imports/{id}/tables/{tid}/file': { upload: true },
+    'POST /imports/{id}/upload_complete': {},
+    'POST /imports/{id}/complete': {},
+    'GET /exports': {},
+    'POST /exports': {},
+    'GET /exports/{id}': {},
+    'GET /import_mappings': {},
+    'POST /import_mappings': {},
+    'GET /import_mappings/{id}': {},
+    'PATCH /import_mappings/{id}': {},
+    'DELETE /import_mappings/{id}': {},
+  },
+  identity: {
+    'GET /users': admin,
+    'POST /users': admin,
+    'GET /users/{id}': admin,
+    'PATCH /users/{id}': admin,
+    'DELETE /users/{id}': admin,
+    'GET /user_groups': {},
+    'POST /user_groups': admin,
+    'GET /user_groups/{id}': {},
+    'PATCH /user_groups/{id}': admin,
+    'DELETE /user_groups/{id}': admin,
+    'GET /user_group_assignments': {},
+    'POST /user_group_assignments': {},
+    'DELETE /user_group_assignments/{id}': {},
+    'GET /account': settle,
+    'PATCH /account': settle,
+    'GET /permissions': {},
+    'GET /oauth_applications': admin,
+    'POST /oauth_applications': admin,
+    'GET /oauth_applications/{id}': admin,
+    'PATCH /oauth_applications/{id}': admin,
+    'DELETE /oauth_applications/{id}': admin,
+    'POST /oauth_applications/{id}/regenerate_secret': admin,
+  },
+  billing: {
+    'GET /usage': settle,
+  },
+};
+
+const scopeOfMethod = {
+  GET: 'api:read',
+  POST: 'api:write',
+  PATCH: 'api:write',
+  PUT: 'api:write',
+  DELETE: 'api:delete',
+} as const satisfies Record<Method, Scope>;
+
+/** All routes, as a flat list. */
+export const apiRoutes: ApiRoute[] = Object.entries(table).flatMap(([service, lines]) =>
+  Object.entries(lines).map(([line, special]) => {
+    const [method, path] = line.split(' ') as [Method, string];
+    return {
+      method,
+      path,
+      scope: special.scope ?? scopeOfMethod[method],
+      service: service as UpstreamName,
+      resource: path.split('/')[1] as string,
+      settle: special.settle ?? false,
+      upload: special.upload ?? false,
+    };
+  }),
+);

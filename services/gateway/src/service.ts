@@ -1,0 +1,66 @@
+// The gateway, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse,
+// so that calls end first and what they counted is booked before billing and the bus are let go.
+import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
+import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import type { Service } from '@almanac/service-kit/run';
+import type { GatewayConfig } from './config.ts';
+import type { GatewayContext } from './context.ts';
+import { createOpenApiDocument } from './documents/openapi-document.ts';
+import { createPages } from './documents/pages.ts';
+import { answerBegins } from './edge/api-calls.ts';
+import { createUpstreams } from './edge/upstreams.ts';
+import { createEdgeServer } from './http.ts';
+import { createMeter } from './metering/meter.ts';
+import { createRouteMatcher } from './route-matcher.ts';
+import { apiRoutes } from './routes.ts';
+import { createRevocations } from './tokens/revocations.ts';
+import { createSigningKeys } from './tokens/signing-keys.ts';
+import { createTokenVerifier } from './tokens/token-verifier.ts';
+
+export async function createGateway(config: GatewayConfig): Promise<Service<GatewayContext>> {
+  const frame = await createFrame(config.common);
+  const { logger, health, metrics, bus, signContext, instance } = frame;
+  const { publicUrl } = config.common;
+  const identity = createRpcClient('identity', config.identityRpc, signContext);
+  const billing = createRpcClient('billing', config.billingRpc, signContext);
+
+  const revocations = createRevocations({ identity: identity.client, bus, logger });
+  const keys = createSigningKeys({ identityUrl: config.upstreams.identity, logger });
+  const meter = createMeter({
+    billing: billing.client,
+    gatewayId: instance,
+    graceCalls: config.graceCalls,
+    logger,
+    bus,
+  });
+  const upstreams = createUpstreams({ urls: config.upstreams, logger, onAnswer: answerBegins });
+  const context: GatewayContext = {
+    config,
+    publicUrl: new URL(publicUrl),
+    logger,
+    health,
+    metrics,
+    matchRoute: createRouteMatcher(apiRoutes),
+    tokens: createTokenVerifier({ publicUrl, keys, revocations }),
+    meter,
+    upstreams,
+    signContext,
+  };
+  const pages = createPages({ health, metrics, openApi: createOpenApiDocument(upstreams, publicUrl) });
+  const http = createEdgeServer(context, pages);
+  health.add('revocations', () => revocations.isReady());
+  metrics.gauge('almanac_gateway_open_exchanges', 'Requests under way.', () => http.open());
+  metrics.gauge('almanac_gateway_metered_accounts', 'Accounts whose calls are counted here.', () => meter.accounts());
+
+  const lifecycle = createLifecycle(frame, [
+    { name: 'identity', stop: () => identity.close() },
+    { name: 'billing', stop: () => billing.close() },
+    { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
+    { name: 'keys', start: async () => keys.start(), stop: () => keys.stop() },
+    { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
+    { name: 'meter', start: () => meter.start(), stop: () => meter.stop() },
+    { name: 'upstreams', stop: () => upstreams.close() },
+    { name: 'http', start: () => http.start(), stop: () => http.stop() },
+  ]);
+  return { context, ...lifecycle };
+}

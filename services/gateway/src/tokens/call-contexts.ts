@@ -1,0 +1,28 @@
+// The signed call context of a token (design, rule 3): signed once and used again for half its life, so that no call pays
+// for a signature.
+import type { ContextSigner } from '@almanac/service-kit/call-context';
+import type { Token } from './token.ts';
+
+const usedForMs = 30_000;
+
+/** The context to forward for a call with this token, on an account with these abilities. */
+export async function contextFor(token: Token, branching: boolean, sign: ContextSigner): Promise<string> {
+  const known = recallContext(token, branching);
+  if (known !== undefined) return known;
+  const until = Date.now() + usedForMs;
+  const text = await sign({
+    accountId: token.accountId,
+    userId: token.userId,
+    applicationId: token.applicationId,
+    scopes: token.scopes,
+    branching,
+  });
+  token.context = { text, branching, until };
+  return text;
+}
+
+/** The context signed before, if it may still be used. */
+export function recallContext(token: Token, branching: boolean): string | undefined {
+  const { context } = token;
+  return context && context.branching === branching && context.until > Date.now() ? context.text : undefined;
+}

@@ -1,0 +1,109 @@
+// Which tokens are dead before their time: fed by events, and by asking identity whenever events may have been missed.
+import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import type { Logger } from '@almanac/service-kit/logger';
+import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import { type Token, unauthenticated } from './token.ts';
+
+type Revocation = { kind: string; subject: string; issued_before: string; expires_at: string; reason: string };
+type Known = { issuedBeforeMs: number; expiresAtMs: number; reason: string };
+
+export type Revocations = {
+  /** Throws 401 when the token, its application, user or account has been revoked. */
+  require(token: Token): void;
+  /** False until identity has been asked once: nothing can be let in before. */
+  isReady(): boolean;
+  /** Listens, asks, and goes on asking; resolves when listening, not when identity has answered. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type Options = {
+  identity: Pick<RpcClient<'identity'>, 'ListRevocations'>;
+  bus: Bus;
+  logger: Logger;
+  resyncMs?: number;
+};
+
+// No account: the list is that of all.
+const everybody = { accountId: 0 };
+
+export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: Options): Revocations {
+  const known = new Map<string, Known>();
+  let ready = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let syncing: Promise<void> | undefined;
+  let syncedAt = 0;
+
+  const add = (revocation: Revocation) => {
+    const issuedBeforeMs = Date.parse(revocation.issued_before);
+    const expiresAtMs = Date.parse(revocation.expires_at);
+    const key = `${revocation.kind}:${revocation.subject}`;
+    const before = known.get(key);
+    if (before && before.issuedBeforeMs >= issuedBeforeMs && before.expiresAtMs >= expiresAtMs) return;
+    known.set(key, { issuedBeforeMs, expiresAtMs, reason: revocation.reason });
+  };
+
+  // Added to what is known, never in its place: an event may have come while the list was on its way.
+  const ask = async () => {
+    const { revocations } = await identity.ListRevocations(everybody, {}, { deadlineMs: 5_000 });
+    for (const revocation of revocations) add(revocation);
+    for (const [key, { expiresAtMs }] of known) if (expiresAtMs < Date.now()) known.delete(key);
+    if (!ready) logger.info({ revocations: known.size }, 'revocations known');
+    ready = true;
+    syncedAt = Date.now();
+  };
+  const sync = () => {
+    syncing ??= ask()
+      .catch((error) => logger.warn({ err: error }, 'revocations could not be read; asking again'))
+      .finally(() => {
+        syncing = undefined;
+      });
+    return syncing;
+  };
+
+  // While the bus is away nobody tells us, so we ask each second.
+  const loop = async () => {
+    if (!ready || !bus.isReady() || Date.now() - syncedAt > resyncMs) await sync();
+    if (!stopped) timer = setTimeout(loop, ready ? 1_000 : 250);
+  };
+
+  const hear = (message: BusMessage) => {
+    if (message.type === 'identity.token.revoked') add(message.payload as Revocation);
+    else void sync();
+  };
+
+  const find = (kind: string, subject: string | number, token: Token) => {
+    const revocation = known.get(`${kind}:${subject}`);
+    return revocation && (kind === 'token' || token.issuedAtMs < revocation.issuedBeforeMs) ? revocation : undefined;
+  };
+
+  return {
+    require(token) {
+      if (known.size === 0) return;
+      const revocation =
+        (token.userId === undefined ? undefined : find('user', token.userId, token)) ??
+        find('token', token.id, token) ??
+        find('application', token.clientId, token) ??
+        find('account', token.accountId, token);
+      if (!revocation) return;
+      if (revocation.reason === 'user_deleted') throw unauthenticated('Invalid resource owner');
+      if (revocation.reason === 'account_mismatch') throw unauthenticated('Token/user account mismatch');
+      throw unauthenticated('Invalid token');
+    },
+    isReady: () => ready,
+    async start() {
+      await bus.subscribe(
+        ['identity.token.revoked', 'identity.application.changed', 'identity.user.deleted'],
+        async (message) => hear(message),
+        { onConnected: () => void sync() },
+      );
+      void loop();
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await syncing;
+    },
+  };
+}

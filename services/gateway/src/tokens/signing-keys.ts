@@ -1,0 +1,55 @@
+// Identity's public keys: fetched when first needed, again for a key id nobody has seen (at most once a second), and once a
+// minute so that a key that was taken away stops counting.
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { Logger } from '@almanac/service-kit/logger';
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+
+export type SigningKeys = {
+  getKey: JWTVerifyGetKey;
+  /** Called when keys have gone. */
+  onRemoved(listener: () => void): void;
+  start(): void;
+  stop(): void;
+};
+
+type Options = { identityUrl: string; logger: Logger; reloadMs?: number };
+
+export function createSigningKeys({ identityUrl, logger, reloadMs = 60_000 }: Options): SigningKeys {
+  const remote = createRemoteJWKSet(new URL('/.well-known/jwks.json', identityUrl), {
+    cooldownDuration: 1_000,
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    timeoutDuration: 3_000,
+  });
+  const listeners: (() => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  const kids = () => new Set((remote.jwks()?.keys ?? []).map((key) => key.kid));
+  const reload = async () => {
+    const before = kids();
+    try {
+      await remote.reload();
+    } catch (error) {
+      logger.warn({ err: error }, 'signing keys could not be read again; the known ones go on');
+      return;
+    }
+    const after = kids();
+    if ([...before].some((kid) => !after.has(kid))) for (const listener of listeners) listener();
+  };
+
+  return {
+    getKey: async (header, token) => {
+      try {
+        return await remote(header, token);
+      } catch (error) {
+        if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) throw error;
+        throw new ServiceError('unavailable', 'Tokens can not be checked just now; try again.', { cause: error });
+      }
+    },
+    onRemoved: (listener) => void listeners.push(listener),
+    start() {
+      timer = setInterval(() => void reload(), reloadMs);
+      timer.unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}

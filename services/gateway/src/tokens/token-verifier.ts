@@ -1,0 +1,61 @@
+// Verifies access tokens (RFC 9068) against identity's keys, once each: the result is remembered by the hash of the token.
+import { hash } from 'node:crypto';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { Revocations } from './revocations.ts';
+import type { SigningKeys } from './signing-keys.ts';
+import { readClaims, type Token, unauthenticated } from './token.ts';
+
+export type TokenVerifier = {
+  /** The token if it has been verified before and still holds; undefined if it must be verified; throws 401 if it is dead. */
+  recall(text: string): Token | undefined;
+  /** Verifies a token; 401 when it doesn't hold, 503 when that can't be found out. */
+  verify(text: string): Promise<Token>;
+};
+
+type Options = { publicUrl: string; keys: SigningKeys; revocations: Revocations };
+
+export function createTokenVerifier({ publicUrl, keys, revocations }: Options): TokenVerifier {
+  const remembered = new LRUCache<string, Token>({ max: 20_000 });
+  keys.onRemoved(() => remembered.clear());
+
+  const requireAlive = (token: Token) => {
+    if (Date.now() >= token.expiresAtMs) throw unauthenticated('Invalid token');
+    revocations.require(token);
+  };
+  const requireKnowledge = () => {
+    if (!revocations.isReady()) throw new ServiceError('unavailable', 'Tokens can not be checked just now; try again.');
+  };
+
+  return {
+    recall(text) {
+      const token = remembered.get(hash('sha256', text, 'base64url'));
+      if (token) requireAlive(token);
+      return token;
+    },
+    async verify(text) {
+      requireKnowledge();
+      const token = await check(text, publicUrl, keys);
+      requireAlive(token);
+      remembered.set(hash('sha256', text, 'base64url'), token);
+      return token;
+    },
+  };
+}
+
+async function check(text: string, publicUrl: string, keys: SigningKeys): Promise<Token> {
+  try {
+    const { payload } = await jwtVerify(text, keys.getKey, {
+      algorithms: ['ES256'],
+      typ: 'at+jwt',
+      issuer: publicUrl,
+      audience: `${publicUrl}/api/v1`,
+      requiredClaims: ['exp', 'iat', 'jti', 'sub', 'client_id', 'account_id', 'scope'],
+    });
+    return readClaims(payload);
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw unauthenticated('Invalid token');
+  }
+}

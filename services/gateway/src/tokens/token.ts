@@ -1,0 +1,75 @@
+// What a verified access token says, and the refusals of one that doesn't hold (contract, Authentication failures).
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { JWTPayload } from 'jose';
+
+export type Token = {
+  id: string;
+  accountId: number;
+  userId?: number;
+  applicationId?: number;
+  clientId: string;
+  scopes: string[];
+  issuedAtMs: number;
+  expiresAtMs: number;
+  /** The call context signed for it last, and until when it may be used again. */
+  context?: { text: string; branching: boolean; until: number };
+};
+
+type Failure = 'Tenant context not set' | 'Invalid token' | 'Invalid resource owner' | 'Token/user account mismatch';
+
+/** 401 with the contract's message as label, and the challenge of RFC 6750. Without credentials the challenge says no more. */
+export function unauthenticated(message: Failure): ServiceError {
+  const detail = message === 'Tenant context not set' ? '' : `, error="invalid_token", error_description="${message}"`;
+  return new ServiceError('unauthenticated', message, {
+    label: message,
+    headers: { 'WWW-Authenticate': `Bearer realm="almanac"${detail}` },
+  });
+}
+
+/** The bearer token of an Authorization header. Another scheme, or none, is no credentials at all. */
+export function readBearer(header: string | undefined): string {
+  const match = header === undefined ? null : /^bearer(?: +(.*))?$/i.exec(header);
+  if (!match?.[1]) throw unauthenticated('Tenant context not set');
+  if (!/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(match[1])) throw unauthenticated('Invalid token');
+  return match[1];
+}
+
+/** The claims as a token; anything missing or of another type is an invalid token. */
+export function readClaims(claims: JWTPayload): Token {
+  const { jti, client_id, account_id, application_id, user_id, user_account_id, scope, iat, exp } = claims;
+  const well =
+    typeof jti === 'string' &&
+    typeof client_id === 'string' &&
+    isId(account_id) &&
+    (application_id === undefined || isId(application_id)) &&
+    (user_id === undefined || isId(user_id)) &&
+    typeof scope === 'string' &&
+    typeof iat === 'number' &&
+    typeof exp === 'number';
+  if (!well) throw unauthenticated('Invalid token');
+  if (user_account_id !== undefined && user_account_id !== account_id)
+    throw unauthenticated('Token/user account mismatch');
+  const token: Token = {
+    id: jti,
+    accountId: account_id,
+    clientId: client_id,
+    scopes: scope.split(' '),
+    issuedAtMs: iat * 1000,
+    expiresAtMs: exp * 1000,
+  };
+  if (user_id !== undefined) token.userId = user_id;
+  if (application_id !== undefined) token.applicationId = application_id;
+  return token;
+}
+
+const isId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
+
+/** 403 unless the token has the scope or `api`, the parent of all. Whole words only. */
+export function requireScope(token: Token, scope: string): void {
+  if (token.scopes.includes(scope) || token.scopes.includes('api')) return;
+  const message = `Insufficient scope. Required: ${scope}`;
+  throw new ServiceError('forbidden', message, {
+    label: message,
+    headers: { 'WWW-Authenticate': `Bearer realm="almanac", error="insufficient_scope", scope="${scope}"` },
+  });
+}
