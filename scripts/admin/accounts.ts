@@ -4,7 +4,10 @@ import { noAccount, type Operator, OperatorError } from './operator.ts';
 export const plans = ['free', 'plus', 'business', 'enterprise'] as const;
 export const billingStatuses = ['current', 'overdue', 'cancelled'] as const;
 
+/** The same members as `.almanac/credentials.json`, and the account's id under both its names. */
 export type NewAccount = {
+  id: number;
+  base_url?: string;
   account_id: number;
   name: string;
   plan: string;
@@ -28,6 +31,8 @@ export async function createAccount(
   await operator.service('billing').OpenAccount(caller, { plan: wanted.plan });
   await operator.service('metadata').OpenAccount(caller, {});
   return {
+    id: made.account_id,
+    ...(operator.baseUrl ? { base_url: operator.baseUrl } : {}),
     account_id: made.account_id,
     name: wanted.name,
     plan: wanted.plan,
@@ -53,7 +58,7 @@ export async function updateAccount(operator: Operator, accountId: number, chang
   const caller = { accountId };
   await operator.service('identity').GetAccount(caller, {}); // an unknown account is said to be unknown
   const books = await operator.service('billing').UpdateAccountBilling(caller, changes);
-  return { account_id: accountId, ...books };
+  return { id: accountId, ...books };
 }
 
 /** All accounts with plan, state and this month's usage. */

@@ -37,7 +37,7 @@ export const commands = {
     },
     show: (made: Awaited<ReturnType<typeof createAccount>>) =>
       [
-        `Account ${made.account_id} "${made.name}" (${made.plan})`,
+        `Account ${made.id} "${made.name}" (${made.plan})`,
         `  administrator  ${made.admin.email}`,
         `  password       ${made.admin.password}`,
         `  client id      ${made.application.client_id}`,
@@ -64,7 +64,7 @@ export const commands = {
       if (Object.keys(changes).length === 0) throw new OperatorError('Nothing to change: name at least one option.');
       return (operator) => updateAccount(operator, accountId, changes);
     },
-    show: (books: Awaited<ReturnType<typeof updateAccount>>) => `Account ${books.account_id}: ${describeBooks(books)}`,
+    show: (books: Awaited<ReturnType<typeof updateAccount>>) => `Account ${books.id}: ${describeBooks(books)}`,
   },
   'accounts list': {
     usage: 'accounts list',

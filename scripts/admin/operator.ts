@@ -10,6 +10,8 @@ type Jwk = Record<string, unknown>;
 export const noAccount = { accountId: 0 };
 
 export type Operator = {
+  /** Where clients reach the system, when that is known. */
+  baseUrl: string | undefined;
   service<N extends RpcServiceName>(name: N): RpcClient<N>;
   close(): void;
 };
@@ -17,11 +19,14 @@ export type Operator = {
 /** Something the operator has to put right; shown without a stack. */
 export class OperatorError extends Error {}
 
+export type OperatorConfig = { key: Jwk; addresses: Record<string, string>; baseUrl?: string | undefined };
+
 /** Clients are made when first asked for. */
-export async function createOperator(given: { key: Jwk; addresses: Record<string, string> }): Promise<Operator> {
+export async function createOperator(given: OperatorConfig): Promise<Operator> {
   const sign: ContextSigner = await createContextSigner('operator', given.key);
   const clients = new Map<string, ClosableRpcClient<RpcServiceName>>();
   return {
+    baseUrl: given.baseUrl,
     service: <N extends RpcServiceName>(name: N) => {
       const address = given.addresses[name];
       if (!address)
@@ -40,7 +45,7 @@ export async function createOperator(given: { key: Jwk; addresses: Record<string
  * Reads key and addresses from the environment (ALMANAC_OPERATOR_KEY, IDENTITY_RPC …), or else from the embedded system
  * that runs here.
  */
-export function readOperatorConfig(env: NodeJS.ProcessEnv): { key: Jwk; addresses: Record<string, string> } {
+export function readOperatorConfig(env: NodeJS.ProcessEnv): OperatorConfig {
   const home = readHome(env);
   const runtime = readRuntime(home);
   const names = ['identity', 'metadata', 'data', 'jobs', 'billing'];
@@ -54,7 +59,11 @@ export function readOperatorConfig(env: NodeJS.ProcessEnv): { key: Jwk; addresse
     throw new OperatorError(
       `No system is known: start one with "npm start", or set IDENTITY_RPC, BILLING_RPC, METADATA_RPC and JOBS_RPC (looked in ${home.folder}).`,
     );
-  return { key: readKey(env.ALMANAC_OPERATOR_KEY, home.secrets), addresses };
+  return {
+    key: readKey(env.ALMANAC_OPERATOR_KEY, home.secrets),
+    addresses,
+    baseUrl: env.ALMANAC_PUBLIC_URL || runtime?.base_url,
+  };
 }
 
 function readKey(text: string | undefined, secretsFile: string): Jwk {

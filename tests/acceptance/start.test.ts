@@ -1,0 +1,118 @@
+// `npm start` itself: first and second start, what it says when it can't, what it leaves when it stops or is killed.
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApi } from '@almanac/api-client/api';
+import { signInMachine, signInPerson } from '@almanac/api-client/sign-in';
+import { type RunningSystem, readProcesses, startSystem } from '@almanac/testkit/system';
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+async function allGone(pids: number[]): Promise<boolean> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
+    if (!pids.some(isAlive)) return true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return false;
+}
+
+describe('npm start', () => {
+  let home: string;
+  let system: RunningSystem;
+
+  beforeAll(async () => {
+    home = mkdtempSync(join(tmpdir(), 'almanac-start-'));
+    system = await startSystem({ home, demo: true });
+  });
+
+  afterAll(async () => {
+    await system.stop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const readCredentials = () => JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'));
+  const rowCount = async (name: string) => {
+    const { application } = readCredentials();
+    const api = createApi(system.baseUrl, (await signInMachine(system.baseUrl, application)).access_token);
+    const { data } = await api.get(`/deployed_table_definitions?q=name:eq:${name}`);
+    const grid = await api.post('/table_data/grid', { table_definition_id: data[0].id, startRow: 0, endRow: 1 });
+    return grid.rowCount;
+  };
+
+  it('writes credentials that work, for their owner only, and shows where they are', async () => {
+    const credentials = readCredentials();
+    expect(credentials).toEqual({
+      base_url: system.baseUrl,
+      account_id: expect.any(Number),
+      admin: { email: expect.any(String), password: expect.any(String) },
+      application: {
+        client_id: expect.any(String),
+        client_secret: expect.any(String),
+        redirect_uri: expect.any(String),
+      },
+    });
+    for (const file of ['credentials.json', 'secrets.json'])
+      expect(statSync(join(home, file)).mode & 0o777).toBe(0o600);
+    const tokens = await signInPerson(system.baseUrl, credentials.application, credentials.admin);
+    const account = await createApi(system.baseUrl, tokens.access_token).get('/account');
+    expect(account).toMatchObject({ id: credentials.account_id, plan: 'business', billing_status: 'current' });
+    expect(system.output()).toContain('credentials.json');
+    expect(system.output()).toContain(`${system.baseUrl}/api/v1/`);
+    expect(system.output()).not.toContain(credentials.application.client_secret);
+  });
+
+  it('has loaded ISO data', async () => {
+    expect(await rowCount('Countries')).toBeGreaterThan(240);
+    expect(await rowCount('Subdivisions')).toBeGreaterThan(5_000);
+    expect(await rowCount('Currencies')).toBeGreaterThan(170);
+    expect(await rowCount('Languages')).toBeGreaterThan(7_000);
+  });
+
+  it('says so when it is already running', async () => {
+    await expect(startSystem({ home })).rejects.toThrow(`already running at ${system.baseUrl}`);
+  });
+
+  it('says so when its port is taken', async () => {
+    const other: Server = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    await expect(startSystem({ env: { PORT: String(port) } })).rejects.toThrow(
+      `Port ${port} is in use by another program`,
+    );
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it('stops everything when asked, and takes up the same state when started again', async () => {
+    const pids = Object.values(readProcesses(home));
+    expect(pids).toHaveLength(7);
+    const before = readCredentials();
+    expect(await system.stop({ keep: true })).toBe(0);
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(existsSync(join(home, 'running.pid'))).toBe(false);
+    system = await startSystem({ home, demo: true });
+    expect(readCredentials()).toEqual({ ...before, base_url: system.baseUrl });
+    expect(await rowCount('Subdivisions')).toBeGreaterThan(5_000);
+  });
+
+  it('leaves nothing behind when it is killed, and starts again after that', async () => {
+    const pids = Object.values(readProcesses(home));
+    await system.kill();
+    expect(await allGone(pids)).toBe(true);
+    system = await startSystem({ home, demo: true });
+    expect(await rowCount('Subdivisions')).toBeGreaterThan(5_000);
+  });
+
+  it('starts again at once after it was killed, beside what is still going', async () => {
+    await system.kill();
+    system = await startSystem({ home, demo: true });
+    expect(await rowCount('Countries')).toBeGreaterThan(240);
+  });
+});
