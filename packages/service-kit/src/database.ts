@@ -38,7 +38,9 @@ export function createPool(options: PoolOptions): pg.Pool {
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser },
   });
-  pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'));
+  pool.on('error', (error) => {
+    if (!pool.ending) logger.warn({ err: error }, 'an idle database connection was lost');
+  });
   // A connection in use reports its loss to the running query; without a listener the same event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { jest } from '@jest/globals';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { type BusMessage, UnroutableError } from './bus/message.ts';
 import { createPool, pgSql, withTransaction } from './database.ts';
 import { receiveOnce, sweepInbox } from './inbox.ts';
 import { announce, createOutboxRelay, type OutboxRelay } from './outbox.ts';
-
-jest.setTimeout(60_000);
 
 const logger = pino({ level: 'silent' });
 let database: TestDatabase;

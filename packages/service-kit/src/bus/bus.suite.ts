@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
-import { jest } from '@jest/globals';
 import { pino } from 'pino';
 import { createPool, withTransaction } from '../database.ts';
 import { announce, createOutboxRelay } from '../outbox.ts';
@@ -16,8 +15,6 @@ const logger = pino({ level: process.env.ALMANAC_TEST_LOG_LEVEL ?? 'silent' });
 /** Declares the tests; `url` is asked for when they run. */
 export function describeBus(transport: string, url: () => string): void {
   describe(`bus on ${transport}`, () => {
-    jest.setTimeout(90_000); // the death of a consumer is noticed after seconds
-
     const buses: Bus[] = [];
     let proxies: TcpProxy[] = [];
     let type = '';
