@@ -1,0 +1,43 @@
+import { helpText, readInvocation } from './commands.ts';
+
+const problem = (line: string) => {
+  try {
+    readInvocation(line.split(' '));
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return undefined;
+};
+
+describe("the operators' commands", () => {
+  it('ask for help when nothing, or help, is said', () => {
+    for (const words of [[], ['--help'], ['help'], ['accounts', 'create', '-h']])
+      expect(readInvocation(words)).toBeUndefined();
+    for (const name of ['accounts create', 'accounts update', 'accounts list', 'keys rotate', 'jobs retry'])
+      expect(helpText()).toContain(name);
+  });
+
+  it.each([
+    ['accounts delete 1', 'There is no command "accounts delete"'],
+    ['accounts create --plan free --admin-email a@b.example', '--name is missing'],
+    ['accounts create --name A --plan gold --admin-email a@b.example', '--plan should be one of'],
+    ['accounts create --name A --plan free --admin-email nobody', '--admin-email should be an e-mail address'],
+    ['accounts update', 'Which account?'],
+    ['accounts update abc --plan free', 'Which account?'],
+    ['accounts update 1', 'Nothing to change'],
+    ['accounts update 1 --overage maybe', '--overage should be one of on, off'],
+    ['accounts update 1 --allowance -5', '--allowance'],
+    ['accounts update 1 --allowance many', '--allowance should be a whole number'],
+    ['accounts update 1 --overdue-since yesterday', '--overdue-since should be an ISO 8601 time'],
+    ['accounts update 1 2 --plan free', 'What is "2"?'],
+    ['accounts list --colour red', 'colour'],
+    ['jobs retry', 'Which job?'],
+  ])('%s: %s', (line, words) => {
+    expect(problem(line)).toContain(words);
+  });
+
+  it('are understood when they are right', () => {
+    expect(problem('accounts update 1 --plan free --overdue-since 2026-01-31T00:00:00Z --json')).toBeUndefined();
+    expect(problem('keys rotate')).toBeUndefined();
+  });
+});
