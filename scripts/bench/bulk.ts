@@ -44,7 +44,7 @@ async function runImport(api: Api, table: DeployedTable, csv: Buffer, rows: numb
   await api.post(`/imports/${id}/upload_complete`);
   const done = await finished(() => api.get(`/imports/${id}`));
   const seconds = (performance.now() - begun) / 1000;
-  const inserted = done.tables?.[0]?.metrics?.inserted;
+  const inserted = done.import_tables?.[0]?.metrics?.inserted;
   if (done.status !== 'completed' || inserted !== rows) throw new Error(`The import ended as ${JSON.stringify(done)}`);
   return seconds;
 }

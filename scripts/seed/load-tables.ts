@@ -5,15 +5,11 @@ import { domain, type SeedTable, toCsv } from './iso-data.ts';
 
 type Named = { id: number; name: string };
 type Definition = Named & { key: string };
-type ImportTable = { id: number; table_definition_id: number; status: string; upload_url: string; metrics?: unknown };
-type Import = Named & {
-  status: string;
-  correlation_code: string;
-  tables?: ImportTable[];
-  import_tables?: ImportTable[];
-};
+type ImportTable = { upload_url: string };
+type Import = { id: number; status: string };
 
-const finished = /^(completed|completed_with_errors|failed|cancelled|complete)$/;
+const correlationCode = 'demo-iso-data';
+const open = /^(created|uploading|processing)$/;
 
 /** Loads `tables` (each after those it refers to) into the account of `api` on `main`; answers the rows of each. */
 export async function loadTables(
@@ -28,10 +24,8 @@ export async function loadTables(
   const definitions = await ensureDefinitions(api, tables, domainId, branchId);
   announce('the deployment');
   await ensureDeployed(api, branchId, [...definitions.values()]);
-  for (const [place, wave] of wavesOf(tables).entries()) {
-    announce(`the rows of ${wave.map((table) => table.name).join(', ')}`);
-    await ensureImported(api, branchId, `demo-iso-${place + 1}`, wave, definitions);
-  }
+  announce(`the rows of ${tables.map((table) => table.name).join(', ')}`);
+  await ensureImported(api, branchId, tables, definitions);
   return tables.map((table) => ({ name: table.name, rows: table.rows.length }));
 }
 
@@ -89,40 +83,32 @@ async function ensureDeployed(api: Api, branchId: number, definitions: Definitio
   await api.post(`/deployments/${deployment.id}/deploy`);
 }
 
-// Tables that refer to others come a wave later: their rows need the others' rows.
-function wavesOf(tables: SeedTable[]): SeedTable[][] {
-  const refersTo = (table: SeedTable) => table.columns.some((column) => column.refersTo);
-  return [tables.filter((table) => !refersTo(table)), tables.filter(refersTo)].filter((wave) => wave.length > 0);
-}
-
+// One import loads its tables in the order in which they were added, so those that others refer to come first.
 async function ensureImported(
   api: Api,
   branchId: number,
-  code: string,
   tables: SeedTable[],
   definitions: Map<string, Definition>,
 ): Promise<void> {
-  const { data } = await api.get<Page<Import>>(`/imports?q=correlation_code:eq:${code}&per_page=1000`);
-  if (data.some(({ status }) => /^completed?$/.test(status))) return;
-  const under = data.find(({ status }) => status === 'processing');
-  const id = under?.id ?? (await startImport(api, branchId, code, tables, definitions));
+  const { data } = await api.get<Page<Import>>(`/imports?q=correlation_code:eq:${correlationCode}&per_page=1000`);
+  if (data.some(({ status }) => status === 'completed')) return;
+  const underWay = data.find(({ status }) => status === 'processing');
+  const id = underWay?.id ?? (await startImport(api, branchId, tables, definitions));
   const done = await poll(
     () => api.get<Import>(`/imports/${id}`),
-    ({ status }) => finished.test(status),
+    ({ status }) => !open.test(status),
     { timeoutMs: 300_000 },
   );
-  if (!/^completed?$/.test(done.status))
-    throw new Error(`The import of ${tables.map(({ name }) => name).join(', ')} ended as ${JSON.stringify(done)}`);
+  if (done.status !== 'completed') throw new Error(`The import of the ISO data ended as ${JSON.stringify(done)}`);
 }
 
 async function startImport(
   api: Api,
   branchId: number,
-  code: string,
   tables: SeedTable[],
   definitions: Map<string, Definition>,
 ): Promise<number> {
-  const { id } = await api.post<Import>('/imports', { branch_id: branchId, correlation_code: code });
+  const { id } = await api.post<Import>('/imports', { branch_id: branchId, correlation_code: correlationCode });
   for (const table of tables) {
     const { upload_url } = await api.post<ImportTable>(`/imports/${id}/tables`, {
       table_definition_id: definitions.get(table.name)?.id,

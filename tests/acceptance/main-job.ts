@@ -6,7 +6,11 @@ import { iso31661, iso31662 } from 'iso-3166';
 
 type Row = Record<string, unknown> & { svc_sk: number; svc_updated_at: string };
 type Grid = { rows: Row[]; rowCount: number };
-type Import = { id: number; status: string; tables: { id: number; status: string; metrics: Record<string, number> }[] };
+type Import = {
+  id: number;
+  status: string;
+  import_tables: { id: number; status: string; metrics: Record<string, number> }[];
+};
 type Export = {
   id: number;
   status: string;
@@ -106,13 +110,13 @@ export const steps: Step[] = [
     name: 'imports all countries and all subdivisions of ISO 3166 from CSV files',
     run: async (api, progress) => {
       const first = await load(api, progress.branchId, progress.countries, countriesCsv());
-      expect(first.tables[0]?.metrics).toMatchObject({
+      expect(first.import_tables[0]?.metrics).toMatchObject({
         rows_read: iso31661.length,
         inserted: iso31661.length,
         rejected: 0,
       });
       const second = await load(api, progress.branchId, progress.subdivisions, subdivisionsCsv());
-      expect(second.tables[0]?.metrics).toMatchObject({
+      expect(second.import_tables[0]?.metrics).toMatchObject({
         rows_read: iso31662.length,
         inserted: iso31662.length,
         rejected: 0,
@@ -214,7 +218,7 @@ async function load(api: Api, branchId: number, tableDefinitionId: number, file:
     ({ status }) => /^(complete|completed|completed_with_errors|failed|cancelled)$/.test(status),
     { timeoutMs: 120_000 },
   );
-  expect(done).toMatchObject({ status: 'completed', tables: [{ status: 'completed' }] });
+  expect(done).toMatchObject({ status: 'completed', import_tables: [{ status: 'completed' }] });
   return done;
 }
 
