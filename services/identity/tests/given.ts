@@ -89,7 +89,10 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     clients.set(issuer, createRpcClient('identity', `127.0.0.1:${rpcPort}`, sign));
   }
   const rpc: Identity['rpc'] = (issuer) => (clients.get(issuer) as { client: RpcClient<'identity'> }).client;
-  const as: Identity['as'] = (claims) => createCaller(`${url}/api/v1/`, keys, claims);
+  const as: Identity['as'] = (claims) => {
+    const call = createCaller(url, keys, claims);
+    return (method, path, body, headers) => call(method, `/api/v1${path}`, body, headers);
+  };
   let made = 0;
 
   return {
@@ -97,10 +100,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     context: service.context,
     keys,
     rpc,
-    as: (claims) => {
-      const call = as(claims);
-      return (method, path, body, headers) => call(method, path.replace(/^\//, ''), body, headers);
-    },
+    as,
     async account(redirect = redirectUri) {
       made += 1;
       const answer = await rpc('operator').CreateAccount(
@@ -108,7 +108,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
         { name: `Account ${made}`, admin_email: `Admin${made}@example.com`, redirect_uri: redirect, plan: 'business' },
       );
       const { account_id: accountId, admin_user_id: userId } = answer;
-      return { ...answer, machine: this.as({ accountId }), admin: this.as({ accountId, userId }) };
+      return { ...answer, machine: as({ accountId }), admin: as({ accountId, userId }) };
     },
     events,
     async publish(type, payload) {

@@ -141,7 +141,10 @@ describe('the token endpoint', () => {
   });
 
   it('gives an application all of its scopes when it asks for none, and never more', async () => {
-    const made = await account.machine('POST', '/oauth_applications', { name: 'Reader', scopes: 'api:read api:delete' });
+    const made = await account.machine('POST', '/oauth_applications', {
+      name: 'Reader',
+      scopes: 'api:read api:delete',
+    });
     const own = { client_id: made.body.client_id, client_secret: made.body.client_secret };
     expect((await token({ ...machine, ...own })).body.scope).toBe('api:read api:delete');
     expect((await token({ ...machine, ...own, scope: 'api:read' })).body.scope).toBe('api:read');

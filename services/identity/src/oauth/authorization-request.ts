@@ -7,7 +7,7 @@ import { OAuthError, type OAuthErrorCode } from './oauth-error.ts';
 import type { Parameters } from './parameters.ts';
 import { grantScopes } from './scopes.ts';
 
-/** The parameters we know, as they came; forms carry them along and are signed for them. */
+/** The parameters we know. */
 const names = [
   'client_id',
   'redirect_uri',
@@ -25,7 +25,8 @@ export type AuthorizationRequest = {
   state: string | undefined;
   scope: string;
   codeChallenge: string | undefined;
-  fields: Record<string, string>;
+  /** All of it as one word. */
+  packed: string;
 };
 
 /** The client or its address can't be trusted: nobody is sent anywhere. */
@@ -45,14 +46,18 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** The known parameters of a request, to be carried along. */
-export function fieldsOf(parameters: Parameters): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = parameters.find(name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+/** The known parameters of a request as one opaque word, so that forms carry them along untouched. */
+function pack(parameters: Parameters): string {
+  const pairs = names.flatMap((name) => {
+    const value = parameters.find(name);
+    return value === undefined ? [] : [[name, value] as [string, string]];
+  });
+  return Buffer.from(new URLSearchParams(pairs).toString()).toString('base64url');
+}
+
+/** The query that such a word stands for. Only for words that are signed. */
+export function unpack(packed: string): string {
+  return Buffer.from(packed, 'base64url').toString('utf8');
 }
 
 export async function readAuthorizationRequest(
@@ -70,7 +75,7 @@ export async function readAuthorizationRequest(
     const scope = grantScopes(client.scopes, parameters.find('scope'));
     if (scope === undefined)
       throw new OAuthError('invalid_scope', 'The scope is unknown or wider than the application has.');
-    return { client, redirectUri, state, scope, codeChallenge, fields: fieldsOf(parameters) };
+    return { client, redirectUri, state, scope, codeChallenge, packed: pack(parameters) };
   } catch (error) {
     if (error instanceof OAuthError) throw new RefusedRequest(error.code, error.message, redirectUri, state);
     throw error;

@@ -8,14 +8,14 @@ import { outOfBandUri, withParameters } from '../redirect-uris.ts';
 import { createCode } from './authorization-code.ts';
 import {
   type AuthorizationRequest,
-  fieldsOf,
   RefusedRequest,
   readAuthorizationRequest,
   UntrustedRequest,
+  unpack,
 } from './authorization-request.ts';
 import { logIn } from './log-in.ts';
 import { toOAuthError } from './oauth-error.ts';
-import { type Parameters, readPostedForm, readQuery } from './parameters.ts';
+import { Parameters, readPostedForm, readQuery } from './parameters.ts';
 import { parseScopes } from './scopes.ts';
 import {
   beginSession,
@@ -43,15 +43,14 @@ export function showAuthorization(ctx: IdentityContext): RequestHandler {
 /** POST /oauth/login: checks the password and goes back to the request. */
 export function takeLogIn(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/login', async (req, res) => {
-    const parameters = await readPostedForm(req, res);
-    if (!comesFromOurForm(ctx, req, parameters, 'log in')) return refuseForm(res);
-    const request = await readAuthorizationRequest(ctx, parameters);
-    const email = parameters.find('email') ?? '';
-    const outcome = await logIn(ctx, req, request.client, email, parameters.find('password') ?? '');
+    const { posted, carried } = await readOurForm(ctx, req, res, 'log in');
+    const request = await readAuthorizationRequest(ctx, new Parameters(unpack(carried)));
+    const email = posted.find('email') ?? '';
+    const outcome = await logIn(ctx, req, request.client, email, posted.find('password') ?? '');
     if ('person' in outcome) {
       await beginSession(ctx, req, res, outcome.person);
       rememberDevice(ctx, res, outcome.person.id);
-      return backToRequest(ctx, res, request.fields);
+      return backToRequest(ctx, res, carried);
     }
     if (outcome.waitSeconds > 0) res.set('Retry-After', String(outcome.waitSeconds));
     const status = outcome.waitSeconds > 0 ? 429 : 422;
@@ -62,13 +61,12 @@ export function takeLogIn(ctx: IdentityContext): RequestHandler {
 /** POST /oauth/authorize: the decision; the client gets a code or access_denied. */
 export function takeDecision(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/authorize', async (req, res) => {
-    const parameters = await readPostedForm(req, res);
-    if (!comesFromOurForm(ctx, req, parameters, 'consent')) return refuseForm(res);
-    const request = await readAuthorizationRequest(ctx, parameters);
+    const { posted, carried } = await readOurForm(ctx, req, res, 'consent');
+    const request = await readAuthorizationRequest(ctx, new Parameters(unpack(carried)));
     const person = await findPersonFor(ctx, findSessionId(ctx, req), request);
-    if (!person) return backToRequest(ctx, res, request.fields);
+    if (!person) return backToRequest(ctx, res, carried);
     const { client, redirectUri, state, scope, codeChallenge } = request;
-    if (parameters.find('decision') !== 'allow')
+    if (posted.find('decision') !== 'allow')
       throw new RefusedRequest('access_denied', 'The user did not allow it.', redirectUri, state);
     const code = await createCode(ctx, {
       client,
@@ -89,10 +87,9 @@ export function takeDecision(ctx: IdentityContext): RequestHandler {
 /** POST /oauth/logout: ends the session and goes back to the request. */
 export function takeLogOut(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/logout', async (req, res) => {
-    const parameters = await readPostedForm(req, res);
-    if (!comesFromOurForm(ctx, req, parameters, 'log out')) return refuseForm(res);
+    const { carried } = await readOurForm(ctx, req, res, 'log out');
     await endSession(ctx, req, res);
-    backToRequest(ctx, res, fieldsOf(parameters));
+    backToRequest(ctx, res, carried);
   });
 }
 
@@ -115,7 +112,7 @@ function showLogIn(
   request: AuthorizationRequest,
   retry?: Retry,
 ): void {
-  const hidden = { ...request.fields, csrf: csrfToken(ctx, sessionId, 'log in', request.fields) };
+  const hidden = carry(ctx, sessionId, 'log in', request.packed);
   sendPage(res, {
     title: retry ? 'Log in again' : 'Log in',
     status: retry?.status,
@@ -128,7 +125,7 @@ async function showConsent(
   ctx: IdentityContext,
   res: Response,
   sessionId: string,
-  { client, redirectUri, scope, fields }: AuthorizationRequest,
+  { client, redirectUri, scope, packed }: AuthorizationRequest,
   person: Person,
 ): Promise<void> {
   const account = await ctx.prisma.account.findUniqueOrThrow({
@@ -145,8 +142,8 @@ async function showConsent(
       email: person.email,
       scopes: parseScopes(scope) ?? [],
       destination: outOfBand ? 'You will get a code to copy.' : `You will be sent to ${placeOf(redirectUri)}.`,
-      hidden: { ...fields, csrf: csrfToken(ctx, sessionId, 'consent', fields) },
-      logOut: { ...fields, csrf: csrfToken(ctx, sessionId, 'log out', fields) },
+      hidden: carry(ctx, sessionId, 'consent', packed),
+      logOut: carry(ctx, sessionId, 'log out', packed),
     }),
   });
 }
@@ -156,18 +153,26 @@ function placeOf(redirectUri: string): string {
   return host === '' ? `the app ${protocol.slice(0, -1)}` : host;
 }
 
-function comesFromOurForm(ctx: IdentityContext, req: Request, parameters: Parameters, form: string): boolean {
-  return isCsrfToken(ctx, findSessionId(ctx, req), form, fieldsOf(parameters), parameters.find('csrf'));
+type FormName = 'log in' | 'consent' | 'log out';
+
+/** What a form carries unseen: the request it is about, and the proof that we made the form for this visitor and request. */
+function carry(ctx: IdentityContext, sessionId: string, form: FormName, packed: string): Record<string, string> {
+  return { request: packed, csrf: csrfToken(ctx, sessionId, form, packed) };
 }
 
-function refuseForm(res: Response): void {
-  const sentences = ['This form is out of date or was not made here.', 'Go back to the application and begin again.'];
-  showMessage(res, 403, 'This form can’t be accepted', ...sentences);
+/** Reads a form of ours; one that we didn't make just so for this visitor is refused. */
+async function readOurForm(ctx: IdentityContext, req: Request, res: Response, form: FormName) {
+  const posted = await readPostedForm(req, res);
+  const carried = posted.find('request') ?? '';
+  if (!isCsrfToken(ctx, findSessionId(ctx, req), form, carried, posted.find('csrf'))) throw new ForeignForm();
+  return { posted, carried };
 }
+
+class ForeignForm extends Error {}
 
 // 303, so that the browser asks with GET; our own address comes from configuration, the rest is encoded.
-function backToRequest(ctx: IdentityContext, res: Response, fields: Record<string, string>): void {
-  redirect(res, withParameters(`${ctx.config.common.publicUrl}/oauth/authorize`, fields));
+function backToRequest(ctx: IdentityContext, res: Response, packed: string): void {
+  redirect(res, `${ctx.config.common.publicUrl}/oauth/authorize?${unpack(packed)}`);
 }
 
 function answerClient(
@@ -203,7 +208,15 @@ function pageEndpoint(
 }
 
 function showFailure(ctx: IdentityContext, res: Response, thrown: unknown): void {
-  if (thrown instanceof UntrustedRequest) showMessage(res, 400, 'This request can’t be accepted', thrown.message);
+  if (thrown instanceof ForeignForm)
+    showMessage(
+      res,
+      403,
+      'This form can’t be accepted',
+      'This form is out of date or was not made here.',
+      'Go back to the application and begin again.',
+    );
+  else if (thrown instanceof UntrustedRequest) showMessage(res, 400, 'This request can’t be accepted', thrown.message);
   else if (thrown instanceof RefusedRequest) {
     const { code, redirectUri, state, message } = thrown;
     if (redirectUri === outOfBandUri) showMessage(res, 400, 'The request was refused', `${code}: ${message}`);

@@ -79,24 +79,19 @@ export async function endSession(ctx: IdentityContext, req: Request, res: Respon
 }
 
 /** A token that only this visitor's form for this very request can carry. */
-export function csrfToken(
-  ctx: IdentityContext,
-  sessionId: string,
-  form: string,
-  request: Record<string, string>,
-): string {
-  return ctx.pageSigner.sign(`csrf ${form}`, [sessionId, JSON.stringify(request)]);
+export function csrfToken(ctx: IdentityContext, sessionId: string, form: string, request: string): string {
+  return ctx.pageSigner.sign(`csrf ${form}`, [sessionId, request]);
 }
 
 export function isCsrfToken(
   ctx: IdentityContext,
   sessionId: string | undefined,
   form: string,
-  request: Record<string, string>,
+  request: string,
   token: string | undefined,
 ): boolean {
   if (sessionId === undefined || token === undefined) return false;
-  return ctx.pageSigner.verify(`csrf ${form}`, [sessionId, JSON.stringify(request)], token);
+  return ctx.pageSigner.verify(`csrf ${form}`, [sessionId, request], token);
 }
 
 /** Marks a browser as one in which this person has logged in before. */

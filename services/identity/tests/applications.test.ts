@@ -1,0 +1,135 @@
+// /oauth_applications: what may be registered, who may see it, and what becomes of secrets and tokens.
+import { eventually } from '@almanac/testkit/eventually';
+import { type Account, givenIdentity, type Identity, postForm } from './given.ts';
+
+describe('OAuth applications', () => {
+  let identity: Identity;
+  let account: Account;
+
+  beforeAll(async () => {
+    identity = await givenIdentity();
+    account = await identity.account();
+  });
+  afterAll(() => identity.close());
+
+  const token = (client_id: string, client_secret: string) =>
+    postForm(`${identity.url}/oauth/token`, { grant_type: 'client_credentials', client_id, client_secret });
+
+  it('are made with a secret that is shown once', async () => {
+    const made = await account.admin('POST', '/oauth_applications', {
+      oauth_application: {
+        name: 'Nightly load',
+        redirect_uri: 'https://a.example/cb\n http://localhost:3000/cb \n',
+        scopes: 'api:write api:read',
+      },
+    });
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      name: 'Nightly load',
+      redirect_uri: 'https://a.example/cb\nhttp://localhost:3000/cb',
+      scopes: 'api:read api:write',
+      confidential: true,
+      client_secret: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+    });
+    expect((await token(made.body.client_id, made.body.client_secret)).status).toBe(200);
+    const shown = await account.admin('GET', `/oauth_applications/${made.body.id}`);
+    const listed = await account.admin('GET', '/oauth_applications?q=name:starts_with:night');
+    const changed = await account.admin('PATCH', `/oauth_applications/${made.body.id}`, { name: 'Load' });
+    expect(listed.body.meta.total_count).toBe(1);
+    expect(changed.body.name).toBe('Load');
+    for (const { body } of [shown, listed, changed]) {
+      expect(JSON.stringify(body)).not.toContain(made.body.client_secret);
+      expect(JSON.stringify(body)).not.toMatch(/secret|digest/);
+    }
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'https://*.example/cb',
+    'http://app.example/cb',
+    'https://app.example/cb#f',
+    'https://user@app.example/cb',
+    'https://app.example/a/../b',
+    'not a uri',
+    'ftp://app.example/',
+  ])('can not be given the address %s', async (redirect_uri) => {
+    const answer = await account.admin('POST', '/oauth_applications', { name: 'X', redirect_uri });
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors[0]).toMatch(/^Redirect uri /);
+  });
+
+  it('report every problem, and refuse what is not theirs to say', async () => {
+    const bad = await account.admin('POST', '/oauth_applications', {
+      name: ' ',
+      scopes: 'api root',
+      redirect_uri: 'x',
+    });
+    expect(bad.status).toBe(422);
+    expect(bad.body.errors).toHaveLength(3);
+    for (const more of [{ client_id: 'mine' }, { client_secret: 'mine' }, { account_id: 1 }])
+      expect((await account.admin('POST', '/oauth_applications', { name: 'X', ...more })).status).toBe(400);
+    expect((await account.admin('GET', '/oauth_applications?q=secret:contains:a')).status).toBe(400);
+  });
+
+  it('get a new secret; the old one stops at once', async () => {
+    const made = await account.admin('POST', '/oauth_applications', { name: 'Rotating', scopes: 'api' });
+    const renewed = await account.admin('POST', `/oauth_applications/${made.body.id}/regenerate_secret`);
+    expect(renewed.status).toBe(200);
+    expect((await token(made.body.client_id, made.body.client_secret)).status).toBe(401);
+    expect((await token(made.body.client_id, renewed.body.client_secret)).status).toBe(200);
+  });
+
+  it('that are public have no secret, also when they become so', async () => {
+    const made = await account.admin('POST', '/oauth_applications', { name: 'Turning', scopes: 'api' });
+    await account.admin('PATCH', `/oauth_applications/${made.body.id}`, { confidential: false });
+    expect((await token(made.body.client_id, made.body.client_secret)).status).toBe(401);
+    expect((await account.admin('POST', `/oauth_applications/${made.body.id}/regenerate_secret`)).status).toBe(422);
+  });
+
+  it('that are deleted take their tokens along', async () => {
+    const made = await account.admin('POST', '/oauth_applications', { name: 'Leaving', scopes: 'api' });
+    const { id, client_id, client_secret } = made.body;
+    const issued = await token(client_id, client_secret);
+    expect(issued.status).toBe(200);
+    expect((await account.admin('DELETE', `/oauth_applications/${id}`)).status).toBe(204);
+    expect((await token(client_id, client_secret)).status).toBe(401);
+    const { revocations } = await identity.rpc('gateway').ListRevocations({ accountId: 0 }, {});
+    const revocation = revocations.find(({ subject }) => subject === client_id);
+    expect(revocation).toMatchObject({ kind: 'application', reason: 'application_deleted' });
+    expect(Date.parse(revocation?.issued_before as string)).toBeGreaterThan(Date.now());
+    await eventually(() => {
+      const told = identity.events.filter(
+        ({ payload }) => payload.client_id === client_id || payload.subject === client_id,
+      );
+      expect(told.map(({ type }) => type)).toEqual(
+        expect.arrayContaining(['identity.token.revoked', 'identity.application.changed']),
+      );
+    });
+  });
+
+  it('of another account are not found, byte for byte as if they never existed', async () => {
+    const stranger = await identity.account();
+    const { body } = await account.admin('POST', '/oauth_applications', { name: 'Ours', scopes: 'api' });
+    for (const [method, path, content] of [
+      ['GET', ''],
+      ['PATCH', '', { name: 'Theirs' }],
+      ['DELETE', ''],
+      ['POST', '/regenerate_secret'],
+    ] as [string, string, unknown?][]) {
+      const foreign = await stranger.admin(method, `/oauth_applications/${body.id}${path}`, content);
+      const unknown = await stranger.admin(method, `/oauth_applications/2147483647${path}`, content);
+      expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
+    }
+    expect((await token(body.client_id, body.client_secret)).status).toBe(200);
+    const listed = await stranger.admin('GET', '/oauth_applications');
+    expect(listed.body.data.map(({ name }: { name: string }) => name)).toEqual(['First application']);
+  });
+
+  it('are the administrators’ business', async () => {
+    const made = await account.admin('POST', '/users', { email: 'ordinary@example.com' });
+    const ordinary = identity.as({ accountId: account.account_id, userId: made.body.id });
+    expect((await ordinary('GET', '/oauth_applications')).status).toBe(403);
+    expect((await ordinary('POST', '/oauth_applications', { name: 'X' })).status).toBe(403);
+  });
+});

@@ -1,0 +1,87 @@
+// POST /oauth/revoke and /oauth/introspect: for an application's own tokens, and for nobody else's.
+import { eventually } from '@almanac/testkit/eventually';
+import { decodeJwt } from 'jose';
+import { type Account, codeOf, exchange, givenIdentity, type Identity, postForm, refresh } from './given.ts';
+
+describe('revocation and introspection', () => {
+  let identity: Identity;
+  let account: Account;
+
+  beforeAll(async () => {
+    identity = await givenIdentity();
+    account = await identity.account();
+  });
+  afterAll(() => identity.close());
+
+  const own = (of: Account) => ({ client_id: of.client_id, client_secret: of.client_secret });
+  const revoke = (token: string, of = account) => postForm(`${identity.url}/oauth/revoke`, { ...own(of), token });
+  const introspect = async (token: string, of = account) =>
+    (await postForm(`${identity.url}/oauth/introspect`, { ...own(of), token })).body;
+  const machineToken = async () =>
+    (await postForm(`${identity.url}/oauth/token`, { ...own(account), grant_type: 'client_credentials' })).body
+      .access_token as string;
+  const personTokens = async () => (await exchange(identity, account, await codeOf(identity, account))).body;
+
+  it('revokes an access token and tells gateways until it would have expired', async () => {
+    const token = await machineToken();
+    expect(await introspect(token)).toMatchObject({ active: true, client_id: account.client_id, token_type: 'Bearer' });
+    expect((await revoke(token)).status).toBe(200);
+    expect(await introspect(token)).toEqual({ active: false });
+    const { jti, exp } = decodeJwt(token);
+    const { revocations } = await identity.rpc('gateway').ListRevocations({ accountId: 0 }, {});
+    const expires_at = new Date((exp as number) * 1000).toISOString();
+    const revocation = { kind: 'token', subject: jti, issued_before: expires_at, expires_at, reason: 'revoked' };
+    expect(revocations).toContainEqual(revocation);
+    await eventually(() =>
+      expect(identity.events.map(({ payload }) => payload)).toContainEqual({
+        ...revocation,
+        account_id: account.account_id,
+      }),
+    );
+  });
+
+  it('revokes a refresh token with all that came of it', async () => {
+    const first = await personTokens();
+    const second = (await refresh(identity, account, first.refresh_token)).body;
+    expect(await introspect(second.refresh_token)).toMatchObject({ active: true, user_id: account.admin_user_id });
+    await revoke(second.refresh_token);
+    for (const token of [first.access_token, second.access_token, second.refresh_token])
+      expect(await introspect(token)).toEqual({ active: false });
+    expect((await refresh(identity, account, second.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  it('revokes nothing that is another client’s, and says nothing about it', async () => {
+    const stranger = await identity.account();
+    const { access_token, refresh_token } = await personTokens();
+    for (const token of [access_token, refresh_token]) {
+      expect((await revoke(token, stranger)).status).toBe(200);
+      expect(await introspect(token, stranger)).toEqual({ active: false });
+      expect(await introspect(token)).toMatchObject({ active: true });
+    }
+  });
+
+  it('answers 200 to what is no token, and needs one', async () => {
+    for (const token of ['x', 'a.b.c', '{}', 'a\0b']) expect((await revoke(token)).status).toBe(200);
+    expect((await revoke('')).body.error).toBe('invalid_request');
+  });
+
+  it('needs client authentication', async () => {
+    const token = await machineToken();
+    for (const endpoint of ['revoke', 'introspect'])
+      for (const credentials of [{}, { client_id: account.client_id }, { ...own(account), client_secret: 'wrong' }]) {
+        const answer = await postForm(`${identity.url}/oauth/${endpoint}`, { ...credentials, token } as Record<
+          string,
+          string
+        >);
+        expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
+      }
+    expect(await introspect(token)).toMatchObject({ active: true });
+  });
+
+  it('lets no public application introspect', async () => {
+    const made = await account.machine('POST', '/oauth_applications', { name: 'Public', confidential: false });
+    const { client_id } = made.body;
+    const answer = await postForm(`${identity.url}/oauth/introspect`, { client_id, token: 'x' });
+    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
+  });
+});

@@ -1,0 +1,205 @@
+// /users: who may be made, changed and deleted, and what becomes of tokens.
+import { Browser } from '@almanac/api-client/browser';
+import { eventually } from '@almanac/testkit/eventually';
+import { type Account, authorizeUrl, codeOf, exchange, givenIdentity, type Identity, openConsent } from './given.ts';
+
+const password = 'correct horse battery';
+
+describe('users', () => {
+  let identity: Identity;
+  let account: Account;
+
+  beforeAll(async () => {
+    identity = await givenIdentity();
+    account = await identity.account();
+  });
+  afterAll(() => identity.close());
+
+  let count = 0;
+  const newUser = async (more: Record<string, unknown> = {}, of = account) => {
+    count += 1;
+    return (await of.machine('POST', '/users', { email: `user${count}@example.com`, ...more })).body;
+  };
+  const administratorsOf = async (of: Account) =>
+    (await of.machine('GET', '/user_groups?q=name:eq:Administrators')).body.data[0].id as number;
+  const join = (user_id: number, user_group_id: number, of = account) =>
+    of.machine('POST', '/user_group_assignments', { user_id, user_group_id });
+
+  it('are made invited, and active with a password, which is never shown', async () => {
+    const invited = await account.admin('POST', '/users', {
+      user: { email: ' Ada@Example.com ', first_name: 'Ada', last_name: 'Lovelace', license_type: 'end_user' },
+    });
+    expect(invited.status).toBe(201);
+    expect(invited.body).toEqual({
+      id: expect.any(Number),
+      first_name: 'Ada',
+      last_name: 'Lovelace',
+      email: 'Ada@Example.com',
+      license_type: 'end_user',
+      status: 'invited',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      updated_at: expect.any(String),
+    });
+    await eventually(() =>
+      expect(identity.events).toContainEqual(
+        expect.objectContaining({
+          type: 'identity.user.invited',
+          payload: expect.objectContaining({ user_id: invited.body.id, account_id: account.account_id }),
+        }),
+      ),
+    );
+    const active = await account.admin('PATCH', `/users/${invited.body.id}`, { 'user[password]': password });
+    expect(active.body.status).toBe('active');
+    const shown = await account.admin('GET', `/users/${invited.body.id}`);
+    expect(shown.body.user_groups).toEqual([]);
+    expect(JSON.stringify([active.body, shown.body])).not.toMatch(/password|argon2/);
+    const person = { email: 'ada@example.com', password };
+    expect((await openConsent(new Browser(), authorizeUrl(identity, account), person)).status).toBe(200);
+  });
+
+  it('report every problem', async () => {
+    const none = await account.admin('POST', '/users', {});
+    expect([none.status, none.body]).toEqual([422, { error: 'Validation failed', errors: ["Email can't be blank"] }]);
+    const bad = await account.admin('POST', '/users', {
+      email: 'nowhere',
+      license_type: 'king',
+      password: 'short',
+      first_name: 'x'.repeat(256),
+    });
+    expect(bad.status).toBe(422);
+    expect(bad.body.errors).toHaveLength(4);
+    for (const email of [
+      'a@b@c',
+      'a b@c.d',
+      '"a@evil.test, b"@c.d',
+      'a@c.d\r\nBcc: e@f.g',
+      'a@evil.test,b@c.d',
+      '@c.d',
+    ])
+      expect((await account.admin('POST', '/users', { email })).status).toBe(422);
+    expect((await account.admin('POST', '/users', { email: 5 })).status).toBe(400);
+  });
+
+  it('can not be given what is not theirs to say', async () => {
+    const user = await newUser();
+    for (const more of [
+      { id: 1 },
+      { account_id: 1 },
+      { status: 'active' },
+      { created_at: 'x' },
+      { password_hash: 'x' },
+    ])
+      expect((await account.admin('PATCH', `/users/${user.id}`, more)).status).toBe(400);
+    expect((await account.admin('GET', '/users?q=password_hash:contains:a')).status).toBe(400);
+    expect((await account.admin('GET', '/users?sort=email_key')).status).toBe(400);
+  });
+
+  it('have an address that is theirs alone in the account, whatever its case', async () => {
+    const { email } = await newUser();
+    const taken = { error: 'Validation failed', errors: ['Email has already been taken'] };
+    for (const twin of [email, email.toUpperCase(), `\uFF55${email.slice(1)}`]) {
+      const answer = await account.admin('POST', '/users', { email: twin });
+      expect([answer.status, answer.body]).toEqual([422, taken]);
+    }
+    const other = await newUser();
+    expect((await account.admin('PATCH', `/users/${other.id}`, { email })).body).toEqual(taken);
+    expect((await account.admin('POST', '/users', { email: email.replace('@', '+tag@') })).status).toBe(201);
+    const stranger = await identity.account();
+    expect((await stranger.admin('POST', '/users', { email })).status).toBe(201);
+    const together = await Promise.all(
+      Array.from({ length: 8 }, () => account.admin('POST', '/users', { email: 'at-once@example.com' })),
+    );
+    expect(together.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(422)]);
+  });
+
+  it('are listed by page, filter and order', async () => {
+    const stranger = await identity.account();
+    for (const name of ['Cy', 'Bo', 'Al']) await newUser({ first_name: name, last_name: 'Listed' }, stranger);
+    const listed = await stranger.admin('GET', '/users?q=last_name:eq:Listed&sort=first_name&per_page=2&page=1');
+    expect(listed.body.data.map(({ first_name }: { first_name: string }) => first_name)).toEqual(['Al', 'Bo']);
+    expect(listed.body.meta).toEqual({ page: 1, per_page: 2, total_count: 3, total_pages: 2 });
+    expect((await stranger.admin('GET', '/users?unknown=1')).status).toBe(400);
+  });
+
+  it('are the administrators’ business: 404 comes before 403, 403 before what is wrong with the body', async () => {
+    const { id } = await newUser();
+    const ordinary = identity.as({ accountId: account.account_id, userId: id });
+    expect((await ordinary('GET', '/users')).status).toBe(403);
+    expect((await ordinary('PATCH', `/users/${id}`, { license_type: 'king' })).status).toBe(403);
+    expect((await ordinary('PATCH', '/users/2147483647', { x: 1 })).status).toBe(404);
+    expect((await ordinary('POST', '/users', { x: 1 })).status).toBe(403);
+    expect((await ordinary('DELETE', `/users/${id}`)).status).toBe(403);
+  });
+
+  it('of another account are not found, byte for byte as if they never existed', async () => {
+    const stranger = await identity.account();
+    const { id } = await newUser();
+    for (const [method, content] of [['GET'], ['PATCH', { first_name: 'X' }], ['DELETE']] as [string, unknown?][])
+      for (const call of [stranger.admin, stranger.machine]) {
+        const foreign = await call(method, `/users/${id}`, content);
+        const unknown = await call(method, '/users/99999999999', content);
+        expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
+      }
+    expect((await account.admin('GET', `/users/${id}`)).body.first_name).toBe('');
+  });
+
+  it('lose sessions with their old password', async () => {
+    const { id, email } = await newUser({ password });
+    const browser = new Browser();
+    await openConsent(browser, authorizeUrl(identity, account), { email, password });
+    expect((await browser.open(authorizeUrl(identity, account))).html).not.toContain('type="password"');
+    await account.admin('PATCH', `/users/${id}`, { password: 'another horse battery' });
+    expect((await browser.open(authorizeUrl(identity, account))).html).toContain('type="password"');
+  });
+
+  it('take their tokens, sessions and memberships along when they are deleted', async () => {
+    const { id, email } = await newUser({ password });
+    await join(id, await administratorsOf(account));
+    const person = { ...account, admin_email: email, admin_password: password };
+    const issued = await exchange(identity, account, await codeOf(identity, person));
+    expect(issued.status).toBe(200);
+    expect((await account.admin('DELETE', `/users/${id}`)).status).toBe(204);
+    expect((await account.admin('GET', `/users/${id}`)).status).toBe(404);
+    const { revocations } = await identity.rpc('gateway').ListRevocations({ accountId: 0 }, {});
+    expect(revocations).toContainEqual(
+      expect.objectContaining({ kind: 'user', subject: String(id), reason: 'user_deleted' }),
+    );
+    const asked = identity.rpc('metadata').GetEffectivePermissions({ accountId: account.account_id }, { user_id: id });
+    await expect(asked).rejects.toMatchObject({ kind: 'not_found' });
+    await eventually(() =>
+      expect(identity.events.filter(({ payload }) => payload.user_id === id).map(({ type }) => type)).toEqual(
+        expect.arrayContaining(['identity.user.deleted', 'identity.permission.changed']),
+      ),
+    );
+    const gone = identity.as({ accountId: account.account_id, userId: id });
+    const answer = await gone('GET', '/users');
+    expect([answer.status, answer.body.error]).toEqual([401, 'Invalid resource owner']);
+  });
+
+  it('can not delete themselves, nor the last administrator be deleted or capped by licence', async () => {
+    const own = await identity.account();
+    const self = await own.admin('DELETE', `/users/${own.admin_user_id}`);
+    expect([self.status, self.body.errors]).toEqual([422, ["You can't delete yourself."]]);
+    const rule = { error: 'Validation failed', errors: ['The account must keep at least one administrator.'] };
+    expect((await own.machine('DELETE', `/users/${own.admin_user_id}`)).body).toEqual(rule);
+    const capped = await own.machine('PATCH', `/users/${own.admin_user_id}`, { license_type: 'end_user' });
+    expect([capped.status, capped.body]).toEqual([422, rule]);
+    // An invited administrator can't log in yet, so he is no substitute.
+    const invited = await newUser({}, own);
+    await join(invited.id, await administratorsOf(own), own);
+    expect((await own.machine('DELETE', `/users/${own.admin_user_id}`)).status).toBe(422);
+    await own.machine('PATCH', `/users/${invited.id}`, { password });
+    expect((await own.machine('DELETE', `/users/${own.admin_user_id}`)).status).toBe(204);
+  });
+
+  it('can not remove each other as the last administrators at the same moment', async () => {
+    const own = await identity.account();
+    const second = await newUser({ password }, own);
+    await join(second.id, await administratorsOf(own), own);
+    const answers = await Promise.all([
+      own.machine('DELETE', `/users/${own.admin_user_id}`),
+      own.machine('DELETE', `/users/${second.id}`),
+    ]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 422]);
+  });
+});
