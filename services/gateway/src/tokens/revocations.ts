@@ -1,4 +1,5 @@
 // Which tokens are dead before their time: fed by events, and by asking identity whenever events may have been missed.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
 import type { Logger } from '@almanac/service-kit/logger';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
@@ -12,7 +13,7 @@ export type Revocations = {
   require(token: Token): void;
   /** False until identity has been asked once: nothing can be let in before. */
   isReady(): boolean;
-  /** Listens, asks, and goes on asking; resolves when listening, not when identity has answered. */
+  /** Listens, asks, and goes on asking; waits a moment for identity's first answer. */
   start(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -23,6 +24,8 @@ type Options = {
   logger: Logger;
   resyncMs?: number;
 };
+
+const firstAnswerMs = 5_000;
 
 // No account: the list is that of all.
 const everybody = { accountId: 0 };
@@ -99,6 +102,7 @@ export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: 
         { onConnected: () => void sync() },
       );
       void loop();
+      for (let waited = 0; !ready && waited < firstAnswerMs; waited += 50) await sleep(50);
     },
     async stop() {
       stopped = true;

@@ -1,0 +1,310 @@
+import { createContextVerifier } from '@almanac/service-kit/call-context';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { apiRoutes } from '../src/routes.ts';
+import {
+  callWith,
+  type FakeBilling,
+  type FakeIdentity,
+  type FakeServices,
+  getExactly,
+  givenBilling,
+  givenGateway,
+  givenIdentity,
+  givenServices,
+  publicUrl,
+  type TestGateway,
+} from './given.ts';
+
+let keys: TestKeys;
+let database: TestDatabase;
+let identity: FakeIdentity;
+let billing: FakeBilling;
+let services: FakeServices;
+let gateway: TestGateway;
+let token: string;
+
+beforeAll(async () => {
+  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
+  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
+  gateway = await givenGateway({
+    keys,
+    busUrl: database.url,
+    identity,
+    billingRpc: billing.rpc,
+    services: services.url,
+  });
+  token = await identity.token();
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
+  await database?.drop();
+});
+beforeEach(() => {
+  services.reached.length = 0;
+  services.answer(undefined);
+});
+
+const call = (method: string, path: string, init?: RequestInit) => callWith(gateway, token, method, path, init);
+const json = (body: unknown): RequestInit => ({
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
+});
+
+describe('forwarding', () => {
+  it('sends a call on with the context of its token, and the answer back as it is', async () => {
+    services.answer((_req, res) => {
+      res.writeHead(201, {
+        'content-type': 'application/json',
+        etag: '"7"',
+        'x-powered-by': 'secret',
+        server: 'secret',
+      });
+      res.end('{"id":7}');
+    });
+    const own = await identity.token({ account_id: 4, user_id: 9, scope: 'api:write api:read' });
+    const answer = await callWith(gateway, own, 'POST', '/api/v1/table_data?x=1&x=2', {
+      ...json({ a: 'ü' }),
+      headers: { 'content-type': 'application/json', 'x-request-id': 'my-request-1', 'idempotency-key': 'k1' },
+    });
+    expect([answer.status, await answer.text()]).toEqual([201, '{"id":7}']);
+    expect(answer.headers.get('etag')).toBe('"7"');
+    expect(answer.headers.get('x-request-id')).toBe('my-request-1');
+    expect(answer.headers.get('x-powered-by')).toBeNull();
+    expect(answer.headers.get('server')).toBeNull();
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    const [reached] = services.reached;
+    expect(reached).toMatchObject({ method: 'POST', url: '/api/v1/table_data?x=1&x=2', body: '{"a":"ü"}' });
+    expect(reached?.headers).toMatchObject({
+      'idempotency-key': 'k1',
+      'x-request-id': 'my-request-1',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': new URL(publicUrl).host,
+    });
+    expect(reached?.headers.authorization).toBeUndefined();
+    const verify = createContextVerifier(keys.publicKeys);
+    expect(await verify(String(reached?.headers['x-almanac-context']), 'r')).toEqual({
+      issuer: 'gateway',
+      accountId: 4,
+      userId: 9,
+      applicationId: 11,
+      scopes: ['api:write', 'api:read'],
+      branching: true,
+      requestId: 'r',
+    });
+  });
+
+  it('uses one signed context for many calls with one token', async () => {
+    for (let i = 0; i < 3; i += 1) await call('GET', '/api/v1/domains');
+    expect(new Set(services.reached.map((each) => each.headers['x-almanac-context'])).size).toBe(1);
+  });
+
+  it('tells a service nothing a client makes up about itself', async () => {
+    const plain = await call('GET', '/api/v1/domains');
+    const forged = {
+      'x-account-id': '2',
+      'x-user-id': '2',
+      'x-scopes': 'api',
+      'x-almanac-context': 'forged',
+      'x-almanac-anything': 'forged',
+      forwarded: 'for=6.6.6.6',
+      'x-forwarded-for': '6.6.6.6',
+      'x-forwarded-host': 'evil.test',
+      'x-forwarded-proto': 'https',
+      'x-original-url': '/admin',
+      'x-rewrite-url': '/admin',
+      'x-http-method-override': 'DELETE',
+      'grpc-metadata-context': 'forged',
+      cookie: 'a=b',
+      'x-request-id': 'no good id\t',
+    };
+    const answer = await call('GET', '/api/v1/domains', { headers: forged });
+    expect([answer.status, await answer.text()]).toEqual([plain.status, await plain.text()]);
+    const [first, second] = services.reached;
+    const without = (headers: Record<string, unknown> = {}) => ({ ...headers, 'x-request-id': '' });
+    expect(without(second?.headers)).toEqual(without(first?.headers));
+    expect(second?.method).toBe('GET');
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('passes HEAD on as HEAD', async () => {
+    const answer = await call('HEAD', '/api/v1/domains');
+    expect([answer.status, services.reached[0]?.method]).toEqual([200, 'HEAD']);
+  });
+
+  it('passes a large body through in both directions', async () => {
+    const text = 'x'.repeat(900_000);
+    services.answer((_req, res, body) => res.end(body));
+    const answer = await call('POST', '/api/v1/table_data', json({ text }));
+    expect(await answer.json()).toEqual({ text });
+  });
+
+  it('lets an upload through that is larger than any JSON', async () => {
+    const bytes = Buffer.alloc(3_000_000, 'a');
+    const answer = await call('PUT', '/api/v1/imports/1/tables/2/file', { body: bytes });
+    expect(answer.status).toBe(200);
+    expect(services.reached[0]?.body).toHaveLength(bytes.length);
+  });
+});
+
+describe('paths and methods', () => {
+  it.each(apiRoutes.map((route) => [route.method, route.path]))('routes %s %s', async (method, path) => {
+    const url = `/api/v1${path.replace(/\{\w+\}/g, '7')}`;
+    expect((await call(method, url)).status).toBe(200);
+    expect(services.reached[0]).toMatchObject({ method, url });
+  });
+
+  it.each([
+    '/api/v1',
+    '/api/v1/',
+    '/api/v1/nothing',
+    '/api/v1/domains/',
+    '/api/v1/domains/7/more',
+    '/api/v1/Domains',
+    '/api/V1/domains',
+    '/API/v1/domains',
+    '/api/v1//domains',
+    '//api/v1/domains',
+    '/api/v1/domains;a=b',
+    '/api/v1/domains/7;a=b',
+    '/api/v1/domains/%37',
+    '/api/v1/domains%2f7',
+    '/api/v1/%64omains',
+    '/api/v1/domains/%00',
+    '/api/v1/domains/%c0%af',
+    '/api/v1/domains/%2e%2e/account',
+    '/api/v1/account.css',
+    '/api/v1/promotions',
+    '/api/v2/domains',
+    '/api/v1/constructor',
+    '/api/v1/__proto__',
+    '/healthz/',
+    '/oauth',
+    '/oauth//token',
+    '/oauth/%2e%2e/api/v1/users',
+    '/nothing',
+  ])('answers 404 for %s before it looks at a token', async (path) => {
+    const answer = await getExactly(gateway, path);
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.body)).toEqual({ error: 'Not found', errors: ['There is nothing at this address.'] });
+    expect(services.reached).toEqual([]);
+  });
+
+  it('takes a key that is not ASCII, encoded', async () => {
+    const answer = await call('GET', '/api/v1/table_definitions/caf%C3%A9?branch_id=1');
+    expect([answer.status, services.reached[0]?.url]).toEqual([200, '/api/v1/table_definitions/caf%C3%A9?branch_id=1']);
+  });
+
+  it.each([
+    ['PUT', '/api/v1/domains', 'GET, HEAD, POST, OPTIONS'],
+    ['DELETE', '/api/v1/account', 'GET, HEAD, PATCH, OPTIONS'],
+    ['GET', '/api/v1/table_data/grid', 'POST, OPTIONS'],
+    ['PROPFIND', '/api/v1/domains/7', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
+  ])('answers 405 for %s %s, naming what is allowed', async (method, path, allow) => {
+    const answer = await fetch(gateway.url + path, { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
+    expect(await answer.json()).toEqual({ error: 'Method not allowed', errors: [`Use ${allow}.`] });
+  });
+
+  it('answers OPTIONS without a token', async () => {
+    const answer = await fetch(`${gateway.url}/api/v1/domains/7`, { method: 'OPTIONS' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, PATCH, DELETE, OPTIONS']);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    expect((await fetch(`${gateway.url}/api/v1/nothing`, { method: 'OPTIONS' })).status).toBe(404);
+  });
+});
+
+describe('outside the API', () => {
+  it('passes the OAuth endpoints to identity with credentials and cookies, and the address they came from', async () => {
+    await fetch(`${gateway.url}/oauth/token`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Basic YTpi',
+        cookie: 'session=1',
+        'x-forwarded-for': '6.6.6.6',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: 'grant_type=client_credentials',
+    });
+    expect(services.reached[0]).toMatchObject({ url: '/oauth/token', body: 'grant_type=client_credentials' });
+    expect(services.reached[0]?.headers).toMatchObject({
+      authorization: 'Basic YTpi',
+      cookie: 'session=1',
+      'x-forwarded-for': '127.0.0.1',
+    });
+    expect(services.reached[0]?.headers['x-almanac-context']).toBeUndefined();
+  });
+
+  it('passes pre-signed files to jobs, without credentials', async () => {
+    await fetch(`${gateway.url}/files/exports/a.csv?signature=s`, {
+      headers: { authorization: 'Bearer x', cookie: 'a=b' },
+    });
+    expect(services.reached[0]).toMatchObject({ url: '/files/exports/a.csv?signature=s' });
+    expect(services.reached[0]?.headers.authorization).toBeUndefined();
+    expect(services.reached[0]?.headers.cookie).toBeUndefined();
+    expect((await fetch(`${gateway.url}/files/exports/a.csv`, { method: 'DELETE' })).status).toBe(405);
+  });
+
+  it('is healthy and ready, has metrics and documents', async () => {
+    expect(await (await fetch(`${gateway.url}/healthz`)).json()).toEqual({ status: 'ok' });
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${gateway.url}/metrics`)).text()).toContain('almanac_http_request_seconds');
+    const docs = await fetch(`${gateway.url}/docs`);
+    expect(docs.headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(await docs.text()).toContain('/docs/swagger-ui-bundle.js');
+    expect((await fetch(`${gateway.url}/docs/swagger-ui-bundle.js`)).status).toBe(200);
+    expect((await fetch(`${gateway.url}/docs/../package.json`)).status).toBe(404);
+    expect((await fetch(gateway.url, { redirect: 'manual' })).headers.get('location')).toBe('/docs');
+  });
+
+  it('merges what the services say of themselves', async () => {
+    services.answer((_req, res) => {
+      const paths = { '/api/v1/domains': { get: { summary: 'List' } } };
+      res.setHeader('content-type', 'application/json').end(JSON.stringify({ paths }));
+    });
+    const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as Record<string, unknown>;
+    expect(document).toMatchObject({
+      openapi: '3.1.0',
+      servers: [{ url: publicUrl }],
+      paths: { '/api/v1/domains': { get: { summary: 'List' } } },
+    });
+  });
+});
+
+describe('browsers of other origins', () => {
+  it('may not read anything unless configured', async () => {
+    const answer = await call('GET', '/api/v1/domains', { headers: { origin: 'https://app.test' } });
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('may when their origin is on the list', async () => {
+    const other = await givenGateway({
+      keys,
+      busUrl: database.url,
+      identity,
+      billingRpc: billing.rpc,
+      services: services.url,
+      config: { corsOrigins: ['https://app.test'] },
+    });
+    try {
+      const preflight = await fetch(`${other.url}/api/v1/domains`, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://app.test', 'access-control-request-method': 'POST' },
+      });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get('access-control-allow-origin')).toBe('https://app.test');
+      expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
+      const answer = await callWith(other, token, 'GET', '/api/v1/domains', {
+        headers: { origin: 'https://app.test' },
+      });
+      expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.test');
+      const evil = await callWith(other, token, 'GET', '/api/v1/domains', { headers: { origin: 'https://evil.test' } });
+      expect(evil.headers.get('access-control-allow-origin')).toBeNull();
+    } finally {
+      await other.stop();
+    }
+  });
+});

@@ -1,0 +1,300 @@
+// What the gateway's tests begin with: a gateway between a fake identity, fake services that record what reaches them, and
+// billing, fake at its RPC edge or real behind an address.
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createContextVerifier, type Issuer } from '@almanac/service-kit/call-context';
+import { createLogger } from '@almanac/service-kit/logger';
+import { createMetrics } from '@almanac/service-kit/metrics';
+import { loadServiceDefinition } from '@almanac/service-kit/rpc-contract';
+import { createRpcServer } from '@almanac/service-kit/rpc-server';
+import type { TestKeys } from '@almanac/testkit/keys';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import type { GatewayConfig } from '../src/config.ts';
+import { createGateway } from '../src/service.ts';
+
+export const publicUrl = 'http://almanac.test:8080';
+
+export type Reached = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
+export type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
+
+/** An HTTP server that plays all services: answers 200 with `{}` unless told otherwise, and remembers what reached it. */
+export type FakeServices = {
+  url: string;
+  reached: Reached[];
+  sockets: Set<Socket>;
+  answer(handler: Handler | undefined): void;
+  /** Takes a request as if it had been sent here. */
+  take(req: IncomingMessage, res: ServerResponse): void;
+  close(): Promise<void>;
+};
+
+export async function givenServices(): Promise<FakeServices> {
+  const reached: Reached[] = [];
+  const sockets = new Set<Socket>();
+  let handler: Handler | undefined;
+  const take = (req: IncomingMessage, res: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('error', () => {});
+    req.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      reached.push({ method: req.method ?? '', url: req.url ?? '', headers: req.headers, body });
+      if (handler) return handler(req, res, body);
+      res.setHeader('content-type', 'application/json').end('{}');
+    });
+  };
+  const server = createServer(take);
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return {
+    url: await listen(server),
+    reached,
+    sockets,
+    take,
+    answer: (given) => {
+      handler = given;
+    },
+    close: () => close(server),
+  };
+}
+
+export type FakeIdentity = {
+  url: string;
+  rpc: string;
+  revocations: Record<string, string>[];
+  /** How often the keys were fetched. */
+  keyFetches(): number;
+  /** Makes an access token; claims given replace those of a good one, `undefined` takes one away. */
+  token(claims?: JWTPayload, header?: Record<string, unknown>): Promise<string>;
+  /** Puts another signing key in place of the present one, which goes away. */
+  rotate(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Publishes its keys and lists its revocations; all else goes to the services that record what reaches them. */
+export async function givenIdentity(keys: TestKeys, services: FakeServices): Promise<FakeIdentity> {
+  const revocations: Record<string, string>[] = [];
+  let fetches = 0;
+  let number = 0;
+  let signing = await signingKey('key-0');
+  const server = createServer((req, res) => {
+    if (req.url !== '/.well-known/jwks.json') return services.take(req, res);
+    fetches += 1;
+    res.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [signing.publicJwk] }));
+  });
+  const rpc = await startRpc('identity', keys, { ListRevocations: async () => ({ revocations }) });
+  return {
+    url: await listen(server),
+    rpc: rpc.address,
+    revocations,
+    keyFetches: () => fetches,
+    rotate: async () => {
+      number += 1;
+      signing = await signingKey(`key-${number}`);
+    },
+    token: (claims = {}, header = {}) => {
+      const now = Math.floor(Date.now() / 1000);
+      number += 1;
+      const payload: JWTPayload = {
+        iss: publicUrl,
+        aud: `${publicUrl}/api/v1`,
+        sub: 'client-1',
+        jti: `token-${number}-${Math.random().toString(36).slice(2)}`,
+        iat: now,
+        exp: now + 7200,
+        account_id: 1,
+        client_id: 'client-1',
+        application_id: 11,
+        scope: 'api',
+        ...claims,
+      };
+      return new SignJWT(payload)
+        .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: signing.publicJwk.kid, ...header })
+        .sign(signing.privateKey);
+    },
+    close: async () => {
+      await Promise.all([close(server), rpc.stop()]);
+    },
+  };
+}
+
+async function signingKey(kid: string) {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  return { privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' } };
+}
+
+export type FakeBilling = {
+  rpc: string;
+  state: { plan: string; allowance: number; writesBlocked: boolean; overage: boolean; branching: boolean };
+  reserved: number;
+  /** What was booked, by report. */
+  booked: { lease: string; sequence: number; calls: number; method: string; resource: string; application: number }[];
+  calls(): number;
+  close(): Promise<void>;
+};
+
+/** Billing at its RPC edge: one account, generous grants. What it does with its books is tested where they are kept. */
+export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
+  const billing: FakeBilling = {
+    rpc: '',
+    state: { plan: 'business', allowance: 45_000, writesBlocked: false, overage: false, branching: true },
+    reserved: 0,
+    booked: [],
+    calls: () => billing.booked.reduce((sum, part) => sum + part.calls, 0),
+    close: async () => {},
+  };
+  const end = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1)).toISOString();
+  const seen = new Set<string>();
+  const rpc = await startRpc('billing', keys, {
+    ReserveCalls: async (_call: unknown, request: { wanted: number }) => {
+      const { state } = billing;
+      const left = state.allowance - billing.calls() - billing.reserved;
+      const granted = state.overage ? request.wanted : Math.max(0, Math.min(request.wanted, left));
+      billing.reserved += granted;
+      return {
+        lease_id: granted > 0 ? crypto.randomUUID() : '',
+        granted,
+        expires_in_seconds: 30,
+        allowance: state.allowance,
+        remaining: left - granted,
+        period_end: end,
+        server_time: new Date().toISOString(),
+        held_elsewhere: 0,
+        billing: {
+          plan: state.plan,
+          billing_status: state.writesBlocked ? 'overdue' : 'current',
+          writes_blocked: state.writesBlocked,
+          writes_blocked_in_seconds: 0,
+          overage_enabled: state.overage,
+          branching_enabled: state.branching,
+          allowance: state.allowance,
+        },
+      };
+    },
+    SettleCalls: async (_call: unknown, request: SettleRequest) => {
+      const key = `${request.lease_id} ${request.sequence}`;
+      if (seen.has(key)) return { lease_open: !request.release, expires_in_seconds: 30 };
+      seen.add(key);
+      billing.reserved -= request.give_back;
+      for (const part of request.served) {
+        billing.reserved -= part.calls;
+        billing.booked.push({
+          lease: request.lease_id,
+          sequence: request.sequence,
+          calls: part.calls,
+          method: part.method,
+          resource: part.resource,
+          application: part.application_id,
+        });
+      }
+      return { lease_open: !request.release, expires_in_seconds: 30 };
+    },
+  });
+  billing.rpc = rpc.address;
+  billing.close = () => rpc.stop();
+  return billing;
+}
+
+type SettleRequest = {
+  lease_id: string;
+  sequence: number;
+  give_back: number;
+  release: boolean;
+  served: { method: string; resource: string; calls: number; application_id: number }[];
+};
+
+// Only the methods given answer; the gateway has no business with the others.
+async function startRpc(service: 'identity' | 'billing', keys: TestKeys, given: Record<string, unknown>) {
+  const names = Object.keys(loadServiceDefinition(service));
+  const missing = async () => {
+    throw new Error('not part of this test');
+  };
+  const callers: readonly Issuer[] = ['gateway'];
+  const server = createRpcServer({
+    service,
+    host: '127.0.0.1',
+    port: 0,
+    handlers: Object.fromEntries(names.map((name) => [name, given[name] ?? missing])) as never,
+    callers: Object.fromEntries(names.map((name) => [name, callers])) as never,
+    verifyContext: createContextVerifier(keys.publicKeys),
+    logger: createLogger(service, 'silent'),
+    metrics: createMetrics(),
+  });
+  const port = await server.start();
+  return { address: `127.0.0.1:${port}`, stop: () => server.stop() };
+}
+
+type GatewayOptions = {
+  keys: TestKeys;
+  busUrl: string;
+  identity: Pick<FakeIdentity, 'url' | 'rpc'>;
+  billingRpc: string;
+  services: string;
+  config?: Partial<GatewayConfig>;
+};
+
+export type TestGateway = { port: number; url: string; stop(): Promise<void> };
+
+/** A running gateway. Its bus is PostgreSQL, its timeouts those of the product unless a test shortens them. */
+export async function givenGateway(options: GatewayOptions): Promise<TestGateway> {
+  const { keys, busUrl, identity, billingRpc, services } = options;
+  const gateway = await createGateway({
+    common: {
+      name: 'gateway',
+      host: '127.0.0.1',
+      httpPort: 0,
+      publicUrl,
+      logLevel: 'silent',
+      drainSeconds: 0,
+      secrets: { contextKey: keys.privateKeys.gateway as Record<string, unknown>, busUrl },
+      contextKeys: keys.publicKeys,
+    },
+    upstreams: { identity: identity.url, metadata: services, data: services, jobs: services, billing: services },
+    identityRpc: identity.rpc,
+    billingRpc,
+    graceCalls: 1_000,
+    corsOrigins: [],
+    trustedHops: 0,
+    timeouts: { headersMs: 20_000, clientMs: 20_000, readMs: 60_000, writeMs: 300_000, sweepMs: 5_000 },
+    ...options.config,
+  });
+  const { httpPort } = await gateway.start();
+  return { port: httpPort, url: `http://127.0.0.1:${httpPort}`, stop: () => gateway.stop() };
+}
+
+/** A call through the gateway with a bearer token. */
+export function callWith(gateway: TestGateway, token: string, method: string, path: string, init: RequestInit = {}) {
+  return fetch(`${gateway.url}${path}`, {
+    ...init,
+    method,
+    redirect: 'manual',
+    headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) },
+  });
+}
+
+/** GET with the path exactly as written; fetch would tidy it up. */
+export function getExactly(gateway: TestGateway, path: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port: gateway.port, host: '127.0.0.1', path, agent: false }, async (answer) => {
+      let body = '';
+      for await (const chunk of answer) body += chunk;
+      resolve({ status: answer.statusCode ?? 0, body });
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+function listen(server: Server): Promise<string> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
