@@ -1,6 +1,6 @@
 // Domains: the subjects under which tables are filed (design 3.3).
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { descriptionSchema } from '@almanac/service-kit/input';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { requireRight } from '@almanac/service-kit/rights';
@@ -136,10 +136,24 @@ export async function deleteDomain(ctx: Context, call: CallContext, id: number):
     const deployed = await tx.deployed_table_definition.findMany(held);
     const names = [...new Set([...drafts, ...deployed].map(({ name }) => name))];
     if (names.length > 0) throw validationFailed(`Domain still has table definitions: ${names.join(', ')}`);
+    await refuseWhileDeploying(tx, call, id);
     const { count } = await tx.domain.deleteMany({ where: { id, account_id: call.accountId } });
     if (count === 0) throw notFound('Domain');
     await tell(tx, call, 'domain.deleted', { domain_id: id, name, creator_id: null });
   });
+}
+
+// A table that has left the domain as a draft is still deployed into it by a deployment that began before.
+async function refuseWhileDeploying(tx: Prisma.TransactionClient, call: CallContext, id: number): Promise<void> {
+  const wanted = JSON.stringify([{ domain_id: id }]);
+  const running = await tx.$queryRaw<{ id: number }[]>`
+    select id from deployment
+    where account_id = ${call.accountId} and status = 'deploying' and wanted @> ${wanted}::jsonb limit 1`;
+  if (running[0])
+    throw new ServiceError(
+      'wrong_state',
+      `Deployment ${running[0].id} is applying a table of this domain; wait for its end.`,
+    );
 }
 
 async function tellDomain(

@@ -1,0 +1,171 @@
+// Metadata over HTTP on a real database, with its neighbours at the RPC edge; and what tests of it start from.
+import { createPool } from '@almanac/service-kit/database';
+import { createLogger } from '@almanac/service-kit/logger';
+import type { Route } from '@almanac/service-kit/route';
+import { createCaller } from '@almanac/testkit/call';
+import { eventually } from '@almanac/testkit/eventually';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase } from '@almanac/testkit/postgres';
+import type pg from 'pg';
+import { type MetadataConfig, readConfig } from '../src/config.ts';
+import type { Context } from '../src/context.ts';
+import { routes } from '../src/http.ts';
+import { createMetadata } from '../src/service.ts';
+import { type Neighbours, startNeighbours } from './neighbours.ts';
+
+export type Metadata = {
+  keys: TestKeys;
+  neighbours: Neighbours;
+  context: Context;
+  config: MetadataConfig;
+  rpcAddress: string;
+  baseUrl: string;
+  pool: pg.Pool;
+  stop(): Promise<void>;
+};
+
+/** Metadata with short leases, so that tests of crashes need not wait. */
+export async function startMetadata(timing: Partial<MetadataConfig['timing']> = {}): Promise<Metadata> {
+  const keys = await createTestKeys();
+  const [neighbours, database] = await Promise.all([startNeighbours(keys), createTestDatabase('metadata')]);
+  const read = readConfig({
+    ...keys.env,
+    METADATA_HTTP_PORT: '0',
+    METADATA_RPC_PORT: '0',
+    METADATA_DATABASE_URL: database.url,
+    ALMANAC_BUS_URL: database.url,
+    ALMANAC_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    IDENTITY_RPC: neighbours.addresses.identity,
+    DATA_RPC: neighbours.addresses.data,
+  });
+  const config = { ...read, timing: { leaseMs: 300, reconcileEveryMs: 100, waitMs: 10_000, ...timing } };
+  const service = await createMetadata(config);
+  const { httpPort, rpcPort } = await service.start();
+  const pool = createPool({ url: database.url, name: 'test', max: 3, logger: createLogger('test', 'silent') });
+  return {
+    keys,
+    neighbours,
+    context: service.context,
+    config,
+    rpcAddress: `127.0.0.1:${rpcPort}`,
+    baseUrl: `http://127.0.0.1:${httpPort}`,
+    pool,
+    stop: async () => {
+      await service.stop();
+      await pool.end();
+      await neighbours.stop();
+      await database.drop();
+    },
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+export type Answer = { status: number; body: any };
+export type Api = {
+  send(method: string, path: string, body?: unknown): Promise<Answer>;
+  get(path: string): Promise<Answer['body']>;
+  post(path: string, body?: unknown): Promise<Answer['body']>;
+};
+
+export type Who = { accountId: number; userId?: number; branching?: boolean };
+
+/** Calls as somebody of an account; every successful answer is held against the schema its route declares. */
+export function callingAs(metadata: Metadata, who: Who): Api {
+  const call = createCaller(metadata.baseUrl, metadata.keys, { scopes: ['api'], branching: true, ...who });
+  const declared = routes(metadata.context);
+  const send = async (method: string, path: string, body?: unknown) => {
+    const { status, body: answer } = await call(method, `/api/v1${path}`, body);
+    if (status < 300) expectDeclared(declared, method, path, status, answer);
+    else if (status !== 204) expectError(status, answer);
+    return { status, body: answer };
+  };
+  const succeed = async (method: string, path: string, body?: unknown) => {
+    const answer = await send(method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  return { send, get: (path) => succeed('GET', path), post: (path, body) => succeed('POST', path, body) };
+}
+
+function expectDeclared(declared: Route[], method: string, path: string, status: number, answer: unknown): void {
+  const bare = path.split('?')[0] as string;
+  const matches = (route: Route) =>
+    route.method === method && new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(bare);
+  const route = declared.find((each) => matches(each) && !each.path.includes('{')) ?? declared.find(matches);
+  expect(status).toBe(route?.status ?? 200);
+  if (route?.response) expect(route.response.parse(answer)).toEqual(answer);
+  else expect(answer).toBe('');
+}
+
+function expectError(status: number, answer: unknown): void {
+  expect(answer).toEqual({ error: expect.any(String), errors: expect.arrayContaining([expect.any(String)]) });
+  expect(JSON.stringify(answer)).not.toMatch(/prisma|select |insert |postgres|node_modules|\.ts:/i);
+  expect(status).not.toBe(500);
+}
+
+let lastAccount = 1000;
+
+export type Account = { id: number; api: Api; mainId: number; domainId: number };
+
+/** A new account with `main` and one domain; `api` is a machine with branching. */
+export async function givenAccount(metadata: Metadata): Promise<Account> {
+  const id = ++lastAccount;
+  const api = callingAs(metadata, { accountId: id });
+  const mainId = await openAccount(metadata, id);
+  const domain = await api.post('/domains', { domain: { name: 'Geography', abbreviation: 'GEO' } });
+  return { id, api, mainId, domainId: domain.id };
+}
+
+/** Opens an account as identity's event does. */
+export async function openAccount(metadata: Metadata, accountId: number): Promise<number> {
+  const { openMainBranch } = await import('../src/branches.ts');
+  return openMainBranch(metadata.context, { accountId });
+}
+
+let lastUser = 1;
+
+type Grant = [action: string, resourceType: string, resourceId: number];
+
+/** A user of an account with these permissions. */
+export function givenUser(
+  metadata: Metadata,
+  accountId: number,
+  grants: Grant[] = [],
+  { license = 'developer', branching = true } = {},
+): Api & { id: number } {
+  const id = ++lastUser;
+  metadata.neighbours.identity.users.set(id, {
+    license_type: license,
+    permissions: grants.map(([action, resource_type, resource_id]) => ({ action, resource_type, resource_id })),
+  });
+  return { id, ...callingAs(metadata, { accountId, userId: id, branching }) };
+}
+
+/** An administrator of an account. */
+export const givenAdmin = (metadata: Metadata, accountId: number) =>
+  givenUser(metadata, accountId, [['admin', 'account', accountId]]);
+
+export const keyColumn = { name: 'code', data_type: 'string', length: 10, is_primary_key: true };
+
+/** A drafted table with columns. */
+export async function givenTable(
+  { api, mainId, domainId }: Pick<Account, 'api' | 'mainId' | 'domainId'>,
+  name: string,
+  columns: Record<string, unknown>[] = [keyColumn],
+): Promise<Answer['body']> {
+  const table = await api.post('/table_definitions', {
+    branch_id: mainId,
+    table_definition: { name, domain_id: domainId },
+  });
+  for (const column_definition of columns)
+    await api.post('/column_definitions', { table_definition_id: table.id, column_definition });
+  return api.get(`/table_definitions/${table.id}`);
+}
+
+/** Waits for an event of metadata that was carried to the bus: it has left the outbox. */
+export async function outboxEmpty(metadata: Metadata): Promise<void> {
+  await eventually(async () => {
+    const { rows } = await metadata.pool.query('select count(*)::int as waiting from outbox');
+    expect(rows[0].waiting).toBe(0);
+  });
+}

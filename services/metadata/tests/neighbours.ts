@@ -1,0 +1,191 @@
+// Identity and data as metadata meets them: real gRPC servers with the behaviour the protos promise, kept in memory.
+import type { ApplyDeploymentRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ApplyDeploymentRequest.ts';
+import type { TableDiff } from '@almanac/protos/generated/almanac/data/v1/TableDiff.ts';
+import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
+import { createContextVerifier } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { createLogger } from '@almanac/service-kit/logger';
+import { createMetrics } from '@almanac/service-kit/metrics';
+import { loadServiceDefinition, type RpcHandlers, type RpcServiceName } from '@almanac/service-kit/rpc-contract';
+import { createRpcServer, type RpcServer } from '@almanac/service-kit/rpc-server';
+import type { TestKeys } from '@almanac/testkit/keys';
+
+type Permission = { action: string; resource_type: string; resource_id: number };
+type Group = { id: number; name: string; resource_type: string; resource_id: number; members: number[] };
+
+/** What identity knows; tests write into it. */
+export type FakeIdentity = {
+  users: Map<number, { license_type: string; permissions: Permission[] }>;
+  groups: Group[];
+  ensured: { resource_type: string; resource_id: number; name: string; creator_id?: number; accountId: number }[];
+  asked: { permissions: number };
+  isAway: boolean;
+};
+
+type Deployed = WantedTable__Output & { accountId: number };
+
+/** What data holds; `before` runs inside a call and may throw or wait, `after` once its effect is there. */
+export type FakeData = {
+  deployed: Map<number, Deployed>;
+  applied: Map<string, TableDiff[]>;
+  blockers: Map<number, { message: string; rows: number }[]>;
+  applications: string[];
+  droppedBranches: number[];
+  before: Partial<Record<string, () => unknown>>;
+  after: Partial<Record<string, () => unknown>>;
+};
+
+export type Neighbours = {
+  identity: FakeIdentity;
+  data: FakeData;
+  addresses: { identity: string; data: string };
+  stop(): Promise<void>;
+};
+
+export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
+  const identity: FakeIdentity = {
+    users: new Map(),
+    groups: [],
+    ensured: [],
+    asked: { permissions: 0 },
+    isAway: false,
+  };
+  const data: FakeData = {
+    deployed: new Map(),
+    applied: new Map(),
+    blockers: new Map(),
+    applications: [],
+    droppedBranches: [],
+    before: {},
+    after: {},
+  };
+  const servers = [serve('identity', identityHandlers(identity), keys), serve('data', dataHandlers(data), keys)];
+  const [identityPort, dataPort] = await Promise.all(servers.map((server) => server.start()));
+  return {
+    identity,
+    data,
+    addresses: { identity: `127.0.0.1:${identityPort}`, data: `127.0.0.1:${dataPort}` },
+    stop: async () => void (await Promise.all(servers.map((server) => server.stop()))),
+  };
+}
+
+function serve<N extends RpcServiceName>(service: N, own: Partial<RpcHandlers<N>>, keys: TestKeys): RpcServer {
+  const names = Object.keys(loadServiceDefinition(service));
+  const refuse = () => Promise.reject(new Error('metadata is not expected to call this'));
+  const all = Object.fromEntries(names.map((name) => [name, (own as Record<string, unknown>)[name] ?? refuse]));
+  return createRpcServer({
+    service,
+    host: '127.0.0.1',
+    port: 0,
+    handlers: all as unknown as RpcHandlers<N>,
+    callers: Object.fromEntries(names.map((name) => [name, ['metadata']])) as never,
+    verifyContext: createContextVerifier(keys.publicKeys),
+    logger: createLogger(service, 'silent'),
+    metrics: createMetrics(),
+  });
+}
+
+function identityHandlers(state: FakeIdentity): Partial<RpcHandlers<'identity'>> {
+  const person = (id: number) => ({ id, first_name: 'User', last_name: String(id), email: `user${id}@example.com` });
+  return {
+    GetEffectivePermissions: async (_call, { user_id }) => {
+      state.asked.permissions += 1;
+      const held = state.users.get(user_id);
+      if (!held) throw notFound('User');
+      return { user_id, ...held };
+    },
+    ListUsers: async (_call, { ids }) => ({ users: ids.filter((id) => state.users.has(id)).map(person) }),
+    ListResourceGroups: async (_call, { resource_type, resource_ids }) => ({
+      user_groups: state.groups
+        .filter((group) => group.resource_type === resource_type && resource_ids.includes(group.resource_id))
+        .map(({ members, ...group }) => ({ ...group, actions: ['develop'], members: members.map(person) })),
+    }),
+    EnsureResourceGroups: async (call, { resource_type, resource_id, name, creator_id }) => {
+      if (state.isAway) throw new ServiceError('unavailable', 'identity is away');
+      state.ensured.push({ resource_type, resource_id, name, creator_id, accountId: call.accountId });
+      return {};
+    },
+  };
+}
+
+function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
+  const applying = new Map<string, Promise<{ diffs: TableDiff[] }>>();
+  const apply = async (accountId: number, request: ApplyDeploymentRequest__Output) => {
+    const id = `${accountId}/${request.deployment_id}`;
+    await state.before.ApplyDeployment?.();
+    const known = state.applied.get(id);
+    if (known) return { diffs: known };
+    const diffs = plan(state, accountId, request.tables);
+    const blocked = diffs.flatMap(({ name, blockers = [] }) => blockers.map(({ message }) => `${name}: ${message}`));
+    if (blocked.length > 0) throw new ServiceError('wrong_state', blocked);
+    for (const table of request.tables) state.deployed.set(table.table_definition_id, { ...table, accountId });
+    state.applied.set(id, diffs);
+    state.applications.push(request.deployment_id);
+    await state.after.ApplyDeployment?.();
+    return { diffs };
+  };
+  return {
+    PlanDeployment: async (call, request) => {
+      await state.before.PlanDeployment?.();
+      return { diffs: plan(state, call.accountId, request.tables) };
+    },
+    // The same id again waits for the first, as data's lock on the id makes it.
+    ApplyDeployment: async (call, request) => {
+      const id = `${call.accountId}/${request.deployment_id}`;
+      const turn = (applying.get(id) ?? Promise.resolve()).then(
+        () => apply(call.accountId, request),
+        () => apply(call.accountId, request),
+      );
+      applying.set(id, turn);
+      return turn;
+    },
+    GetAppliedDeployment: async (call, { deployment_id }) => {
+      await state.before.GetAppliedDeployment?.();
+      const diffs = state.applied.get(`${call.accountId}/${deployment_id}`);
+      return { applied: diffs !== undefined, plan: { diffs: diffs ?? [] } };
+    },
+    DropTable: async (call, { table_definition_id }) => {
+      await state.before.DropTable?.();
+      const others = [...state.deployed.values()].filter((table) => table.table_definition_id !== table_definition_id);
+      if (others.some(({ columns }) => columns.some((column) => column.foreign_key_table_id === table_definition_id)))
+        throw new ServiceError('wrong_state', 'Other deployed tables refer to it.');
+      const mine = state.deployed.get(table_definition_id)?.accountId === call.accountId;
+      if (mine) state.deployed.delete(table_definition_id);
+      await state.after.DropTable?.();
+      return { dropped: mine };
+    },
+    DropBranch: async (call, { branch_id }) => {
+      await state.before.DropBranch?.();
+      state.droppedBranches.push(branch_id);
+      const tables = [...state.deployed.values()].filter(
+        (table) => table.branch_id === branch_id && table.accountId === call.accountId,
+      );
+      for (const { table_definition_id } of tables) state.deployed.delete(table_definition_id);
+      return { dropped: tables.length };
+    },
+  };
+}
+
+function plan(state: FakeData, accountId: number, tables: WantedTable__Output[]): TableDiff[] {
+  const present = (id: number) =>
+    tables.some((table) => table.table_definition_id === id) || state.deployed.get(id)?.accountId === accountId;
+  return tables.map((table) => {
+    const before = state.deployed.get(table.table_definition_id);
+    const missing = table.columns.filter(({ foreign_key_table_id: id }) => id !== undefined && id > 0 && !present(id));
+    const renamed = before && before.name !== table.name;
+    return {
+      table_definition_id: table.table_definition_id,
+      key: table.key,
+      name: table.name,
+      change: !before ? 'new' : before.version === table.version ? 'unchanged' : 'modified',
+      attributes: renamed ? [{ name: 'name', from: JSON.stringify(before.name), to: JSON.stringify(table.name) }] : [],
+      columns: table.columns.map(({ name }) => ({ name, change: before ? 'unchanged' : 'new', attributes: [] })),
+      statements: before ? [] : [`create table "t_${table.lineage_id}" ()`],
+      warnings: [],
+      blockers: [
+        ...missing.map(({ name }) => ({ message: `${name} refers to a table that is not deployed`, rows: 0 })),
+        ...(state.blockers.get(table.table_definition_id) ?? []),
+      ],
+    };
+  });
+}

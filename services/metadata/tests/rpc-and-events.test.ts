@@ -1,0 +1,145 @@
+// What other services ask over gRPC, what metadata hears from identity, and what it tells.
+import { createBus } from '@almanac/service-kit/bus/bus';
+import { createContextSigner } from '@almanac/service-kit/call-context';
+import { createLogger } from '@almanac/service-kit/logger';
+import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import { eventually } from '@almanac/testkit/eventually';
+import { callingAs, givenAccount, givenAdmin, givenTable, givenUser, type Metadata, startMetadata } from './given.ts';
+
+let metadata: Metadata;
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  metadata = await startMetadata();
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+  await metadata.stop();
+});
+
+async function clientOf(issuer: 'jobs' | 'identity' | 'gateway') {
+  const sign = await createContextSigner(issuer, metadata.keys.privateKeys[issuer]);
+  const { client, close } = createRpcClient('metadata', metadata.rpcAddress, sign);
+  closing.push(close);
+  return client;
+}
+
+async function busOf(service: string) {
+  const logger = createLogger(service, 'silent');
+  const bus = createBus(metadata.config.common.secrets.busUrl, { service, instance: `${service}-test`, logger });
+  await bus.start();
+  closing.push(() => bus.stop());
+  return bus;
+}
+
+describe('gRPC', () => {
+  it('reads branches and definitions of the account alone', async () => {
+    const jobs = await clientOf('jobs');
+    const account = await givenAccount(metadata);
+    const other = await givenAccount(metadata);
+    const table = await givenTable(account, 'Codes');
+    const mine = { accountId: account.id };
+    expect(await jobs.GetBranch(mine, { id: account.mainId })).toMatchObject({ name: 'main', is_default: true });
+    expect(await jobs.GetTableDefinition(mine, { id: table.id })).toMatchObject({
+      key: 'codes',
+      branch_id: account.mainId,
+      column_names: ['code'],
+    });
+    await expect(jobs.GetBranch({ accountId: other.id }, { id: account.mainId })).rejects.toMatchObject({
+      kind: 'not_found',
+    });
+    await expect(jobs.GetTableDefinition({ accountId: other.id }, { id: table.id })).rejects.toMatchObject({
+      kind: 'not_found',
+    });
+  });
+
+  it('opens accounts for identity and nobody else of the services', async () => {
+    const identity = await clientOf('identity');
+    const first = await identity.OpenAccount({ accountId: 77 }, {});
+    expect(await identity.OpenAccount({ accountId: 77 }, {})).toEqual(first);
+    const jobs = await clientOf('jobs');
+    await expect(jobs.OpenAccount({ accountId: 78 }, {})).rejects.toMatchObject({ kind: 'forbidden' });
+    const gateway = await clientOf('gateway');
+    await expect(gateway.GetBranch({ accountId: 77 }, { id: 1 })).rejects.toMatchObject({ kind: 'forbidden' });
+  });
+});
+
+describe('events', () => {
+  const tell = async (type: string, payload: Record<string, unknown>, times = 1) => {
+    const bus = await busOf('identity');
+    const message = { v: 1 as const, id: crypto.randomUUID(), type, occurred_at: new Date().toISOString(), payload };
+    for (let i = 0; i < times; i += 1) await bus.publish([{ ...message, id: crypto.randomUUID() }]);
+  };
+
+  it('of a new account bring its branch main, once however often they come', async () => {
+    await tell('identity.account.created', { account_id: 501, name: 'New', plan: 'business' }, 3);
+    const api = callingAs(metadata, { accountId: 501 });
+    await eventually(async () => expect((await api.get('/branches')).data).toMatchObject([{ name: 'main' }]));
+    await tell('identity.account.created', { account_id: 501, name: 'New', plan: 'business' });
+    expect((await api.get('/branches')).meta.total_count).toBe(1);
+  });
+
+  it('of changed rights are believed at once', async () => {
+    const account = await givenAccount(metadata);
+    const user = givenUser(metadata, account.id);
+    const draft = () => user.send('POST', '/table_definitions', { branch_id: account.mainId, name: 'X' });
+    expect((await draft()).status).toBe(403);
+    metadata.neighbours.identity.users.set(user.id, {
+      license_type: 'developer',
+      permissions: [{ action: 'develop', resource_type: 'account', resource_id: account.id }],
+    });
+    await tell('identity.permission.changed', { account_id: account.id, user_id: user.id });
+    await eventually(async () => expect((await draft()).status).toBe(422));
+  });
+
+  it('of a deleted user make their current branch forgotten', async () => {
+    const account = await givenAccount(metadata);
+    const admin = givenAdmin(metadata, account.id);
+    await admin.post('/branches/set_current_branch', { branch_id: account.mainId });
+    await tell('identity.user.deleted', { account_id: account.id, user_id: admin.id });
+    await eventually(async () =>
+      expect(await metadata.context.prisma.current_branch.count({ where: { user_id: admin.id } })).toBe(0),
+    );
+  });
+
+  it('tell what happens to domains, branches, tables and deployments, each with its account', async () => {
+    const heard: { type: string; payload: Record<string, unknown> }[] = [];
+    const bus = await busOf('listener');
+    const types = [
+      ...['domain', 'branch'].flatMap((noun) => ['created', 'updated', 'deleted'].map((what) => `${noun}.${what}`)),
+      ...['created', 'updated', 'cloned', 'deployed', 'deleted', 'removed'].map((what) => `table_definition.${what}`),
+      ...['created', 'requested', 'begun', 'deployed', 'abandoned'].map((what) => `deployment.${what}`),
+    ].map((name) => `metadata.${name}`);
+    await bus.consume('listener.all', types, async ({ type, payload }) => void heard.push({ type, payload }));
+    const account = await givenAccount(metadata);
+    const admin = givenAdmin(metadata, account.id);
+    await admin.send('PATCH', `/domains/${account.domainId}`, { name: 'Places' });
+    const branch = await admin.post('/branches', { name: 'feature' });
+    await admin.send('PATCH', `/branches/${branch.id}`, { name: 'work' });
+    const table = await givenTable(account, 'Codes');
+    const copy = await admin.post(`/table_definitions/${table.id}/clone`, { target_branch_id: branch.id });
+    const body = { branch_id: account.mainId, table_definition_ids: [table.id] };
+    const { id } = await admin.post('/deployments', body);
+    await admin.post(`/deployments/${id}/send_request`, { comment: 'please' });
+    await admin.post(`/deployments/${id}/deploy`);
+    await admin.post(`/deployments/${(await admin.post('/deployments', body)).id}/abandon`);
+    await admin.send('POST', `/table_definitions/${table.id}/remove`);
+    await admin.send('DELETE', `/table_definitions/${copy.id}`);
+    await admin.send('DELETE', `/branches/${branch.id}`);
+    await admin.send('DELETE', `/domains/${account.domainId}`);
+    const ofAccount = () => heard.filter(({ payload }) => payload.account_id === account.id);
+    await eventually(() => expect(new Set(ofAccount().map(({ type }) => type))).toEqual(new Set(types)));
+    expect(ofAccount().find(({ type }) => type === 'metadata.branch.created')?.payload).toMatchObject({
+      branch_id: account.mainId,
+      name: 'main',
+      creator_id: null,
+    });
+    expect(ofAccount().find(({ type }) => type === 'metadata.deployment.requested')?.payload).toEqual({
+      account_id: account.id,
+      deployment_id: id,
+      branch_id: account.mainId,
+      user_id: admin.id,
+      comment: 'please',
+    });
+  });
+});

@@ -1,0 +1,444 @@
+// Table and column definitions over HTTP: handles, rules, references, clones, removal.
+import { ServiceError } from '@almanac/service-kit/errors';
+import { eventually } from '@almanac/testkit/eventually';
+import {
+  type Account,
+  type Api,
+  givenAccount,
+  givenAdmin,
+  givenTable,
+  givenUser,
+  keyColumn,
+  type Metadata,
+  startMetadata,
+} from './given.ts';
+
+let metadata: Metadata;
+let account: Account;
+let api: Api;
+
+beforeAll(async () => {
+  metadata = await startMetadata();
+});
+afterAll(() => metadata.stop());
+beforeEach(async () => {
+  account = await givenAccount(metadata);
+  api = account.api;
+});
+
+const draft = (name: unknown, more: Record<string, unknown> = {}) =>
+  api.send('POST', '/table_definitions', {
+    branch_id: account.mainId,
+    table_definition: { name, domain_id: account.domainId, ...more },
+  });
+const addColumn = (tableId: number, column: Record<string, unknown>) =>
+  api.send('POST', '/column_definitions', { table_definition_id: tableId, column_definition: column });
+
+describe('table definitions', () => {
+  it('are found by id, uuid, and key with branch', async () => {
+    const { body: table } = await draft('Country Codes');
+    expect(table).toMatchObject({
+      key: 'country_codes',
+      version: 1,
+      deployed_version: null,
+      needs_deployment: true,
+      load_type: 'manual',
+      domain: { id: account.domainId, name: 'Geography' },
+      branch: { id: account.mainId, name: 'main' },
+    });
+    const shown = await api.get(`/table_definitions/${table.id}`);
+    for (const handle of [table.uuid, table.uuid.toUpperCase(), `country_codes?branch_id=${account.mainId}`])
+      expect(await api.get(`/table_definitions/${handle}`)).toEqual(shown);
+    expect((await api.send('GET', '/table_definitions/country_codes')).status).toBe(400);
+    for (const handle of ['0', '-1', '1.5', '1e3', '%20', '99999999999999999', "'"])
+      expect((await api.send('GET', `/table_definitions/${handle}`)).status).toBe(400);
+    const unknown = await api.send('GET', '/table_definitions/2147483647');
+    expect(unknown.status).toBe(404);
+    for (const handle of [
+      '99999999999',
+      '00000000-0000-4000-8000-000000000000',
+      `other?branch_id=${account.mainId}`,
+      'country_codes?branch_id=999999',
+      `${table.id}?branch_id=999999`,
+    ])
+      expect(await api.send('GET', `/table_definitions/${handle}`)).toEqual(unknown);
+    expect((await api.send('PATCH', `/table_definitions/${table.uuid}`, { description: 'by uuid' })).status).toBe(200);
+  });
+
+  it('refuse broken attributes with every problem', async () => {
+    expect((await draft('1st', { load_type: 'magic', domain_id: -1 })).body.errors).toEqual([
+      'Name must start with a letter or _',
+      expect.stringMatching(/^Domain id/),
+      'Load type must be one of manual, source',
+    ]);
+    expect((await draft(undefined)).body.errors).toEqual(["Name can't be blank"]);
+    expect((await draft('x', { domain_id: 999_999, lookup_display_column_id: 1 })).body.errors).toEqual([
+      "Domain doesn't exist",
+      'Lookup display column must be a column of this table',
+    ]);
+    expect((await draft('x'.repeat(256))).status).toBe(422);
+    expect((await draft('x'.repeat(255))).status).toBe(201);
+    expect((await draft('😀')).status).toBe(422);
+    expect((await draft({ a: 1 })).status).toBe(400);
+    expect((await api.send('POST', '/table_definitions', { name: 'x', domain_id: account.domainId })).status).toBe(400);
+    const noBranch = { branch_id: 999_999, name: 'x', domain_id: account.domainId };
+    expect((await api.send('POST', '/table_definitions', noBranch)).status).toBe(404);
+    const { body: table } = await draft('Fine');
+    for (const property of [
+      'id',
+      'uuid',
+      'key',
+      'account_id',
+      'branch_id',
+      'version',
+      'needs_deployment',
+      'created_at',
+    ])
+      expect((await api.send('PATCH', `/table_definitions/${table.id}`, { [property]: 1 })).status).toBe(400);
+  });
+
+  it('have names and keys that are unique on their branch, also under concurrency', async () => {
+    const answers = await Promise.all(['Codes', 'codes', 'CODES', 'Co\u200bdes'].map((name) => draft(name)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422]);
+    expect(answers.find(({ status }) => status === 422)?.body.errors).toEqual(['Name has already been taken']);
+    expect((await draft('codes!')).status).toBe(422);
+    const { body: other } = await draft('Other');
+    expect((await api.send('PATCH', `/table_definitions/${other.id}`, { name: 'Codes' })).status).toBe(422);
+    const renamed = await api.send('PATCH', `/table_definitions/${other.id}`, { name: 'Renamed' });
+    expect(renamed.body).toMatchObject({ key: 'other', name: 'Renamed', version: 2, needs_deployment: true });
+    const long = 'y'.repeat(64);
+    expect((await draft(`${long}a`)).status).toBe(201);
+    expect((await draft(`${long}b`)).status).toBe(201);
+  });
+
+  it('rise in version with each change, and only then', async () => {
+    const { body: table } = await draft('Codes');
+    const path = `/table_definitions/${table.id}`;
+    expect((await api.send('PATCH', path, { name: 'Codes', description: null })).body.version).toBe(1);
+    expect((await api.send('PATCH', path, { description: 'all' })).body.version).toBe(2);
+    const { body: column } = await addColumn(table.id, keyColumn);
+    expect((await api.get(path)).version).toBe(3);
+    await api.send('PATCH', `/column_definitions/${column.id}`, { length: 10 });
+    expect((await api.get(path)).version).toBe(3);
+    await api.send('PATCH', `/column_definitions/${column.id}`, { length: 11 });
+    expect((await api.get(path)).version).toBe(4);
+  });
+
+  it('are listed by branch and domain, with foreign and unknown ones empty', async () => {
+    await draft('Codes');
+    const { data } = await api.get(
+      `/table_definitions?branch_id=${account.mainId}&domain_id=${account.domainId}&q=cod`,
+    );
+    expect(data).toMatchObject([{ name: 'Codes', domain: { name: 'Geography' }, branch: { name: 'main' } }]);
+    for (const query of ['branch_id=999999', 'domain_id=999999', 'branch_id=99999999999', 'q=zzz'])
+      expect((await api.get(`/table_definitions?${query}`)).meta.total_count).toBe(0);
+    for (const query of ['branch_id=x', 'branch_id=1;drop', 'q=uuid:eq:x', 'q=lineage_id:eq:1', 'domain_id='])
+      expect((await api.send('GET', `/table_definitions?${query}`)).status).toBe(400);
+  });
+
+  it('are written by who may develop them, and a missing right comes before what is wrong', async () => {
+    const table = await givenTable(account, 'Codes');
+    const viewer = givenUser(metadata, account.id, [['edit', 'account', account.id]]);
+    const broken = { branch_id: account.mainId, table_definition: { name: '' } };
+    expect((await viewer.send('POST', '/table_definitions', broken)).status).toBe(403);
+    expect((await viewer.send('PATCH', `/table_definitions/${table.id}`, { nonsense: 1 })).status).toBe(403);
+    expect((await viewer.send('DELETE', `/table_definitions/${table.id}`)).status).toBe(403);
+    expect((await viewer.send('POST', `/table_definitions/${table.id}/remove`)).status).toBe(403);
+    expect((await viewer.send('GET', `/table_definitions/${table.id}`)).status).toBe(200);
+    const column = table.column_definitions[0];
+    expect((await viewer.send('PATCH', `/column_definitions/${column.id}`, { nonsense: 1 })).status).toBe(403);
+    expect((await viewer.send('DELETE', `/column_definitions/${column.id}`)).status).toBe(403);
+    const inDomain = givenUser(metadata, account.id, [['develop', 'domain', account.domainId]]);
+    const fine = { branch_id: account.mainId, name: 'Mine', domain_id: account.domainId };
+    const { status, body: mine } = await inDomain.send('POST', '/table_definitions', fine);
+    expect(status).toBe(201);
+    const elsewhere = await api.post('/domains', { name: 'Elsewhere' });
+    expect((await inDomain.send('PATCH', `/table_definitions/${mine.id}`, { domain_id: elsewhere.id })).status).toBe(
+      403,
+    );
+    expect((await inDomain.send('PATCH', `/table_definitions/${mine.id}`, { description: 'x' })).status).toBe(200);
+  });
+
+  it('show the groups of their domain, branch and their own', async () => {
+    const table = await givenTable(account, 'Codes');
+    metadata.neighbours.identity.groups.push(
+      { id: 21, name: 'D', resource_type: 'domain', resource_id: account.domainId, members: [] },
+      { id: 22, name: 'B', resource_type: 'branch', resource_id: account.mainId, members: [] },
+      { id: 23, name: 'T', resource_type: 'table_definition', resource_id: table.id, members: [] },
+    );
+    const { user_groups } = await api.get(`/table_definitions/${table.id}`);
+    expect(user_groups.map(({ name }: { name: string }) => name)).toEqual(['D', 'B', 'T']);
+  });
+});
+
+describe('column definitions', () => {
+  it('are listed in their order for one table, which must be named', async () => {
+    const table = await givenTable(account, 'Codes', [keyColumn, { name: 'Name', data_type: 'varchar' }]);
+    const { data } = await api.get(`/column_definitions?table_definition_id=${table.id}`);
+    expect(data).toMatchObject([
+      { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true, position: 1 },
+      { name: 'Name', data_type: 'string', length: 255, is_primary_key: false, position: 2 },
+    ]);
+    expect(await api.get(`/column_definitions/${data[0].id}`)).toEqual(data[0]);
+    expect((await api.send('GET', '/column_definitions')).status).toBe(400);
+    expect((await api.get('/column_definitions?table_definition_id=999999')).data).toEqual([]);
+    expect((await api.get(`/column_definitions?table_definition_id=${table.id}&sort=-name`)).data[0].name).toBe('code');
+  });
+
+  it('refuse broken attributes, whichever way round', async () => {
+    const { id } = await givenTable(account, 'Codes');
+    expect((await addColumn(id, { name: '', data_type: 'nope' })).body.errors).toEqual([
+      "Name can't be blank",
+      expect.stringMatching(/^Data type must be one of/),
+    ]);
+    for (const data_type of ['integer; drop', 'text[]', 'xml', 'citext', 'oid', 'regclass', '__proto__', 'toString'])
+      expect((await addColumn(id, { name: 'a', data_type })).status).toBe(422);
+    for (const name of ['svc_sk', 'SVC_x', 'a b', 'é', '"', 'x'.repeat(64), '__proto__'])
+      expect((await addColumn(id, { name, data_type: 'text' })).status).toBe(422);
+    for (const attributes of [{ length: '5' }, { length: 1.5 }, { is_required: 'yes' }, { valid_values: 5 }, { x: 1 }])
+      expect((await addColumn(id, { name: 'a', data_type: 'string', ...attributes })).status).toBe(400);
+    for (const attributes of [{ length: 0 }, { length: 10_485_761 }, { scale: 2 }, { valid_values: 'a||b' }])
+      expect((await addColumn(id, { name: 'a', data_type: 'string', ...attributes })).status).toBe(422);
+    expect((await addColumn(999_999, { name: 'a', data_type: 'text' })).status).toBe(404);
+    expect((await api.send('POST', '/column_definitions', { name: 'a', data_type: 'text' })).status).toBe(400);
+    expect((await api.get(`/table_definitions/${id}`)).column_definitions).toHaveLength(1);
+  });
+
+  it('have names of their own in the table, whatever the case, also under concurrency', async () => {
+    const { id } = await givenTable(account, 'Codes');
+    const answers = await Promise.all(
+      ['a', 'A', 'a', 'b', 'c'].map((name) => addColumn(id, { name, data_type: 'text' })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 422, 422]);
+    const { column_definitions, version } = await api.get(`/table_definitions/${id}`);
+    expect(column_definitions.map(({ position }: { position: number }) => position)).toEqual([1, 2, 3, 4]);
+    expect(version).toBe(5);
+  });
+
+  it('keep what a change does not name, and read-only properties out', async () => {
+    const table = await givenTable(account, 'Codes', [{ ...keyColumn, valid_values: ['A', 'B'], description: 'x' }]);
+    const column = table.column_definitions[0];
+    const path = `/column_definitions/${column.id}`;
+    const changed = await api.send('PATCH', path, { column_definition: { name: 'iso' } });
+    expect(changed.body).toMatchObject({ name: 'iso', valid_values: 'A|B', description: 'x', length: 10, position: 1 });
+    const cleared = await api.send('PATCH', path, { valid_values: null, description: null });
+    expect(cleared.body).toMatchObject({ valid_values: null, description: null });
+    for (const property of ['id', 'table_definition_id', 'position', 'lineage_id', 'account_id', 'created_at'])
+      expect((await api.send('PATCH', path, { [property]: 1 })).status).toBe(400);
+  });
+
+  it('are at most 200, with at most 32 in the key', async () => {
+    const { id } = await givenTable(account, 'Wide', []);
+    for (let i = 1; i <= 32; i += 1)
+      expect((await addColumn(id, { name: `k${i}`, data_type: 'integer', is_primary_key: true })).status).toBe(201);
+    const key33 = await addColumn(id, { name: 'k33', data_type: 'integer', is_primary_key: true });
+    expect(key33.body.errors).toEqual(['Primary key can have at most 32 columns']);
+    for (let i = 33; i <= 199; i += 1) await addColumn(id, { name: `c${i}`, data_type: 'integer' });
+    const last = await Promise.all(['x', 'y', 'z'].map((name) => addColumn(id, { name, data_type: 'text' })));
+    expect(last.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
+    expect(last.find(({ status }) => status === 422)?.body.errors).toEqual([
+      'Table definition can have at most 200 columns',
+    ]);
+  });
+
+  it('refer only to tables of the same branch', async () => {
+    const { id } = await givenTable(account, 'Codes');
+    const admin = givenAdmin(metadata, account.id);
+    const branch = await admin.post('/branches', { name: 'feature' });
+    const there = await givenTable({ ...account, mainId: branch.id }, 'There');
+    const elsewhere = await givenAccount(metadata);
+    const foreign = await givenTable(elsewhere, 'Foreign');
+    const refer = (foreign_key_table_id: number) =>
+      addColumn(id, { name: 'ref', data_type: 'string', foreign_key_table_id });
+    const unknown = await refer(999_999);
+    expect(unknown).toMatchObject({
+      status: 422,
+      body: { errors: ["Foreign key table doesn't exist on this branch"] },
+    });
+    expect(await refer(there.id)).toEqual(unknown);
+    expect(await refer(foreign.id)).toEqual(unknown);
+    expect((await refer(id)).status).toBe(201);
+  });
+
+  it('are the table’s own when shown for lookups, and no longer when deleted', async () => {
+    const table = await givenTable(account, 'Codes', [keyColumn, { name: 'name', data_type: 'text' }]);
+    const other = await givenTable(account, 'Other');
+    const path = `/table_definitions/${table.id}`;
+    const shows = (lookup_display_column_id: number) => api.send('PATCH', path, { lookup_display_column_id });
+    const name = table.column_definitions[1].id;
+    const unknown = await shows(999_999);
+    expect(unknown.status).toBe(422);
+    expect(await shows(other.column_definitions[0].id)).toEqual(unknown);
+    expect((await shows(name)).body.lookup_display_column_id).toBe(name);
+    const answers = await Promise.all([1, 2, 3].map(() => api.send('DELETE', `/column_definitions/${name}`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
+    expect((await api.get(path)).lookup_display_column_id).toBeNull();
+  });
+});
+
+describe('cloning', () => {
+  let admin: Api & { id: number };
+  let branchId: number;
+  beforeEach(async () => {
+    admin = givenAdmin(metadata, account.id);
+    branchId = (await admin.post('/branches', { name: 'feature' })).id;
+  });
+  const clone = (id: number | string, target = branchId, query = '') =>
+    admin.send('POST', `/table_definitions/${id}/clone${query}`, { target_branch_id: target });
+
+  it('copies key, columns and what they were copied from, and re-points foreign keys by key', async () => {
+    const countries = await givenTable(account, 'Countries', [keyColumn, { name: 'name', data_type: 'text' }]);
+    await api.send('PATCH', `/table_definitions/${countries.id}`, {
+      lookup_display_column_id: countries.column_definitions[1].id,
+    });
+    const regions = await givenTable(account, 'Regions', [
+      keyColumn,
+      { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: countries.id },
+    ]);
+    await addColumn(regions.id, { name: 'parent', data_type: 'string', length: 10, foreign_key_table_id: regions.id });
+    const early = await clone(regions.id);
+    expect(early).toMatchObject({
+      status: 422,
+      body: {
+        errors: ['Column country refers to the table countries, which is not on the branch feature; clone that first'],
+      },
+    });
+    const { status, body: copy } = await clone(countries.id);
+    expect(status).toBe(201);
+    expect(copy).toMatchObject({
+      key: 'countries',
+      branch_id: branchId,
+      cloned_from_id: countries.id,
+      cloned_from_version: 4,
+      version: 1,
+      needs_deployment: true,
+      column_definitions: [{ name: 'code' }, { name: 'name' }],
+    });
+    expect(copy.uuid).not.toBe(countries.uuid);
+    expect(copy.lookup_display_column_id).toBe(copy.column_definitions[1].id);
+    const { body: copied } = await clone('regions', branchId, `?branch_id=${account.mainId}`);
+    expect(copied.column_definitions).toMatchObject([
+      { foreign_key_table_id: null },
+      { foreign_key_table_id: copy.id },
+      { foreign_key_table_id: copied.id },
+    ]);
+    const stored = await metadata.context.prisma.table_definition.findUniqueOrThrow({
+      where: { id: copied.id },
+      include: { columns: { orderBy: { position: 'asc' } }, clone_base: true },
+    });
+    expect(stored.lineage_id).toBe(regions.id);
+    expect(stored.columns[0]?.lineage_id).toBe(regions.column_definitions[0].id);
+    expect(stored.clone_base?.structure).toMatchObject({
+      key: 'regions',
+      columns: [{ name: 'code' }, { foreign_key_table_key: 'countries' }, { foreign_key_table_key: 'regions' }],
+    });
+  });
+
+  it('happens once per branch, and wholly or not at all', async () => {
+    const table = await givenTable(account, 'Codes');
+    const answers = await Promise.all([1, 2, 3].map(() => clone(table.id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
+    expect((await clone(table.id, account.mainId)).body.errors).toEqual([
+      'A table with this key or name is already on the branch main',
+    ]);
+    const { data } = await api.get(`/table_definitions?branch_id=${branchId}`);
+    expect(data).toHaveLength(1);
+    expect((await api.get(`/table_definitions/${data[0].id}`)).column_definitions).toHaveLength(1);
+  });
+
+  it('needs a user, the right on the target, and a branch of the account', async () => {
+    const table = await givenTable(account, 'Codes');
+    const elsewhere = await givenAccount(metadata);
+    const path = `/table_definitions/${table.id}/clone`;
+    expect((await api.send('POST', path, { target_branch_id: branchId })).status).toBe(401);
+    const unknown = await clone(table.id, 999_999);
+    expect(unknown.status).toBe(404);
+    expect(await clone(table.id, elsewhere.mainId)).toEqual(unknown);
+    expect((await admin.send('POST', path, {})).status).toBe(400);
+    const developer = givenUser(metadata, account.id, [['develop', 'branch', account.mainId]]);
+    expect((await developer.send('POST', path, { target_branch_id: branchId })).status).toBe(403);
+  });
+});
+
+describe('taking away', () => {
+  const deploy = async (...ids: number[]) => {
+    const admin = givenAdmin(metadata, account.id);
+    const body = { branch_id: account.mainId, table_definition_ids: ids };
+    const { id } = await admin.post('/deployments', body);
+    return admin.post(`/deployments/${id}/deploy`);
+  };
+
+  it('is refused while columns of other tables refer to it, which are named', async () => {
+    const countries = await givenTable(account, 'Countries');
+    const regions = await givenTable(account, 'Regions', [
+      keyColumn,
+      { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: countries.id },
+    ]);
+    await addColumn(countries.id, { name: 'up', data_type: 'string', length: 10, foreign_key_table_id: countries.id });
+    const sentence = 'Table definition is referred to by columns of other tables: Regions.country';
+    for (const [method, path] of [
+      ['DELETE', `/table_definitions/${countries.id}`],
+      ['POST', `/table_definitions/${countries.id}/remove`],
+    ] as const)
+      expect(await api.send(method, path)).toMatchObject({ status: 422, body: { errors: [sentence] } });
+    await deploy(countries.id, regions.id);
+    await api.send('DELETE', `/table_definitions/${regions.id}`);
+    // Its draft is gone, but it is still in service and refers.
+    expect((await api.send('POST', `/table_definitions/${countries.id}/remove`)).body.errors).toEqual([sentence]);
+    expect((await api.send('DELETE', `/table_definitions/${countries.id}`)).status).toBe(204);
+    expect((await api.get('/deployed_table_definitions')).data).toHaveLength(2);
+    for (const { id } of [regions, countries])
+      expect((await api.send('POST', `/table_definitions/${id}/remove`)).status).toBe(204);
+    expect((await api.get('/deployed_table_definitions')).data).toHaveLength(0);
+    expect([...metadata.neighbours.data.deployed.keys()]).not.toEqual(expect.arrayContaining([countries.id]));
+  });
+
+  it('happens once: one 204, then 404', async () => {
+    const one = await givenTable(account, 'One');
+    const two = await givenTable(account, 'Two');
+    await deploy(two.id);
+    const deletes = await Promise.all([1, 2, 3].map(() => api.send('DELETE', `/table_definitions/${one.id}`)));
+    expect(deletes.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
+    const removes = await Promise.all([1, 2, 3].map(() => api.send('POST', `/table_definitions/${two.id}/remove`)));
+    expect(removes.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
+    const kept = await metadata.context.prisma.table_removal.findUniqueOrThrow({
+      where: { table_definition_id: two.id },
+    });
+    expect(kept).toMatchObject({
+      definition: { name: 'Two', columns: [{ name: 'code' }] },
+      deployed: { version: 2, columns: [{ name: 'code' }] },
+    });
+    expect((await draft('Two')).status).toBe(201);
+  });
+
+  it('of a table that was never deployed asks data nothing', async () => {
+    const table = await givenTable(account, 'Draft');
+    metadata.neighbours.data.before.DropTable = () => {
+      throw new Error('asked');
+    };
+    expect((await api.send('POST', `/table_definitions/${table.id}/remove`)).status).toBe(204);
+    metadata.neighbours.data.before = {};
+  });
+
+  it('changes nothing when data refuses, and ends by itself when data was away', async () => {
+    const table = await givenTable(account, 'Codes');
+    await deploy(table.id);
+    const path = `/table_definitions/${table.id}/remove`;
+    metadata.neighbours.data.before.DropTable = () => {
+      throw new ServiceError('wrong_state', 'A load is running.');
+    };
+    expect(await api.send('POST', path)).toMatchObject({ status: 422, body: { errors: ['A load is running.'] } });
+    expect((await api.get(`/table_definitions/${table.id}`)).needs_deployment).toBe(false);
+    metadata.neighbours.data.before.DropTable = () => {
+      throw new ServiceError('unavailable', 'data is away');
+    };
+    expect((await api.send('POST', path)).status).toBe(503);
+    // On its way out, nothing may begin to refer to it.
+    const other = await givenTable(account, 'Other');
+    const refer = { name: 'ref', data_type: 'string', length: 10, foreign_key_table_id: table.id };
+    expect((await addColumn(other.id, refer)).status).toBe(422);
+    metadata.neighbours.data.before = {};
+    await eventually(async () => expect((await api.send('GET', `/table_definitions/${table.id}`)).status).toBe(404));
+    expect(metadata.neighbours.data.deployed.has(table.id)).toBe(false);
+  });
+});
