@@ -1,0 +1,33 @@
+import { readConfig } from './config.ts';
+
+const key = JSON.stringify({ kty: 'OKP' });
+const env = {
+  ALMANAC_BUS_URL: 'postgres://localhost/bus',
+  ALMANAC_CONTEXT_KEYS: '{"keys":[]}',
+  IDENTITY_CONTEXT_KEY: key,
+  IDENTITY_DATABASE_URL: 'postgres://localhost/identity',
+  IDENTITY_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
+};
+
+describe('readConfig', () => {
+  it('needs the secrets only; the rest has defaults', () => {
+    expect(readConfig(env)).toMatchObject({
+      common: { name: 'identity', httpPort: 8081, publicUrl: 'http://127.0.0.1:8080' },
+      rpcPort: 9081,
+      billingRpc: '127.0.0.1:9085',
+      accessTokenSeconds: 7_200,
+      secrets: { keyEncryptionKey: Buffer.alloc(32, 7) },
+    });
+  });
+
+  it('reports every problem together', () => {
+    const bad = {
+      ...env,
+      IDENTITY_KEY_ENCRYPTION_KEY: 'short',
+      IDENTITY_ACCESS_TOKEN_SECONDS: '5',
+      IDENTITY_DATABASE_URL: '',
+    };
+    expect(() => readConfig(bad)).toThrow(/3 problem\(s\)/);
+    expect(() => readConfig({})).toThrow(/IDENTITY_KEY_ENCRYPTION_KEY is missing/);
+  });
+});

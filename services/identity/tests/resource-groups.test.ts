@@ -1,0 +1,144 @@
+// The groups of domains and branches: made by metadata's question or its event, whichever comes first, and gone with them.
+import { eventually } from '@almanac/testkit/eventually';
+import { type Account, givenIdentity, type Identity } from './given.ts';
+
+describe('groups of domains and branches', () => {
+  let identity: Identity;
+  let account: Account;
+  let creator: number;
+
+  beforeAll(async () => {
+    identity = await givenIdentity();
+    account = await identity.account();
+    creator = (await account.machine('POST', '/users', { email: 'creator@example.com' })).body.id;
+    await identity.context.prisma.user.update({ where: { id: creator }, data: { status: 'active' } });
+  });
+  afterAll(() => identity.close());
+
+  type Shown = { name: string; permissions: { action: string }[]; members: { id: number }[] };
+  const groupsOf = async (type: string, id: number): Promise<Shown[]> =>
+    (await account.machine('GET', `/user_groups?q=resource_type:eq:${type}&q=resource_id:eq:${id}`)).body.data;
+  const call = () => ({ accountId: account.account_id });
+  const ensure = (resource_type: string, resource_id: number, name: string, creator_id?: number) =>
+    identity.rpc('metadata').EnsureResourceGroups(call(), { resource_type, resource_id, name, creator_id });
+
+  it('are three for a domain and three for a branch, and who made it is a developer there', async () => {
+    await ensure('domain', 1, 'Finance', creator);
+    await ensure('branch', 1, 'main', creator);
+    const facts = async (type: string) =>
+      (await groupsOf(type, 1)).map(({ name, permissions, members }) => [
+        name,
+        permissions[0]?.action,
+        members.map(({ id }) => id),
+      ]);
+    expect(await facts('domain')).toEqual([
+      ['Finance Developers', 'develop', [creator]],
+      ['Finance Data Managers', 'edit', []],
+      ['Finance Viewers', 'view', []],
+    ]);
+    expect(await facts('branch')).toEqual([
+      ['main Developers', 'develop', [creator]],
+      ['main Approvers', 'approve', []],
+      ['main Editors', 'edit', []],
+    ]);
+    const held = await identity.rpc('metadata').GetEffectivePermissions(call(), { user_id: creator });
+    expect(held.permissions).toHaveLength(2);
+  });
+
+  it('are made once, whether asked for, told of, or both, many times at once', async () => {
+    const payload = { account_id: account.account_id, domain_id: 2, name: 'Twice', creator_id: creator };
+    await Promise.all([
+      ...Array.from({ length: 5 }, () => ensure('domain', 2, 'Twice', creator)),
+      ...Array.from({ length: 5 }, () => identity.publish('metadata.domain.created', payload)),
+    ]);
+    await eventually(async () => {
+      expect(await identity.context.prisma.inbox.count()).toBeGreaterThanOrEqual(5);
+    });
+    expect(await groupsOf('domain', 2)).toHaveLength(3);
+  });
+
+  it('don’t take the creator back in when the message comes after he was taken out', async () => {
+    await ensure('domain', 3, 'Late', creator);
+    const [developers] = await groupsOf('domain', 3);
+    const { body } = await account.machine('GET', `/user_group_assignments?q=user_id:eq:${creator}&sort=-id`);
+    await account.machine('DELETE', `/user_group_assignments/${body.data[0].id}`);
+    const payload = { account_id: account.account_id, domain_id: 3, name: 'Late', creator_id: creator };
+    const before = await identity.context.prisma.inbox.count();
+    await identity.publish('metadata.domain.created', payload);
+    await eventually(async () => expect(await identity.context.prisma.inbox.count()).toBe(before + 1));
+    expect(developers?.members).toHaveLength(1);
+    expect((await groupsOf('domain', 3))[0]?.members).toEqual([]);
+  });
+
+  it('are renamed with their resource', async () => {
+    await ensure('branch', 4, 'Old');
+    await identity.publish('metadata.branch.updated', { account_id: account.account_id, branch_id: 4, name: 'New' });
+    await eventually(async () =>
+      expect((await groupsOf('branch', 4)).map(({ name }) => name)).toEqual([
+        'New Developers',
+        'New Approvers',
+        'New Editors',
+      ]),
+    );
+  });
+
+  it('go with their resource, and a late message does not bring them back', async () => {
+    const payload = { account_id: account.account_id, domain_id: 5, name: 'Gone', creator_id: creator };
+    await ensure('domain', 5, 'Gone', creator);
+    await account.machine('POST', '/user_groups', {
+      name: 'Custom on Gone',
+      permissions: [{ action: 'edit', resource_type: 'domain', resource_id: 5 }],
+    });
+    await identity.publish('metadata.domain.deleted', payload);
+    await eventually(async () => expect(await groupsOf('domain', 5)).toEqual([]));
+    const permissions = await account.machine('GET', '/permissions?q=resource_type:eq:domain&q=resource_id:eq:5');
+    expect(permissions.body.meta.total_count).toBe(0);
+    await ensure('domain', 5, 'Gone', creator);
+    expect(await groupsOf('domain', 5)).toEqual([]);
+  });
+
+  it('tell who may approve: approvers of the branch and administrators, if they can log in', async () => {
+    await ensure('branch', 6, 'release');
+    const approvers = (await groupsOf('branch', 6)).find(({ name }) => name.endsWith('Approvers')) as unknown as {
+      id: number;
+    };
+    const invited = await account.machine('POST', '/users', { email: 'invited@example.com' });
+    for (const user_id of [creator, invited.body.id])
+      await account.machine('POST', '/user_group_assignments', { user_id, user_group_id: approvers.id });
+    const { users } = await identity.rpc('jobs').ListApprovers(call(), { branch_id: 6 });
+    expect(users.map(({ id }) => id)).toEqual([account.admin_user_id, creator]);
+    const elsewhere = await identity.rpc('jobs').ListApprovers(call(), { branch_id: 7 });
+    expect(elsewhere.users.map(({ id }) => id)).toEqual([account.admin_user_id]);
+  });
+
+  it('are told to metadata with their members, and nothing of other accounts', async () => {
+    const asked = { resource_type: 'domain', resource_ids: [1, 999] };
+    const { user_groups } = await identity.rpc('metadata').ListResourceGroups(call(), asked);
+    expect(user_groups.map(({ name, actions }) => [name, actions])).toEqual([
+      ['Finance Developers', ['develop']],
+      ['Finance Data Managers', ['edit']],
+      ['Finance Viewers', ['view']],
+    ]);
+    expect(user_groups[0]?.members).toMatchObject([{ id: creator, email: 'creator@example.com' }]);
+    const stranger = await identity.account();
+    const other = { accountId: stranger.account_id };
+    expect((await identity.rpc('metadata').ListResourceGroups(other, asked)).user_groups).toEqual([]);
+    expect((await identity.rpc('metadata').ListUsers(other, { ids: [creator] })).users).toEqual([]);
+    const foreign = identity.rpc('metadata').GetEffectivePermissions(other, { user_id: creator });
+    await expect(foreign).rejects.toMatchObject({ kind: 'not_found', errors: ['User not found'] });
+    expect((await identity.rpc('metadata').ListUsers(call(), { ids: [creator, 999] })).users).toMatchObject([
+      { id: creator, first_name: '' },
+    ]);
+  });
+
+  it('ignores messages about accounts that don’t exist', async () => {
+    const before = await identity.context.prisma.inbox.count();
+    await identity.publish('metadata.domain.created', {
+      account_id: 999_999,
+      domain_id: 1,
+      name: 'X',
+      creator_id: null,
+    });
+    await eventually(async () => expect(await identity.context.prisma.inbox.count()).toBe(before + 1));
+  });
+});
