@@ -5,7 +5,7 @@ import { limits } from '@almanac/service-kit/limits';
 import type { Express } from 'express';
 import type { GatewayContext } from './context.ts';
 import { callApi, callEnds, isAllowedOrigin, isApiPath } from './edge/api-calls.ts';
-import { type EdgeRequest, type Exchange, openExchange, refuse } from './edge/exchange.ts';
+import { closeAfter, type EdgeRequest, type Exchange, openExchange, refuse } from './edge/exchange.ts';
 import { framingProblem } from './edge/framing.ts';
 import { findPassThrough, passThrough } from './edge/pass-through.ts';
 import { refuseConnection, refuseTunnel } from './edge/refused-connections.ts';
@@ -29,7 +29,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
   const exchanges = new Set<Exchange>();
 
   const handle = (req: EdgeRequest, res: ServerResponse, expectsContinue: boolean) => {
-    const exchange = openExchange(req, res, expectsContinue);
+    const exchange = openExchange(req, res, expectsContinue, ctx.health.isDraining);
     exchanges.add(exchange);
     res.on('close', () => {
       exchanges.delete(exchange);
@@ -37,7 +37,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
       record(ctx, exchange);
     });
     setSecurityHeaders(res, exchange.requestId, ctx.publicUrl.protocol === 'https:');
-    if (ctx.health.isDraining || expectsContinue) res.setHeader('Connection', 'close');
+    if (exchange.isLast) res.setHeader('Connection', 'close');
     dispatch(ctx, pages, exchange);
   };
 
@@ -94,7 +94,7 @@ function dispatch(ctx: GatewayContext, pages: Express, exchange: Exchange): void
   try {
     const problem = framingProblem(req);
     if (problem) {
-      res.setHeader('Connection', 'close');
+      closeAfter(exchange);
       throw problem;
     }
     if (ctx.config.corsOrigins.length > 0) {

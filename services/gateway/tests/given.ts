@@ -43,7 +43,7 @@ export async function givenServices(): Promise<FakeServices> {
       res.setHeader('content-type', 'application/json').end('{}');
     });
   };
-  const server = createServer(take);
+  const server = createServer({ maxHeaderSize: 65_536 }, take);
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

@@ -24,13 +24,20 @@ export type Exchange = {
   answerDue?: number;
   upstreamRequest?: ClientRequest;
   wasRetried: boolean;
+  /** The connection ends with this answer. */
+  isLast: boolean;
   /** For the sweep: socket counters and when they last moved enough. */
   progress: { read: number; written: number; at: number };
 };
 
 const goodRequestId = /^[A-Za-z0-9._-]{8,128}$/;
 
-export function openExchange(req: EdgeRequest, res: ServerResponse, expectsContinue: boolean): Exchange {
+export function openExchange(
+  req: EdgeRequest,
+  res: ServerResponse,
+  expectsContinue: boolean,
+  isLast: boolean,
+): Exchange {
   const given = req.headers['x-request-id'];
   const url = req.url ?? '';
   const query = url.indexOf('?');
@@ -43,10 +50,17 @@ export function openExchange(req: EdgeRequest, res: ServerResponse, expectsConti
     path: query === -1 ? url : url.slice(0, query),
     expectsContinue,
     wasRetried: false,
+    isLast,
     progress: { read: req.socket.bytesRead, written: req.socket.bytesWritten, at: startedAt },
   };
   req.exchange = exchange;
   return exchange;
+}
+
+/** Makes this the last answer of its connection. */
+export function closeAfter(exchange: Exchange): void {
+  exchange.isLast = true;
+  exchange.res.setHeader('Connection', 'close');
 }
 
 /** Answers with the contract's error body. Nothing happens when an answer is under way: then the connection is cut. */
@@ -57,6 +71,8 @@ export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
     res.destroy();
     return error;
   }
+  // A client that was not told to send its body may send it or not: nobody could tell what comes next.
+  if (exchange.expectsContinue && !exchange.upstreamRequest) closeAfter(exchange);
   const body = JSON.stringify(error.body);
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   if (error.kind === 'unavailable' && !res.hasHeader('retry-after')) res.setHeader('Retry-After', '1');

@@ -26,15 +26,7 @@ const safeToRepeat = new Set(['GET', 'HEAD']);
 // The connection was never made, or a kept one was closed by the other side as we took it up.
 const neverArrived = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 // The answer's own framing is ours, and nothing tells what runs inside.
-const droppedAnswerHeaders = [
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'trailer',
-  'upgrade',
-  'server',
-  'x-powered-by',
-];
+const droppedAnswerHeaders = ['keep-alive', 'proxy-connection', 'trailer', 'upgrade', 'server', 'x-powered-by'];
 
 export function createUpstreams({ urls, logger, onAnswer }: Options): Upstreams {
   const agent = new Agent({ keepAlive: true, maxSockets: 1_024, maxFreeSockets: 128, scheduling: 'lifo' });
@@ -93,6 +85,7 @@ function begin(answer: IncomingMessage, req: EdgeRequest, onAnswer: Options['onA
   if (!exchange) return;
   exchange.answerDue = undefined;
   for (const name of droppedAnswerHeaders) delete answer.headers[name];
+  answer.headers.connection = exchange.res.shouldKeepAlive && !exchange.isLast ? 'keep-alive' : 'close';
   answer.statusMessage = ''; // the reason phrase is ours
   onAnswer(exchange, answer.statusCode ?? 502);
 }
