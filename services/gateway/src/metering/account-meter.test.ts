@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { createLogger } from '@almanac/service-kit/logger';
+import { AccountMeter, type Ticket } from './account-meter.ts';
+import type { BillingClient } from './call-lease.ts';
+
+type Month = { start: string; endsInMs: number };
+type Booked = { lease: string; calls: number; sequence: number };
+
+const facts = { method: 'GET', resource: 'domains', applicationId: 1 };
+const monthsAway = (months: number) =>
+  new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + months)).toISOString();
+
+/** Billing as the meter sees it, with a month that a test can end and failures it can order. */
+function fakeBilling() {
+  const booked: Booked[] = [];
+  const seen = new Set<string>();
+  const fake = {
+    booked,
+    months: [{ start: monthsAway(0), endsInMs: 60_000 }] as Month[],
+    granted: 20,
+    held: 0,
+    reserves: 0,
+    failReserve: false,
+    /** `lost`: the report is booked, the answer does not come. */
+    settle: 'works' as 'works' | 'fails' | 'lost',
+    client: {} as BillingClient,
+    calls: () => booked.reduce((sum, each) => sum + each.calls, 0),
+  };
+  fake.client = {
+    ReserveCalls: async () => {
+      fake.reserves += 1;
+      if (fake.failReserve) throw new ServiceError('unavailable', 'away');
+      const [month] = fake.months;
+      const now = Date.now();
+      return {
+        lease_id: fake.granted > 0 ? `lease-${fake.reserves}` : '',
+        granted: fake.granted,
+        expires_at: '',
+        expires_in_seconds: 30,
+        allowance: 1_000,
+        remaining: 500,
+        period_start: month?.start ?? '',
+        period_end: new Date(now + (month?.endsInMs ?? 0)).toISOString(),
+        period_ends_in_seconds: 0,
+        held_elsewhere: fake.held,
+        server_time: new Date(now).toISOString(),
+        billing: {
+          writes_blocked: false,
+          writes_blocked_in_seconds: 0,
+          allowance: 1_000,
+          branching_enabled: false,
+        } as never,
+      };
+    },
+    SettleCalls: async (_call, request) => {
+      if (fake.settle === 'fails') throw new ServiceError('unavailable', 'away');
+      const key = `${request.lease_id} ${request.sequence}`;
+      if (!seen.has(key)) {
+        seen.add(key);
+        const calls = (request.served ?? []).reduce((sum, part) => sum + Number(part.calls), 0);
+        booked.push({ lease: String(request.lease_id), calls, sequence: Number(request.sequence) });
+      }
+      if (fake.settle === 'lost') throw new ServiceError('unavailable', 'away');
+      return { lease_open: !request.release, expires_in_seconds: 30 };
+    },
+  };
+  return fake;
+}
+
+function given() {
+  const billing = fakeBilling();
+  const logger = createLogger('gateway', 'silent');
+  const meter = new AccountMeter(1, { billing: billing.client, gatewayId: 'g', graceCalls: 5, logger });
+  const serve = async (status = 200) => {
+    const ticket = await meter.admit(false);
+    meter.answered(ticket, status, facts);
+    return ticket;
+  };
+  return { billing, meter, serve };
+}
+
+it('counts each call in the month of the lease it was let in with', async () => {
+  const { billing, meter, serve } = given();
+  billing.months = [{ start: monthsAway(0), endsInMs: 50 }];
+  const straddling = await meter.admit(false);
+  await serve();
+  await sleep(60);
+  billing.months = [{ start: monthsAway(1), endsInMs: 60_000 }];
+  await serve();
+  meter.answered(straddling, 200, facts);
+  await meter.close();
+  const perLease = new Map<string, number>();
+  for (const { lease, calls } of billing.booked) perLease.set(lease, (perLease.get(lease) ?? 0) + calls);
+  expect(Object.fromEntries(perLease)).toEqual({ 'lease-1': 2, 'lease-2': 1 });
+});
+
+it('sends a report whose answer was lost again as it was, and what came since in another one', async () => {
+  const { billing, meter, serve } = given();
+  await serve();
+  billing.settle = 'lost';
+  await expect(meter.settle()).rejects.toMatchObject({ kind: 'unavailable' });
+  await serve();
+  billing.settle = 'fails';
+  await expect(meter.settle()).rejects.toMatchObject({ kind: 'unavailable' });
+  billing.settle = 'works';
+  await meter.close();
+  expect(billing.booked.filter(({ calls }) => calls > 0)).toEqual([
+    { lease: 'lease-1', calls: 1, sequence: 1 },
+    { lease: 'lease-1', calls: 1, sequence: 2 },
+  ]);
+});
+
+it('asks billing once for many calls that wait', async () => {
+  const { billing, meter } = given();
+  await Promise.all(Array.from({ length: 9 }, () => meter.admit(false)));
+  expect(billing.reserves).toBe(1);
+});
+
+it('fetches the next lease before the last call of this one is handed out', async () => {
+  const { billing, meter } = given();
+  await meter.admit(false);
+  for (let i = 0; i < 12; i += 1) meter.tryAdmit(false);
+  expect(billing.reserves).toBe(2);
+});
+
+it('ends each ticket once, however often it is told', async () => {
+  const { billing, meter } = given();
+  const ticket: Ticket = await meter.admit(false);
+  meter.answered(ticket, 200, facts);
+  meter.answered(ticket, 200, facts);
+  meter.putBack(ticket);
+  await meter.close();
+  expect(billing.calls()).toBe(1);
+});
+
+it('does not ask billing for each call it refuses', async () => {
+  const { billing, meter } = given();
+  billing.granted = 0;
+  for (let i = 0; i < 50; i += 1)
+    await expect(meter.admit(false)).rejects.toMatchObject({ kind: 'allowance_exceeded' });
+  expect(billing.reserves).toBe(1);
+});
+
+it('waits a moment for calls other gateways hold, not for ever', async () => {
+  const { billing, meter } = given();
+  billing.granted = 0;
+  billing.held = 1;
+  const waiting = meter.admit(false);
+  await sleep(100);
+  billing.granted = 1;
+  await expect(waiting).resolves.toBeDefined();
+  billing.granted = 0;
+  await expect(meter.admit(false)).rejects.toMatchObject({ kind: 'allowance_exceeded' });
+});
+
+it('goes on with a bounded grace when billing is away, and tells it later', async () => {
+  const { billing, meter, serve } = given();
+  billing.failReserve = true;
+  for (let i = 0; i < 5; i += 1) await serve();
+  await expect(meter.admit(false)).rejects.toMatchObject({ kind: 'unavailable' });
+  await meter.close();
+  expect(billing.calls()).toBe(5);
+});
