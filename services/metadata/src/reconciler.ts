@@ -8,6 +8,8 @@ import { resumeDeployment } from './deployments/deployment-apply.ts';
 import { finishRemoval } from './table-definitions/table-removal.ts';
 
 const atOnce = 50;
+// What runs longer is left behind as by a crash, and taken up by whoever comes next.
+const stopWithinMs = 10_000;
 /** How long a removed table can be restored (design 3.4). */
 const restorableDays = 7;
 
@@ -28,7 +30,7 @@ export function createReconciler(ctx: Context): Reconciler {
     },
     stop: async () => {
       stopping.abort();
-      await running;
+      await Promise.race([running, sleep(stopWithinMs, undefined, { ref: false })]);
     },
   };
 }

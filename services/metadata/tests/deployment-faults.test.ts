@@ -1,7 +1,11 @@
 // What becomes of a deployment when something dies or is away in the middle: it ends deployed or failed, exactly once, and the
 // same request again gives the same answer.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { resolve } from 'node:path';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
+import { findFreePort } from '@almanac/testkit/postgres';
 import { createMetadata } from '../src/service.ts';
 import {
   type Account,
@@ -26,7 +30,9 @@ beforeEach(async () => {
   account = await givenAccount(metadata);
   admin = givenAdmin(metadata, account.id);
 });
+const children: ChildProcess[] = [];
 afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
   metadata.neighbours.data.before = {};
   metadata.neighbours.data.after = {};
 });
@@ -129,6 +135,23 @@ describe('a process that dies', () => {
     expect(applied(id)).toEqual([`metadata-${id}-1`]);
     expect((await admin.get(`/deployed_table_definitions/${tableId}`)).version).toBe(2);
     expect((await deploy(id)).status).toBe(200);
+  });
+
+  it.each(stages)('by kill -9 %s is survived by what it was doing', async (_name, stage) => {
+    const { id, tableId } = await proposed();
+    const { child, api } = await startProcess();
+    let hung = false;
+    metadata.neighbours.data[stage].ApplyDeployment = () => {
+      if (hung) return undefined;
+      hung = true;
+      child.kill('SIGKILL');
+      return new Promise((resolve) => child.once('exit', resolve));
+    };
+    await expect(api('POST', `/api/v1/deployments/${id}/deploy`)).rejects.toThrow();
+    await eventually(async () => expect((await admin.get(`/deployments/${id}`)).status).toBe('deployed'));
+    expect(applied(id)).toEqual([`metadata-${id}-1`]);
+    expect((await admin.get(`/deployed_table_definitions/${tableId}`)).version).toBe(2);
+    expect(await deploy(id)).toMatchObject({ status: 200, body: { status: 'deployed' } });
   });
 
   it('is followed by another one that takes its work up at start', async () => {
@@ -235,6 +258,32 @@ describe('a request that waits too long', () => {
     }
   });
 });
+
+// Metadata as a process of its own on the same database.
+async function startProcess(): Promise<{ child: ChildProcess; api: Call }> {
+  const { common, secrets, neighbours } = metadata.config;
+  const [http, rpc] = [await findFreePort(), await findFreePort()];
+  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../src/main.ts')], {
+    stdio: 'ignore',
+    env: {
+      PATH: process.env.PATH,
+      ...metadata.keys.env,
+      METADATA_HTTP_PORT: String(http),
+      METADATA_RPC_PORT: String(rpc),
+      METADATA_DATABASE_URL: secrets.databaseUrl,
+      METADATA_LEASE_SECONDS: '1',
+      ALMANAC_BUS_URL: common.secrets.busUrl,
+      ALMANAC_LOG_LEVEL: 'silent',
+      IDENTITY_RPC: neighbours.identity,
+      DATA_RPC: neighbours.data,
+    },
+  });
+  children.push(child);
+  const baseUrl = `http://127.0.0.1:${http}`;
+  await eventually(async () => expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200));
+  const claims = { accountId: account.id, userId: admin.id, branching: true, scopes: ['api'] };
+  return { child, api: createCaller(baseUrl, metadata.keys, claims) };
+}
 
 type Row = Record<string, unknown>;
 const wantedOf = ({ id, lineage_id, uuid, key, name, branch_id, domain_id, load_type, version }: Row) => ({

@@ -80,6 +80,8 @@ describe('keys', () => {
   it('are required, whatever was said', () => {
     expect(settle({ is_primary_key: true, is_required: false }).column.is_required).toBe(true);
     expect(problems({ is_primary_key: true, data_type: 'json' })).toHaveLength(1);
+    expect(problems({ foreign_key_table_id: 1, data_type: 'json' })).toHaveLength(1);
+    expect(problems({ foreign_key_table_id: 1, data_type: 'text' })).toEqual([]);
   });
 });
 

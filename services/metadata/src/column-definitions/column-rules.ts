@@ -70,6 +70,8 @@ export function settleColumn(
   const { length, scale, problems } = settleMeasures(type, before, given);
   const isKey = given.is_primary_key ?? before?.is_primary_key ?? false;
   if (isKey && type === 'json') problems.push("A json column can't be part of the primary key");
+  const target = pick(given.foreign_key_table_id, before?.foreign_key_table_id);
+  if (target !== null && type === 'json') problems.push("A json column can't be a foreign key");
   const values =
     given.valid_values === undefined ? splitValues(before?.valid_values ?? null) : splitValues(given.valid_values);
   if (values.length > 0) problems.push(...findValueProblems(values, type, { length, scale }));
@@ -80,7 +82,7 @@ export function settleColumn(
     scale,
     is_primary_key: isKey,
     is_required: isKey || (given.is_required ?? before?.is_required ?? false),
-    foreign_key_table_id: pick(given.foreign_key_table_id, before?.foreign_key_table_id),
+    foreign_key_table_id: target,
     valid_values: values.length > 0 ? values.join('|') : null,
     description: pick(given.description, before?.description),
   };

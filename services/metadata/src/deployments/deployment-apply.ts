@@ -25,8 +25,6 @@ import { type Attempt, type Wanted, wantedTable } from './wanted-tables.ts';
 const applyDeadlineMs = 5 * 60_000;
 const pollMs = 200;
 const mostTries = 5;
-// data takes messages of at most 4 MB; as JSON they are longer than on the wire.
-const largestRequest = 3_500_000;
 
 /** Applies a deployment and answers it deployed; what stands in the way is 422, and the deployment failed. */
 export async function deploy(ctx: Context, call: CallContext, id: number, readBody: () => void): Promise<Deployment> {
@@ -89,8 +87,9 @@ export async function begin(
   id: number,
   actor: Actor,
 ): Promise<Attempt | number> {
-  const { branch_id } = await tx.deployment.findFirstOrThrow({ where: { id, account_id: call.accountId } });
-  if (!(await lockRow(tx, 'branch', call.accountId, branch_id))) throw notFound('Deployment');
+  const found = await tx.deployment.findFirst({ where: { id, account_id: call.accountId } });
+  if (!found || !(await lockRow(tx, 'branch', call.accountId, found.branch_id))) throw notFound('Deployment');
+  const { branch_id } = found;
   if (!(await lockRow(tx, 'deployment', call.accountId, id))) throw notFound('Deployment');
   const now = await tx.deployment.findUniqueOrThrow({ where: { id }, select: storedFields });
   if (now.status === 'deploying') return id;
@@ -139,10 +138,7 @@ async function readDrafts(tx: Transaction, call: CallContext, named: Named[]): P
     throw validationFailed(
       missing.map(({ table_definition_id: id, name }) => `Table definition ${id} (${name}) has been deleted`),
     );
-  const tables = definitions.map(wantedTable);
-  if (JSON.stringify(tables).length > largestRequest)
-    throw validationFailed('Deployment is too large to be applied at once; deploy fewer tables together');
-  return tables;
+  return definitions.map(wantedTable);
 }
 
 async function extendLease(

@@ -3,7 +3,7 @@ import type { DeploymentPlan__Output } from '@almanac/protos/generated/almanac/d
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
-import type { Wanted } from './wanted-tables.ts';
+import { requireSendable, type Wanted } from './wanted-tables.ts';
 
 const changeSchema = z.enum(['new', 'modified', 'deleted', 'unchanged']);
 const attributeSchema = z.object({ name: z.string(), from: z.unknown(), to: z.unknown() });
@@ -32,6 +32,7 @@ export async function planTables(
   tables: Wanted[],
 ): Promise<TableDiff[]> {
   if (tables.length === 0) return [];
+  requireSendable(tables);
   const request = { branch_id: branchId, tables };
   return shownDiffs(await ctx.data.PlanDeployment(caller, request, { deadlineMs: planDeadlineMs }));
 }

@@ -1,5 +1,6 @@
 // From drafts to what data is asked to make of them, and from that to what is noted once it is in service.
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
+import { validationFailed } from '@almanac/service-kit/errors';
 import { splitValues } from '../column-definitions/column-rules.ts';
 import type { DataType } from '../column-definitions/column-values.ts';
 import type { DeployedColumn } from '../deployed-table-definitions.ts';
@@ -39,6 +40,22 @@ export function wantedTable(definition: FullDefinition): Wanted {
       description: column.description ?? '',
     })),
   };
+}
+
+// data takes messages of at most 4 MiB.
+const largestRequest = 4_000_000;
+
+/** Throws 422 when the tables are too many for one message. */
+export function requireSendable(tables: Wanted[]): void {
+  const bytes = (...texts: string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 4, 0);
+  let size = 0;
+  for (const { uuid, key, name, description, load_type, columns } of tables) {
+    size += 60 + bytes(uuid, key, name, description, load_type);
+    for (const column of columns)
+      size += 50 + bytes(column.name, column.data_type, column.description, ...column.valid_values);
+  }
+  if (size > largestRequest)
+    throw validationFailed('Deployment is too large to be applied at once; deploy fewer tables together');
 }
 
 /** What is noted of a table that is now in service. */
