@@ -167,8 +167,8 @@ describe('the pages', () => {
         adminOf(account),
       );
       expect(page.html).toContain('First application');
-      expect(page.html).toContain('Read definitions, rows and settings');
-      expect(page.html).not.toContain('Full access');
+      expect(page.html).toContain('Read tables, rows and settings');
+      expect(page.html).not.toContain('everything');
       expect(page.html).toContain(account.admin_email);
     });
 

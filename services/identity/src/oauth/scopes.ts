@@ -5,10 +5,10 @@ export type Scope = (typeof scopes)[number];
 
 /** Each scope in words, for people who are asked to allow it. */
 export const scopeMeanings = {
-  api: 'Full access to everything you may do',
-  'api:read': 'Read definitions, rows and settings',
-  'api:write': 'Create and change',
-  'api:delete': 'Delete',
+  api: 'Do everything that you may do',
+  'api:read': 'Read tables, rows and settings',
+  'api:write': 'Create and change tables, rows and settings',
+  'api:delete': 'Delete tables, rows and settings',
   'api:admin': 'Administer domains, users, groups and applications',
 } as const satisfies Record<Scope, string>;
 

@@ -32,6 +32,7 @@ ul { margin: .25rem 0; padding-left: 1.25rem; }
 code { display: block; margin: .75rem 0; padding: .75rem; border: 1px dashed var(--line); border-radius: .5rem;
   font: 1rem/1.4 ui-monospace, monospace; user-select: all; }
 form.inline { display: inline; }
+form + .quiet { margin-top: 1.25rem; }
 `;
 
 /** Changes with the sheet, so that browsers may keep it for ever. */
