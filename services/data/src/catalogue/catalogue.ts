@@ -1,0 +1,123 @@
+// Finds deployed tables. Entries are remembered by revision; every statement over rows states the revision it was made for, so
+// a memory that is out of date answers nothing and is read again. That holds with any number of replicas and costs no round trip.
+import { ServiceError } from '@almanac/service-kit/errors';
+import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { LRUCache } from 'lru-cache';
+import type pg from 'pg';
+import { run } from '../database.ts';
+import type { Statement } from '../query/statement.ts';
+import type { Bind } from '../values/check.ts';
+import type { DeployedTable } from './structure.ts';
+
+/** How a caller names a table: by id, or by key on a branch. */
+export type TableReference = { id: number } | { key: string; branchId: number };
+
+const columns = `table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version,
+  revision, structure`;
+
+/** The text of the 404 for a definition that isn't deployed, unknown, or another account's: all the same. */
+export function notDeployed(): ServiceError {
+  return new ServiceError('not_found', 'Deployed table definition not found');
+}
+
+/** Reads entries of the catalogue: of one table, of a branch, or of those that refer to a table. */
+export const catalogueSql = {
+  byId: (accountId: number, id: number): Statement => ({
+    text: `select ${columns} from deployed_table where account_id = $1::int and table_definition_id = $2::int`,
+    values: [accountId, id],
+  }),
+  byKey: (accountId: number, branchId: number, key: string): Statement => ({
+    text: `select ${columns} from deployed_table where account_id = $1::int and branch_id = $2::int and key = $3::text`,
+    values: [accountId, branchId, key],
+  }),
+  ofBranch: (accountId: number, branchId: number): Statement => ({
+    text: `select ${columns} from deployed_table where account_id = $1::int and branch_id = $2::int order by table_definition_id`,
+    values: [accountId, branchId],
+  }),
+};
+
+/** True in SQL while the table is deployed as `table` describes it. Part of every statement over rows. */
+export function currentSql(table: DeployedTable, bind: Bind): string {
+  const id = bind(table.table_definition_id, 'int');
+  const account = bind(table.account_id, 'int');
+  return `exists (select from deployed_table d where d.table_definition_id = ${id} and d.account_id = ${account} and d.revision = ${bind(table.revision, 'bigint')})`;
+}
+
+export class Catalogue {
+  private readonly pool: pg.Pool;
+  private readonly byId = new LRUCache<string, DeployedTable>({ max: 10_000 });
+  private readonly idByKey = new LRUCache<string, number>({ max: 10_000 });
+
+  constructor(pool: pg.Pool) {
+    this.pool = pool;
+  }
+
+  /** The entry as remembered, or read; 404 when nothing like it is deployed in the account. */
+  async get(accountId: number, reference: TableReference): Promise<DeployedTable> {
+    const id = 'id' in reference ? reference.id : this.idByKey.get(keyOf(accountId, reference));
+    const known = id === undefined ? undefined : this.byId.get(`${accountId}:${id}`);
+    const matches =
+      known && ('id' in reference || (known.key === reference.key && known.branch_id === reference.branchId));
+    const table = matches ? known : await this.read(accountId, reference);
+    if (!table) throw notDeployed();
+    return table;
+  }
+
+  /** The entry as it is in the database now. */
+  async read(accountId: number, reference: TableReference): Promise<DeployedTable | undefined> {
+    const statement =
+      'id' in reference
+        ? catalogueSql.byId(accountId, reference.id)
+        : catalogueSql.byKey(accountId, reference.branchId, reference.key);
+    const [table] = await run<DeployedTable>(this.pool, statement);
+    if (!table) {
+      if ('id' in reference) this.byId.delete(`${accountId}:${reference.id}`);
+      else this.idByKey.delete(keyOf(accountId, reference));
+      return undefined;
+    }
+    const known = this.byId.get(`${accountId}:${table.table_definition_id}`);
+    if (known?.revision === table.revision) return known;
+    this.byId.set(`${accountId}:${table.table_definition_id}`, table);
+    this.idByKey.set(`${accountId}:${table.branch_id}:${table.key}`, table.table_definition_id);
+    return table;
+  }
+
+  /**
+   * Runs `work` with the table as remembered. When it answers `stale`, or fails as statements for yesterday's columns fail, the
+   * entry is read again and `work` runs again with what is deployed now.
+   */
+  async use<T>(
+    accountId: number,
+    reference: TableReference,
+    work: (table: DeployedTable) => Promise<T | typeof stale>,
+  ): Promise<T> {
+    let table = await this.get(accountId, reference);
+    for (let attempt = 1; ; attempt += 1) {
+      let failure: unknown;
+      try {
+        const result = await work(table);
+        if (result !== stale) return result;
+      } catch (error) {
+        if (!mayComeFromChange(error)) throw error;
+        failure = error;
+      }
+      const fresh = await this.read(accountId, reference);
+      if (!fresh) throw notDeployed();
+      if (failure !== undefined && fresh.revision === table.revision) throw failure;
+      if (attempt >= 5) throw new ServiceError('unavailable', 'The table is being deployed; try again.');
+      table = fresh;
+    }
+  }
+}
+
+/** What `work` answers when its statement found another revision. */
+export const stale = Symbol('stale');
+
+const keyOf = (accountId: number, { key, branchId }: { key: string; branchId: number }) =>
+  `${accountId}:${branchId}:${key}`;
+
+// A column or table that is gone, a type that changed, a plan that no longer fits (0A000).
+function mayComeFromChange(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== undefined && /^(42|22|23|0A|3F)/.test(state);
+}

@@ -1,0 +1,14 @@
+// What the functions of this service are given.
+import type { Logger } from '@almanac/service-kit/logger';
+import type { Rights } from '@almanac/service-kit/rights';
+import type { RowsAnnouncer } from './announce/rows-announcer.ts';
+import type { Catalogue } from './catalogue/catalogue.ts';
+import type { Pools } from './database.ts';
+
+export type DataContext = {
+  pools: Pools;
+  catalogue: Catalogue;
+  rights: Rights;
+  announcer: RowsAnnouncer;
+  logger: Logger;
+};

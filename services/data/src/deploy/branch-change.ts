@@ -1,0 +1,109 @@
+// What a deployment does to the tables of a branch, worked out before anything is asked of the rows: which tables change, what
+// is wrong with them by themselves and together, and the catalogue as it will be.
+import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
+import type { Pair } from './checks.ts';
+import { resolveForeignKeys } from './foreign-keys.ts';
+import { type Diff, diffTable } from './table-diff.ts';
+import { findTableProblems } from './wanted.ts';
+
+export type TableChange = { pair: Pair; diff: Diff; problems: string[] };
+
+export type BranchChange = {
+  /** The wanted tables, in the order in which they were given. */
+  wanted: TableChange[];
+  /** Deployed tables that aren't wanted but refer to one that is, when their foreign keys must be made anew. */
+  touched: Pair[];
+  /** Before and after of any table of the branch, by lineage. */
+  pairOf: (lineageId: number) => Pair;
+};
+
+export type Catalogued = {
+  /** Tables deployed on the branch. */
+  branch: DeployedTable[];
+  /** Wanted ids that are deployed elsewhere: another branch or account. */
+  elsewhere: Set<number>;
+};
+
+/** Compares what is wanted on a branch with what is deployed there. Pure. */
+export function planBranch(branchId: number, wanted: WantedTable[], { branch, elsewhere }: Catalogued): BranchChange {
+  const deployedById = new Map(branch.map((table) => [table.table_definition_id, table]));
+  const wantedById = new Map(wanted.map((table) => [table.table_definition_id, table]));
+  const after = (id: number): WantedTable | undefined => wantedById.get(id) ?? deployedById.get(id);
+
+  const changes = wanted.map((table): TableChange => {
+    const old = deployedById.get(table.table_definition_id);
+    const resolved = resolveForeignKeys(table.structure.columns, after);
+    table.structure.foreign_keys = resolved.foreignKeys;
+    const problems = [
+      ...findTableProblems(table),
+      ...findPlaceProblems(table, branchId, old, branch, wanted),
+      ...resolved.problems,
+    ];
+    if (elsewhere.has(table.table_definition_id)) problems.push('The table definition is deployed on another branch.');
+    return { pair: { old, wanted: table }, diff: diffTable(old, table), problems };
+  });
+
+  const touched: Pair[] = [];
+  for (const old of branch) {
+    if (wantedById.has(old.table_definition_id)) continue;
+    const resolved = resolveForeignKeys(old.structure.columns, after);
+    const refersToWanted = old.structure.foreign_keys.some((foreignKey) => wantedById.has(foreignKey.target_table_id));
+    if (!refersToWanted) continue;
+    touched.push({ old, wanted: { ...old, structure: { ...old.structure, foreign_keys: resolved.foreignKeys } } });
+    for (const problem of resolved.problems) blame(changes, old, problem);
+  }
+
+  const pairs = new Map<number, Pair>();
+  for (const table of branch) pairs.set(table.lineage_id, { old: table, wanted: table });
+  for (const pair of touched) pairs.set(pair.wanted.lineage_id, pair);
+  for (const { pair } of changes) pairs.set(pair.wanted.lineage_id, pair);
+  return {
+    wanted: changes,
+    touched,
+    pairOf: (lineageId) => {
+      const pair = pairs.get(lineageId);
+      if (!pair) throw new Error(`no table of lineage ${lineageId} on this branch`);
+      return pair;
+    },
+  };
+}
+
+// A table that isn't being deployed can't adapt: the wanted table it refers to is what stands in the way.
+function blame(changes: TableChange[], referring: DeployedTable, problem: string): void {
+  for (const { pair, problems } of changes)
+    if (
+      referring.structure.foreign_keys.some(
+        (foreignKey) => foreignKey.target_table_id === pair.wanted.table_definition_id,
+      )
+    )
+      problems.push(`${referring.name} refers to this table: ${problem}`);
+}
+
+function findPlaceProblems(
+  table: WantedTable,
+  branchId: number,
+  old: DeployedTable | undefined,
+  branch: DeployedTable[],
+  wanted: WantedTable[],
+): string[] {
+  const problems: string[] = [];
+  if (table.branch_id !== branchId) problems.push('The table definition belongs to another branch.');
+  if (old && old.lineage_id !== table.lineage_id)
+    problems.push('The table definition was deployed under another lineage.');
+  if (wanted.filter((other) => other.table_definition_id === table.table_definition_id).length > 1)
+    problems.push('The table definition is named twice.');
+  const others = [
+    ...branch.filter((other) => !wanted.some((w) => w.table_definition_id === other.table_definition_id)),
+    ...wanted,
+  ];
+  for (const other of others) {
+    if (other.table_definition_id === table.table_definition_id) continue;
+    if (other.key === table.key)
+      problems.push(`The key ${table.key} is used by the deployed table ${other.name} (${other.table_definition_id}).`);
+    else if (other.lineage_id === table.lineage_id)
+      problems.push(
+        `The deployed table ${other.name} (${other.table_definition_id}) has the same lineage; remove it first.`,
+      );
+  }
+  return problems;
+}

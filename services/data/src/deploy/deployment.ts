@@ -1,0 +1,257 @@
+// Plans and applies deployments. Planning reads; applying does the same reading under locks that keep writers out, then the DDL
+// and the catalogue, all in one transaction: nothing is ever half deployed, and an applied deployment is known by its id.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { sqlState } from '@almanac/service-kit/postgres-errors';
+import type pg from 'pg';
+import { catalogueSql } from '../catalogue/catalogue.ts';
+import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
+import type { DataContext } from '../context.ts';
+import { tableName } from '../query/identifiers.ts';
+import { type BranchChange, planBranch, type TableChange } from './branch-change.ts';
+import { rowChecksSql } from './checks.ts';
+import { changeTable, inOrder, type TableChange as PhysicalChange } from './ddl.ts';
+import type { AttributeChange, Change, ColumnDiff } from './table-diff.ts';
+
+export type CountedMessage = { message: string; rows: number };
+/** What metadata shows of one table (design 3.5). */
+export type TableDiff = {
+  table_definition_id: number;
+  key: string;
+  name: string;
+  change: Change;
+  attributes: AttributeChange[];
+  columns: ColumnDiff[];
+  statements: string[];
+  warnings: CountedMessage[];
+  blockers: CountedMessage[];
+};
+export type DeploymentPlan = { diffs: TableDiff[] };
+
+type Read = (statement: { text: string; values: unknown[] }) => Promise<pg.QueryResultRow[]>;
+const reader =
+  (sql: Sql): Read =>
+  async ({ text, values }) =>
+    (await sql(text, values)).rows;
+
+type Request = { branchId: number; tables: WantedTable[] };
+
+/** What a deployment would do, lose and break on; changes nothing. */
+export function planDeployment(ctx: DataContext, call: CallContext, request: Request): Promise<DeploymentPlan> {
+  return withTransaction(
+    ctx.pools.work,
+    async (sql) => {
+      await sql("select set_config('statement_timeout', '120s', true)");
+      return (await plan(reader(sql), call.accountId, request)).shown;
+    },
+    { isolation: 'repeatable read' },
+  );
+}
+
+type Planned = { change: BranchChange; physical: PhysicalChange[]; shown: DeploymentPlan; revision: number };
+
+async function plan(read: Read, accountId: number, { branchId, tables }: Request): Promise<Planned> {
+  const branch = (await read(catalogueSql.ofBranch(accountId, branchId))) as DeployedTable[];
+  const elsewhere = await read({
+    text: 'select table_definition_id as id from deployed_table where table_definition_id = any($1::int[]) and (account_id <> $2::int or branch_id <> $3::int)',
+    values: [tables.map((table) => table.table_definition_id), accountId, branchId],
+  });
+  const foreignBranch = await read({
+    text: 'select true from deployed_table where branch_id = $1::int and account_id <> $2::int limit 1',
+    values: [branchId, accountId],
+  });
+  if (foreignBranch.length > 0) throw new ServiceError('not_found', 'Branch not found');
+  const change = planBranch(branchId, tables, { branch, elsewhere: new Set(elsewhere.map((row) => row.id)) });
+  const [row] = await read({ text: "select nextval('deployed_revision') as revision", values: [] });
+  const revision = row?.revision as number;
+  const sound = change.wanted.every((table) => table.problems.length === 0);
+  const physical = sound ? changesOf(change, revision) : [];
+  const diffs = await Promise.all(
+    change.wanted.map((table, i) =>
+      showTable(read, change, table, sound ? (physical[i] as PhysicalChange).statements : undefined),
+    ),
+  );
+  return { change, physical, shown: { diffs }, revision };
+}
+
+// The wanted tables first, in their order, then those whose foreign keys are made anew.
+function changesOf(change: BranchChange, revision: number): PhysicalChange[] {
+  const oldTable = (lineageId: number) => change.pairOf(lineageId).old as DeployedTable;
+  const newTable = (lineageId: number) => change.pairOf(lineageId).wanted;
+  return [...change.wanted.map((table) => table.pair), ...change.touched].map((pair) =>
+    changeTable(pair, revision, oldTable, newTable),
+  );
+}
+
+async function showTable(
+  read: Read,
+  change: BranchChange,
+  { pair, diff, problems }: TableChange,
+  statements: PhysicalChange['statements'] | undefined,
+): Promise<TableDiff> {
+  const { wanted } = pair;
+  const counted: Record<'warning' | 'blocker', CountedMessage[]> = { warning: [], blocker: [] };
+  const asked = statements ? rowChecksSql(pair, change.pairOf) : undefined;
+  if (asked) {
+    const [row] = await read(asked.statement);
+    asked.checks.forEach((check, i) => {
+      const rows = Number(row?.rows[i] ?? 0);
+      if (rows > 0) counted[check.kind].push({ message: check.message, rows });
+    });
+  }
+  return {
+    table_definition_id: wanted.table_definition_id,
+    key: wanted.key,
+    name: wanted.name,
+    change: diff.change,
+    attributes: diff.attributes,
+    columns: diff.columns,
+    statements: statements ? inOrder([statements]) : [],
+    warnings: counted.warning,
+    blockers: [...problems.map((message) => ({ message, rows: 0 })), ...counted.blocker],
+  };
+}
+
+const attempts = 6;
+
+/**
+ * Makes the deployed tables equal to the wanted ones. The same deployment id again answers the first plan. Blockers are 422 with
+ * every reason. Readers that hold a table for long are given way to a few times, then the deployment gives up, unchanged.
+ */
+export async function applyDeployment(
+  ctx: DataContext,
+  call: CallContext,
+  request: Request & { deploymentId: string },
+): Promise<DeploymentPlan> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await withTransaction(ctx.pools.work, (sql) => apply(sql, call.accountId, request));
+    } catch (error) {
+      if (sqlState(error) !== '55P03' || attempt >= attempts) throw error;
+      ctx.logger.info(
+        { deployment_id: request.deploymentId, attempt },
+        'a table is in use; trying the deployment again',
+      );
+      await sleep(100 + Math.random() * 200 * attempt);
+    }
+  }
+}
+
+async function apply(
+  sql: Sql,
+  accountId: number,
+  { branchId, tables, deploymentId }: Request & { deploymentId: string },
+): Promise<DeploymentPlan> {
+  await sql(
+    "select set_config('lock_timeout', '2s', true), set_config('statement_timeout', '600s', true), set_config('idle_in_transaction_session_timeout', '0', true)",
+  );
+  await lockBranch(sql, branchId);
+  const { rows: applied } = await sql(
+    'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',
+    [accountId, deploymentId],
+  );
+  if (applied[0]) return applied[0].plan as DeploymentPlan;
+
+  await lockTables(sql, accountId, branchId, tables);
+  const planned = await plan(reader(sql), accountId, { branchId, tables });
+  requireNoBlockers(planned.shown);
+  for (const statement of inOrder(planned.physical.map((change) => change.statements))) await sql(statement);
+  await rememberRetired(sql, accountId, planned);
+  const pairs = [...planned.change.wanted.map((table) => table.pair), ...planned.change.touched];
+  for (const { wanted } of pairs) await catalogue(sql, accountId, wanted);
+  await sql('insert into applied_deployment (account_id, deployment_id, plan) values ($1::int, $2, $3::jsonb)', [
+    accountId,
+    deploymentId,
+    JSON.stringify(planned.shown),
+  ]);
+  return planned.shown;
+}
+
+/** One change of a branch's tables at a time. */
+export async function lockBranch(sql: Sql, branchId: number): Promise<void> {
+  await sql("select pg_advisory_xact_lock(hashtext('almanac.data.branch'), $1::int)", [branchId]);
+}
+
+// Writers hold ROW EXCLUSIVE for as long as their transaction lasts, from before their statement looks at the catalogue; this
+// lock waits for them and keeps others out, while readers go on. So a row is written wholly under one revision or the next.
+async function lockTables(sql: Sql, accountId: number, branchId: number, tables: WantedTable[]): Promise<void> {
+  const branch = (await reader(sql)(catalogueSql.ofBranch(accountId, branchId))) as DeployedTable[];
+  const ids = new Set(tables.flatMap((table) => [table.table_definition_id, ...targetsOf(table)]));
+  for (const table of branch)
+    if (ids.has(table.table_definition_id)) for (const target of targetsOf(table)) ids.add(target);
+  const locked = branch.filter(
+    (table) =>
+      ids.has(table.table_definition_id) ||
+      table.structure.foreign_keys.some((foreignKey) => ids.has(foreignKey.target_table_id)),
+  );
+  if (locked.length === 0) return;
+  const names = locked.toSorted((a, b) => a.lineage_id - b.lineage_id).map(tableName);
+  await sql(`lock table ${names.join(', ')} in share row exclusive mode`);
+}
+
+const targetsOf = (table: WantedTable): number[] =>
+  table.structure.columns.flatMap((column) => column.foreign_key_table_id ?? []);
+
+function requireNoBlockers({ diffs }: DeploymentPlan): void {
+  const problems = diffs.flatMap((diff) =>
+    diff.blockers.map(
+      ({ message, rows }) => `${diff.name}: ${message}${rows > 0 ? ` (${rows} ${rows === 1 ? 'row' : 'rows'})` : ''}`,
+    ),
+  );
+  if (problems.length > 0) throw validationFailed(problems);
+}
+
+async function rememberRetired(sql: Sql, accountId: number, { change, physical, revision }: Planned): Promise<void> {
+  for (const [i, { pair }] of change.wanted.entries())
+    for (const column of physical[i]?.retired ?? [])
+      await sql(
+        `insert into retired_column (account_id, branch_id, lineage_id, column_lineage_id, revision)
+         values ($1::int, $2::int, $3::int, $4::int, $5::bigint)`,
+        [accountId, pair.wanted.branch_id, pair.wanted.lineage_id, column.lineage_id, revision],
+      );
+}
+
+async function catalogue(sql: Sql, accountId: number, table: WantedTable): Promise<void> {
+  await sql(
+    `insert into deployed_table (table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type,
+       version, structure)
+     values ($1::int, $2::int, $3::int, $4::int, $5::int, $6::uuid, $7, $8, $9, $10::int, $11::jsonb)
+     on conflict (table_definition_id) do update set domain_id = excluded.domain_id, key = excluded.key, name = excluded.name,
+       load_type = excluded.load_type, version = excluded.version, structure = excluded.structure,
+       revision = nextval('deployed_revision'), deployed_at = now()
+       where deployed_table.account_id = excluded.account_id`,
+    [
+      table.table_definition_id,
+      accountId,
+      table.branch_id,
+      table.domain_id,
+      table.lineage_id,
+      table.uuid,
+      table.key,
+      table.name,
+      table.load_type,
+      table.version,
+      JSON.stringify(table.structure),
+    ],
+  );
+  await sql(
+    `insert into announced_rows (table_definition_id, account_id, until) values ($1::int, $2::int, clock_timestamp())
+     on conflict do nothing`,
+    [table.table_definition_id, accountId],
+  );
+}
+
+/** Whether a deployment was applied, and what it did. */
+export async function findAppliedDeployment(
+  ctx: DataContext,
+  call: CallContext,
+  deploymentId: string,
+): Promise<DeploymentPlan | undefined> {
+  const { rows } = await pgSql(ctx.pools.rows)(
+    'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',
+    [call.accountId, deploymentId],
+  );
+  return rows[0]?.plan as DeploymentPlan | undefined;
+}

@@ -1,0 +1,122 @@
+// Constraints and indexes of a deployed table, as named objects that compare by text: what a deployment must drop and add is
+// the difference of two lists. Design 3.7: every constraint holds among rows that are not deleted (docs/adr/0004).
+import {
+  type Column,
+  type DeployedTable,
+  type ForeignKey,
+  getColumn,
+  isRequired,
+  keyColumns,
+} from '../catalogue/structure.ts';
+import {
+  columnName,
+  foreignKeyConstraint,
+  foreignKeyIndex,
+  keyConstraint,
+  requiredConstraint,
+  schemaName,
+  tableName,
+  updatedIndex,
+  valuesConstraint,
+} from '../query/identifiers.ts';
+import { quoteLiteral } from '../query/literals.ts';
+import { typeOf } from '../values/value-types.ts';
+
+export type Shape = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'>;
+
+export type TableObject = {
+  kind: 'index' | 'check' | 'key' | 'foreign key';
+  /** Changes when the object must be made anew: its text, and the types of the columns it stands on. */
+  signature: string;
+  create: string;
+  drop: string;
+};
+
+const types = (columns: Column[]) => columns.map((column) => typeOf(column).physical(column)).join(', ');
+
+/** Everything beside the columns. `findTable`: the referenced tables, by lineage. */
+export function objectsOf(table: Shape, findTable: (lineageId: number) => Shape): TableObject[] {
+  return [updatedObject(table), ...keyObject(table), ...requiredObject(table), ...valuesObjects(table)].concat(
+    table.structure.foreign_keys.flatMap((foreignKey) => foreignKeyObjects(table, foreignKey, findTable)),
+  );
+}
+
+function constraint(
+  table: Shape,
+  kind: TableObject['kind'],
+  name: string,
+  definition: string,
+  on: Column[],
+): TableObject {
+  const create = `alter table ${tableName(table)} add constraint ${name} ${definition}`;
+  return {
+    kind,
+    signature: `${create} on ${types(on)}`,
+    create,
+    drop: `alter table ${tableName(table)} drop constraint ${name}`,
+  };
+}
+
+function index(table: Shape, name: string, columns: string, on: Column[]): TableObject {
+  const create = `create index ${name} on ${tableName(table)} (${columns})`;
+  return {
+    kind: 'index',
+    signature: `${create} on ${types(on)}`,
+    create,
+    drop: `drop index ${schemaName(table.branch_id)}.${name}`,
+  };
+}
+
+const updatedObject = (table: Shape) => index(table, updatedIndex(table), 'svc_updated_at', []);
+
+// svc_live is null for deleted rows, and nulls are distinct: a deleted row holds no key.
+function keyObject(table: Shape): TableObject[] {
+  const key = keyColumns(table.structure);
+  if (key.length === 0) return [];
+  return [
+    constraint(table, 'key', keyConstraint(table), `unique (${[...key.map(columnName), 'svc_live'].join(', ')})`, key),
+  ];
+}
+
+function requiredObject(table: Shape): TableObject[] {
+  const required = table.structure.columns.filter(isRequired);
+  if (required.length === 0) return [];
+  const all = required.map((column) => `${columnName(column)} is not null`).join(' and ');
+  return [constraint(table, 'check', requiredConstraint(table), `check (svc_is_deleted or (${all}))`, [])];
+}
+
+function valuesObjects(table: Shape): TableObject[] {
+  return table.structure.columns
+    .filter((column) => column.valid_values.length > 0)
+    .map((column) => {
+      const name = columnName(column);
+      const list = column.valid_values.map(quoteLiteral).join(', ');
+      const definition = `check (svc_is_deleted or ${name} is null or ${name} = any (array[${list}]::${typeOf(column).base}[]))`;
+      return constraint(table, 'check', valuesConstraint(column), definition, [column]);
+    });
+}
+
+// A row still referred to can't become deleted (its svc_live would turn null); a deleted row refers to nothing (MATCH SIMPLE).
+function foreignKeyObjects(
+  table: Shape,
+  foreignKey: ForeignKey,
+  findTable: (lineageId: number) => Shape,
+): TableObject[] {
+  const target = findTable(foreignKey.target_lineage_id);
+  const columns = foreignKey.columns.map((lineage) => getColumn(table.structure, lineage));
+  const targets = foreignKey.target_columns.map((lineage) => getColumn(target.structure, lineage));
+  const first = foreignKey.columns[0] as number;
+  const names = columns.map(columnName);
+  const definition =
+    `foreign key (${[...names, 'svc_live'].join(', ')}) references ${tableName(target)}` +
+    ` (${[...targets.map(columnName), 'svc_live'].join(', ')})`;
+  // The order grids ask for: without a value first, ties by svc_sk.
+  const ordered = columns.map((column) => `${columnName(column)}${isRequired(column) ? '' : ' nulls first'}`);
+  return [
+    index(table, foreignKeyIndex(table.lineage_id, first), [...ordered, 'svc_sk'].join(', '), columns),
+    constraint(table, 'foreign key', foreignKeyConstraint(table.lineage_id, first), definition, [
+      ...columns,
+      ...targets,
+    ]),
+  ];
+}

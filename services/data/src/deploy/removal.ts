@@ -1,0 +1,117 @@
+// Takes deployed tables out of service. A removed table keeps its rows for seven days under another name; a removed branch goes
+// with everything in it.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
+import { validationFailed } from '@almanac/service-kit/errors';
+import type pg from 'pg';
+import { catalogueSql } from '../catalogue/catalogue.ts';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import type { DataContext } from '../context.ts';
+import { retiredColumnName, retiredTableName, schemaName, tableName } from '../query/identifiers.ts';
+import { referrersOf } from '../rows/constraint-sql.ts';
+import { lockBranch } from './deployment.ts';
+import { objectsOf } from './objects.ts';
+
+const limits = "select set_config('lock_timeout', '10s', true), set_config('statement_timeout', '120s', true)";
+
+/** False when it isn't deployed. 422 while other tables refer to it, naming them. */
+export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId: number): Promise<boolean> {
+  return withTransaction(ctx.pools.work, async (sql) => {
+    await sql(limits);
+    const { text, values } = catalogueSql.byId(call.accountId, tableDefinitionId);
+    const found = (await sql(text, values)).rows[0] as DeployedTable | undefined;
+    if (!found) return false;
+    await lockBranch(sql, found.branch_id);
+    const branch = await listBranch(sql, call.accountId, found.branch_id);
+    const table = branch.find((each) => each.table_definition_id === tableDefinitionId);
+    if (!table) return false;
+    const referring = referrersOf(table, branch).filter(({ from }) => from.table_definition_id !== tableDefinitionId);
+    if (referring.length > 0)
+      throw validationFailed(
+        [...new Set(referring.map(({ from }) => from.name))].map(
+          (name) => `${table.name} is still referred to by ${name}.`,
+        ),
+      );
+    await retire(sql, table, branch);
+    return true;
+  });
+}
+
+async function listBranch(sql: Sql, accountId: number, branchId: number): Promise<DeployedTable[]> {
+  const { text, values } = catalogueSql.ofBranch(accountId, branchId);
+  return (await sql(text, values)).rows as DeployedTable[];
+}
+
+// Names of indexes are unique in the schema, so they go; the rows stay and the catalogue entry says how to bring them back.
+async function retire(sql: Sql, table: DeployedTable, branch: DeployedTable[]): Promise<void> {
+  const byLineage = new Map(branch.map((each) => [each.lineage_id, each]));
+  const objects = objectsOf(table, (lineageId) => byLineage.get(lineageId) as DeployedTable);
+  const foreignKeysFirst = objects.toSorted(
+    (a, b) => Number(b.kind === 'foreign key') - Number(a.kind === 'foreign key'),
+  );
+  for (const { drop } of foreignKeysFirst) await sql(drop);
+  const { rows } = await sql(
+    `insert into retired_table (account_id, table_definition_id, branch_id, entry)
+     values ($1::int, $2::int, $3::int, $4::jsonb) returning id`,
+    [table.account_id, table.table_definition_id, table.branch_id, JSON.stringify(table)],
+  );
+  await sql(`alter table ${tableName(table)} rename to ${retiredTableName(rows[0]?.id)}`);
+  await forget(sql, [table.table_definition_id]);
+}
+
+async function forget(sql: Sql, ids: number[]): Promise<void> {
+  await sql('delete from deployed_table where table_definition_id = any($1::int[])', [ids]);
+  await sql('delete from announced_rows where table_definition_id = any($1::int[])', [ids]);
+}
+
+/** Drops all tables of a branch with their rows; answers how many there were. */
+export function dropBranch(ctx: DataContext, call: CallContext, branchId: number): Promise<number> {
+  return withTransaction(ctx.pools.work, async (sql) => {
+    await sql(limits);
+    await lockBranch(sql, branchId);
+    const branch = await listBranch(sql, call.accountId, branchId);
+    const { rows } = await sql(
+      'select true from retired_table where account_id = $1::int and branch_id = $2::int limit 1',
+      [call.accountId, branchId],
+    );
+    if (branch.length === 0 && rows.length === 0) return 0;
+    await sql(`drop schema if exists ${schemaName(branchId)} cascade`);
+    await forget(
+      sql,
+      branch.map((table) => table.table_definition_id),
+    );
+    await sql('delete from retired_table where account_id = $1::int and branch_id = $2::int', [
+      call.accountId,
+      branchId,
+    ]);
+    await sql('delete from retired_column where account_id = $1::int and branch_id = $2::int', [
+      call.accountId,
+      branchId,
+    ]);
+    return branch.length;
+  });
+}
+
+const keptDays = 7;
+
+/** Drops what was retired more than seven days ago. One at a time, so that no lock is held long. */
+export async function sweepRetired(pool: pg.Pool): Promise<void> {
+  const sql = pgSql(pool);
+  const due = `retired_at < now() - interval '${keptDays} days'`;
+  const tables = await sql(`select id, branch_id from retired_table where ${due} order by id limit 1000`);
+  for (const { id, branch_id } of tables.rows)
+    await withTransaction(pool, async (own) => {
+      await own(`drop table if exists ${schemaName(branch_id)}.${retiredTableName(id)}`);
+      await own('delete from retired_table where id = $1::int', [id]);
+    });
+  const columns = await sql(
+    `select id, branch_id, lineage_id, column_lineage_id, revision from retired_column where ${due} order by id limit 1000`,
+  );
+  for (const { id, branch_id, lineage_id, column_lineage_id, revision } of columns.rows)
+    await withTransaction(pool, async (own) => {
+      await own("select set_config('lock_timeout', '2s', true)");
+      const name = retiredColumnName(column_lineage_id, revision);
+      await own(`alter table if exists ${tableName({ branch_id, lineage_id })} drop column if exists ${name}`);
+      await own('delete from retired_column where id = $1::int', [id]);
+    });
+}

@@ -1,0 +1,44 @@
+// Answers what is deployed: one table for other services, and how many rows tables have.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { notDeployed, type TableReference } from './catalogue/catalogue.ts';
+import type { DataContext } from './context.ts';
+import { run } from './database.ts';
+import { tableName } from './query/identifiers.ts';
+
+type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
+
+/** By id, or by key and branch; read afresh, so that what was just deployed is there. */
+export async function getDeployedTable(ctx: DataContext, call: CallContext, named: Named) {
+  const table = await ctx.catalogue.read(call.accountId, referenceOf(named));
+  if (!table) throw notDeployed();
+  const { table_definition_id, key, name, branch_id, domain_id, version, load_type, structure } = table;
+  return { table_definition_id, key, name, branch_id, domain_id, version, load_type, columns: structure.columns };
+}
+
+function referenceOf({
+  table_definition_id: id,
+  table_definition_key: key,
+  branch_id: branchId,
+}: Named): TableReference {
+  if (id) return { id };
+  if (key && branchId) return { key, branchId };
+  throw new ServiceError('bad_request', 'Name a table by id, or by key and branch.');
+}
+
+/** Live rows per table; what isn't deployed in the account is left out. */
+export async function countRows(
+  ctx: DataContext,
+  call: CallContext,
+  ids: number[],
+): Promise<{ table_definition_id: number; rows: number }[]> {
+  const counts = [];
+  for (const id of new Set(ids)) {
+    const table = await ctx.catalogue.read(call.accountId, { id });
+    if (!table) continue;
+    const text = `select count(*) as rows from ${tableName(table)} where not svc_is_deleted`;
+    const [row] = await run<{ rows: number }>(ctx.pools.rows, { text, values: [] });
+    counts.push({ table_definition_id: id, rows: row?.rows ?? 0 });
+  }
+  return counts;
+}

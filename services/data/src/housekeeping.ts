@@ -1,0 +1,44 @@
+// Forgets what can no longer matter: kept answers, finished loads, retired tables and columns, abandoned files. Every instance
+// does it; twice harms nobody.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pgSql } from '@almanac/service-kit/database';
+import type { Logger } from '@almanac/service-kit/logger';
+import type { Pools } from './database.ts';
+import { sweepRetired } from './deploy/removal.ts';
+import { sweepLoads } from './load/rejected-rows.ts';
+import { sweepStaging } from './load/staging.ts';
+import { sweepAnswers } from './rows/idempotency.ts';
+
+const everyMs = 10 * 60_000;
+
+export type Housekeeping = { start(): void; stop(): Promise<void> };
+
+export function createHousekeeping(pools: Pools, logger: Logger): Housekeeping {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  const work = async () => {
+    while (!stopping.signal.aborted) {
+      await sweep(pools).catch((error: unknown) =>
+        logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
+      );
+      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    }
+  };
+  return {
+    start() {
+      running ??= work();
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** One round. */
+export async function sweep(pools: Pools): Promise<void> {
+  await sweepStaging(pools.quiet);
+  await sweepAnswers(pgSql(pools.work));
+  await sweepLoads(pgSql(pools.work));
+  await sweepRetired(pools.work);
+}

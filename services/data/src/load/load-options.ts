@@ -1,0 +1,99 @@
+// Reads what a load is told: which file column goes where, how lines are cut, what happens to bad rows. What is wrong with the
+// call is an error of the call; everything about the rows themselves is in the result.
+import type { BulkLoadOptions__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { type Column, type DeployedTable, isRequired, keyColumns } from '../catalogue/structure.ts';
+import { typeOf } from '../values/value-types.ts';
+import { type DateReading, readDateFormat } from './date-formats.ts';
+
+const patterns = ['full', 'incremental', 'incremental_with_delete'] as const;
+export type Pattern = (typeof patterns)[number];
+
+/** A file column that fills a table column. */
+export type Source = { column: Column; position: number; reading: DateReading };
+
+export type LoadOptions = {
+  loadId: string;
+  tableDefinitionId: number;
+  pattern: Pattern;
+  rejectRows: boolean;
+  dryRun: boolean;
+  /** Most of the live rows, in percent, that a full load may delete; undefined: any. */
+  massDeletePercent: number | undefined;
+  delimiter: string;
+  quote: string;
+  fileColumns: string[];
+  raw: BulkLoadOptions__Output;
+};
+
+export type LoadPlan = { sources: Source[]; key: Source[]; codePosition: number | undefined };
+
+const fileColumnsMaximum = 1000;
+const transactionCode = 'svc_transaction_code';
+
+/** What can be checked without the table; 400. */
+export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null): LoadOptions {
+  const bad = (problem: string) => new ServiceError('bad_request', problem);
+  if (!raw) throw bad('The first message must be the options.');
+  const pattern = patterns.find((each) => each === raw.pattern);
+  if (raw.load_id === '' || raw.load_id.length > 200 || raw.load_id.includes('\u0000'))
+    throw bad('load_id must be 1 to 200 characters.');
+  if (!pattern) throw bad(`pattern must be one of ${patterns.join(', ')}.`);
+  if (raw.on_error !== 'reject_file' && raw.on_error !== 'reject_rows')
+    throw bad('on_error must be reject_file or reject_rows.');
+  const delimiter = raw.delimiter || ',';
+  const quote = raw.quote || '"';
+  if (!/^[\t\x20-\x7e]$/.test(delimiter) || !/^[\x21-\x7e]$/.test(quote) || delimiter === quote)
+    throw bad('delimiter and quote must be two different ASCII characters.');
+  if (raw.file_columns.length === 0 || raw.file_columns.length > fileColumnsMaximum)
+    throw bad(`file_columns must name 1 to ${fileColumnsMaximum} columns.`);
+  if (!['', 'MDY', 'DMY', 'ISO'].includes(raw.date_style)) throw bad('date_style must be MDY, DMY or ISO.');
+  const percent = raw.mass_delete_percent > 0 ? raw.mass_delete_percent : 50;
+  return {
+    loadId: raw.load_id,
+    tableDefinitionId: raw.table_definition_id,
+    pattern,
+    rejectRows: raw.on_error === 'reject_rows',
+    dryRun: raw.dry_run,
+    massDeletePercent: raw.allow_mass_delete ? undefined : percent,
+    delimiter,
+    quote,
+    fileColumns: raw.file_columns,
+    raw,
+  };
+}
+
+/** How the file's columns fill the table's; 422 with every problem when they can't. */
+export function planLoad(table: DeployedTable, { raw, pattern, fileColumns }: LoadOptions): LoadPlan {
+  const columns = new Map(table.structure.columns.map((column) => [column.name, column]));
+  const problems: string[] = [];
+  const sources = new Map<string, Source>();
+  let codePosition: number | undefined;
+  for (const { position, target_column: target, date_format: format } of raw.columns) {
+    const column = columns.get(target);
+    if (position < 0 || position >= fileColumns.length)
+      problems.push(`${target} comes from a column that the file doesn't have.`);
+    else if (target === transactionCode) codePosition = position;
+    else if (!column) problems.push(`${target} is not a column of the table.`);
+    else if (sources.has(target)) problems.push(`${target} is filled twice.`);
+    else {
+      const reading = readDateFormat(typeOf(column).family, raw.date_style, format);
+      if (reading === undefined) problems.push(`${format} is no date format for ${target}.`);
+      else sources.set(target, { column, position, reading });
+    }
+  }
+  const key = keyColumns(table.structure);
+  for (const column of table.structure.columns)
+    if (isRequired(column) && !sources.has(column.name))
+      problems.push(`${column.name} is required and not in the file.`);
+  if (key.length === 0 && pattern !== 'incremental')
+    problems.push('The table has no primary key, so rows can only be added (pattern incremental).');
+  if (pattern === 'incremental_with_delete' && codePosition === undefined)
+    problems.push(`The file has no column ${transactionCode}, which incremental_with_delete needs.`);
+  if (problems.length > 0) throw validationFailed(problems);
+  return {
+    sources: table.structure.columns.flatMap((column) => sources.get(column.name) ?? []),
+    key: key.map((column) => sources.get(column.name) as Source),
+    codePosition: pattern === 'incremental_with_delete' ? codePosition : undefined,
+  };
+}

@@ -1,0 +1,112 @@
+// A staged, checked file becomes rows: update what differs, insert what is new, delete what is meant to go. Each a statement
+// over sets; what is equal is left untouched. Pure.
+import type { DeployedTable } from '../catalogue/structure.ts';
+import { columnName, tableName } from '../query/identifiers.ts';
+import { type Statement, Values } from '../query/statement.ts';
+import type { LoadPlan } from './load-options.ts';
+import { isDeletionSql, typedSql } from './staged-sql.ts';
+
+export type Stamp = { at: string; actor: string };
+
+function keyEquals(plan: LoadPlan, live: string, staged: string): string {
+  return plan.key
+    .map((source) => `${live}.${columnName(source.column)} = ${typedSql(plan, source, staged)}`)
+    .join(' and ');
+}
+
+/** Updates live rows whose values differ from the file's. */
+export function updateSql(table: DeployedTable, name: string, plan: LoadPlan, stamp: Stamp): Statement | undefined {
+  const keys = new Set(plan.key);
+  const changed = plan.sources.filter((source) => !keys.has(source));
+  if (plan.key.length === 0 || changed.length === 0) return undefined;
+  const values = new Values();
+  const own = changed.map((source) => `${columnName(source.column)} = ${typedSql(plan, source, 's')}`);
+  const system = [
+    `svc_updated_at = ${values.bind(stamp.at, 'timestamptz')}`,
+    'svc_version = t.svc_version + 1',
+    `svc_updated_by = ${values.bind(stamp.actor, 'text')}`,
+  ];
+  const live = changed.map((source) => `t.${columnName(source.column)}`).join(', ');
+  const staged = changed.map((source) => typedSql(plan, source, 's')).join(', ');
+  return {
+    text:
+      `update ${tableName(table)} t set ${[...system, ...own].join(', ')} from ${name} s` +
+      ` where ${keyEquals(plan, 't', 's')} and t.svc_live and not ${isDeletionSql(plan, 's')}` +
+      ` and (${live}) is distinct from (${staged})`,
+    values: values.list,
+  };
+}
+
+/** Inserts the file's rows that have no live row, in the order of their key, which keeps indexes and later scans local. */
+export function insertSql(
+  table: DeployedTable,
+  name: string,
+  plan: LoadPlan,
+  stamp: Stamp,
+  isEmpty: boolean,
+): Statement {
+  const values = new Values();
+  const at = values.bind(stamp.at, 'timestamptz');
+  const columns = [
+    'svc_created_at',
+    'svc_updated_at',
+    'svc_updated_by',
+    ...plan.sources.map((source) => columnName(source.column)),
+  ];
+  const cells = [
+    at,
+    at,
+    values.bind(stamp.actor, 'text'),
+    ...plan.sources.map((source) => typedSql(plan, source, 's')),
+  ];
+  const conditions = [
+    plan.codePosition === undefined ? [] : [`not ${isDeletionSql(plan, 's')}`],
+    isEmpty || plan.key.length === 0
+      ? []
+      : [`not exists (select from ${tableName(table)} t where ${keyEquals(plan, 't', 's')} and t.svc_live)`],
+  ].flat();
+  const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
+  const order = plan.key.length === 0 ? 's.svc_row' : plan.key.map((source) => typedSql(plan, source, 's')).join(', ');
+  return {
+    text: `insert into ${tableName(table)} (${columns.join(', ')}) select ${cells.join(', ')} from ${name} s${where} order by ${order}`,
+    values: values.list,
+  };
+}
+
+const goneSql = (name: string, plan: LoadPlan) =>
+  `not exists (select from ${name} s where ${keyEquals(plan, 't', 's')})`;
+
+/** How many rows are live and how many of them the file doesn't have: one row `live`, `gone`. */
+export function countGoneSql(table: DeployedTable, name: string, plan: LoadPlan): Statement {
+  return {
+    text: `select count(*) as live, count(*) filter (where ${goneSql(name, plan)}) as gone from ${tableName(table)} t where t.svc_live`,
+    values: [],
+  };
+}
+
+function deletionSets(values: Values, stamp: Stamp): string {
+  return (
+    `svc_is_deleted = true, svc_updated_at = ${values.bind(stamp.at, 'timestamptz')}, svc_version = t.svc_version + 1,` +
+    ` svc_updated_by = ${values.bind(stamp.actor, 'text')}`
+  );
+}
+
+/** Soft-deletes live rows that the file doesn't have. */
+export function deleteGoneSql(table: DeployedTable, name: string, plan: LoadPlan, stamp: Stamp): Statement {
+  const values = new Values();
+  return {
+    text: `update ${tableName(table)} t set ${deletionSets(values, stamp)} where t.svc_live and ${goneSql(name, plan)}`,
+    values: values.list,
+  };
+}
+
+/** Soft-deletes the rows that the file says to delete. */
+export function deleteNamedSql(table: DeployedTable, name: string, plan: LoadPlan, stamp: Stamp): Statement {
+  const values = new Values();
+  return {
+    text:
+      `update ${tableName(table)} t set ${deletionSets(values, stamp)} from ${name} s` +
+      ` where ${isDeletionSql(plan, 's')} and ${keyEquals(plan, 't', 's')} and t.svc_live`,
+    values: values.list,
+  };
+}

@@ -1,0 +1,219 @@
+// What a staged file says: cells as text expressions, whether a row may go on, and why not. The rules are those of the row API
+// (`values/`), applied to all rows at once. Pure.
+import { type DeployedTable, getColumn, isRequired } from '../catalogue/structure.ts';
+import { columnName, stagedColumn, tableName } from '../query/identifiers.ts';
+import { quoteLiteral } from '../query/literals.ts';
+import { type Statement, Values } from '../query/statement.ts';
+import { anyBrokenSql, type Bind } from '../values/check.ts';
+import { requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
+import { typeOf } from '../values/value-types.ts';
+import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
+
+/** The cell of a source as text in the form the type's rules read; null where the file has none. */
+export const cellSql = (source: Source, alias: string): string =>
+  source.reading(`${alias}.${stagedColumn(source.position)}`);
+
+/** The cell as a value of the column's type. Only for rows that passed the rules; of a row that deletes only the key did. */
+export function typedSql(plan: LoadPlan, source: Source, alias: string): string {
+  const { base } = typeOf(source.column);
+  const cell = cellSql(source, alias);
+  if (base === 'text') return cell;
+  const typed = `(${cell})::${base}`;
+  if (plan.codePosition === undefined || plan.key.includes(source)) return typed;
+  return `case when not ${isDeletionSql(plan, alias)} then ${typed} end`;
+}
+
+export function createStagingSql(name: string, fileColumns: number): string {
+  const columns = Array.from({ length: fileColumns }, (_, i) => `${stagedColumn(i)} text collate "C"`);
+  // Rows are numbered as they come; the numbers are taken in handfuls, which costs next to nothing.
+  const number = 'svc_row bigint generated always as identity (cache 1000)';
+  return `create unlogged table ${name} (${[...columns, number].join(', ')}) with (autovacuum_enabled = off)`;
+}
+
+/** Takes the file's bytes as they come. An unquoted empty cell is null, `""` an empty text. */
+export function copyStagingSql(name: string, { fileColumns, delimiter, quote }: LoadOptions): string {
+  const columns = fileColumns.map((_, i) => stagedColumn(i)).join(', ');
+  const mark = (character: string) => quoteLiteral(character).trim();
+  return `copy ${name} (${columns}) from stdin with (format csv, delimiter ${mark(delimiter)}, quote ${mark(quote)}, escape ${mark(quote)}, encoding 'UTF8')`;
+}
+
+const codeSql = (plan: LoadPlan, alias: string) => `lower(${alias}.${stagedColumn(plan.codePosition as number)})`;
+
+/** True for rows that only say what to delete. */
+export function isDeletionSql(plan: LoadPlan, alias: string): string {
+  return plan.codePosition === undefined ? 'false' : `coalesce(${codeSql(plan, alias)} = 'd', false)`;
+}
+
+function brokenCellSql(source: Source, alias: string, bind: Bind): string {
+  const cell = cellSql(source, alias);
+  const none = isRequired(source.column) ? 'true' : 'false';
+  return `case when ${cell} is null then ${none} else ${anyBrokenSql(valueChecks(source.column), cell, bind)} end`;
+}
+
+const badCodeSql = (plan: LoadPlan, alias: string) => `coalesce(${codeSql(plan, alias)} not in ('i', 'u', 'd'), true)`;
+
+/** Whether any cell breaks a rule. Of a row that deletes, only the key is read. */
+export function brokenRowSql(plan: LoadPlan, alias: string, bind: Bind): string {
+  const keys = new Set(plan.key);
+  const code = plan.codePosition === undefined ? [] : [`when ${badCodeSql(plan, alias)} then true`];
+  const key = plan.key.map((source) => `when ${brokenCellSql(source, alias, bind)} then true`);
+  const deletes = plan.codePosition === undefined ? [] : [`when ${isDeletionSql(plan, alias)} then false`];
+  const others = plan.sources
+    .filter((source) => !keys.has(source))
+    .map((source) => `when ${brokenCellSql(source, alias, bind)} then true`);
+  return `case ${[...code, ...key, ...deletes, ...others, 'when false then true'].join(' ')} else false end`;
+}
+
+/** How many rows there are and how many break a rule: one pass, one row `rows`, `broken`. */
+export function countBrokenSql(name: string, plan: LoadPlan): Statement {
+  const values = new Values();
+  return {
+    text: `select count(*) as rows, count(*) filter (where ${brokenRowSql(plan, 's', values.bind)}) as broken from ${name} s`,
+    values: values.list,
+  };
+}
+
+const reasonSql = (bind: Bind, column: string, value: string, message: string) =>
+  `jsonb_build_object('column', ${bind(column, 'text')}, 'value', left(${value}, 200), 'message', ${bind(message, 'text')})`;
+
+// The first broken rule of the cell, as the row API would tell it.
+function cellReasonSql(source: Source, alias: string, bind: Bind): string {
+  const cell = cellSql(source, alias);
+  const { column } = source;
+  const reason = (message: string) => reasonSql(bind, column.name, cell, sentence(column, message));
+  const none = isRequired(column) ? `then ${reason(requiredMessage)}` : 'then null';
+  const checks = valueChecks(column).map(
+    (check) => `when ${check.brokenSql(cell, bind)} then ${reason(check.message)}`,
+  );
+  return `case when ${cell} is null ${none} ${checks.join(' ')} end`;
+}
+
+type Target = { accountId: number; loadId: string };
+
+function keepRejectedSql(
+  name: string,
+  target: Target,
+  options: LoadOptions,
+  select: (values: Values) => { reasons: string; from: string },
+): Statement {
+  const values = new Values();
+  const { reasons, from } = select(values);
+  const cells = `array[${options.fileColumns.map((_, i) => `s.${stagedColumn(i)}`).join(', ')}]`;
+  return {
+    text:
+      `insert into rejected_row (account_id, load_id, row_number, cells, reasons)` +
+      ` select ${values.bind(target.accountId, 'int')}, ${values.bind(target.loadId, 'text')}, s.svc_row, ${cells}, ${reasons}` +
+      ` from ${name} s ${from}`,
+    values: values.list,
+  };
+}
+
+/** Keeps the rows that break a rule, with every reason. */
+export function rejectBrokenSql(name: string, target: Target, plan: LoadPlan, options: LoadOptions): Statement {
+  return keepRejectedSql(name, target, options, ({ bind }) => {
+    const keys = new Set(plan.key);
+    const cells = plan.sources.map((source) => {
+      const reason = cellReasonSql(source, 's', bind);
+      return plan.codePosition === undefined || keys.has(source)
+        ? reason
+        : `case when ${isDeletionSql(plan, 's')} then null else ${reason} end`;
+    });
+    const code =
+      plan.codePosition === undefined
+        ? []
+        : [
+            `case when ${badCodeSql(plan, 's')} then ${reasonSql(bind, 'svc_transaction_code', `s.${stagedColumn(plan.codePosition)}`, 'svc_transaction_code must be i, u or d')} end`,
+          ];
+    return {
+      reasons: `to_jsonb(array_remove(array[${[...code, ...cells].join(', ')}], null))`,
+      from: `where ${brokenRowSql(plan, 's', bind)}`,
+    };
+  });
+}
+
+/** Keeps the rows whose key an earlier row of the file has. */
+export function rejectDuplicatesSql(name: string, target: Target, plan: LoadPlan, options: LoadOptions): Statement {
+  return keepRejectedSql(name, target, options, ({ bind }) => {
+    const key = plan.key.map((source) => typedSql(plan, source, 'd')).join(', ');
+    const names = plan.key.map((source) => source.column.name).join(', ');
+    const value = plan.key.map((source) => cellSql(source, 's')).join(` || ', ' || `);
+    return {
+      reasons: `jsonb_build_array(${reasonSql(bind, names, value, `${names} must be unique: an earlier row of the file has this value`)})`,
+      from: `join (select svc_row, row_number() over (partition by ${key} order by svc_row) as n from ${name} d) o on o.svc_row = s.svc_row and o.n > 1`,
+    };
+  });
+}
+
+/** Whether any key is in the file twice: one row `found`. */
+export function findDuplicatesSql(name: string, plan: LoadPlan): Statement {
+  const key = plan.key.map((source) => typedSql(plan, source, 's')).join(', ');
+  return {
+    text: `select exists (select from ${name} s group by ${key} having count(*) > 1) as found`,
+    values: [],
+  };
+}
+
+type ForeignKeyCheck = { names: string; missing: string; values: string };
+
+// A target may be in the file itself when a table refers to itself.
+function foreignKeyChecks(name: string, table: DeployedTable, plan: LoadPlan): ForeignKeyCheck[] {
+  const bySource = new Map(plan.sources.map((source) => [source.column.lineage_id, source]));
+  return table.structure.foreign_keys.flatMap((foreignKey) => {
+    const sources = foreignKey.columns.map((lineage) => bySource.get(lineage));
+    if (!sources.every((source) => source !== undefined)) return [];
+    const target = { branch_id: table.branch_id, lineage_id: foreignKey.target_lineage_id };
+    const given = sources.map((source) => `${cellSql(source, 's')} is not null`).join(' and ');
+    const equal = sources.map(
+      (source, i) =>
+        `r.${columnName({ lineage_id: foreignKey.target_columns[i] as number })} = ${typedSql(plan, source, 's')}`,
+    );
+    const exists = `exists (select from ${tableName(target)} r where r.svc_live and ${equal.join(' and ')})`;
+    const own = foreignKey.target_columns.map((lineage) => bySource.get(lineage));
+    const inFile =
+      foreignKey.target_lineage_id === table.lineage_id && own.every((source) => source !== undefined)
+        ? ` and not exists (select from ${name} p where ${own.map((source, i) => `${typedSql(plan, source, 'p')} = ${typedSql(plan, sources[i] as Source, 's')}`).join(' and ')} and not ${isDeletionSql(plan, 'p')})`
+        : '';
+    return {
+      names: foreignKey.columns.map((lineage) => getColumn(table.structure, lineage).name).join(', '),
+      missing: `not ${isDeletionSql(plan, 's')} and ${given} and not ${exists}${inFile}`,
+      values: sources.map((source) => cellSql(source, 's')).join(` || ', ' || `),
+    };
+  });
+}
+
+/** Whether any row refers to a record that isn't there: one row `found`; undefined when the table refers to nothing. */
+export function findOrphansSql(name: string, table: DeployedTable, plan: LoadPlan): Statement | undefined {
+  const checks = foreignKeyChecks(name, table, plan);
+  if (checks.length === 0) return undefined;
+  const found = checks.map((check) => `exists (select from ${name} s where ${check.missing})`).join(' or ');
+  return { text: `select ${found} as found`, values: [] };
+}
+
+/** Keeps the rows that refer to records that aren't there. */
+export function rejectOrphansSql(
+  name: string,
+  target: Target,
+  table: DeployedTable,
+  plan: LoadPlan,
+  options: LoadOptions,
+): Statement {
+  const checks = foreignKeyChecks(name, table, plan);
+  return keepRejectedSql(name, target, options, ({ bind }) => {
+    const reasons = checks.map(
+      (check) =>
+        `case when ${check.missing} then ${reasonSql(bind, check.names, check.values, `${check.names} must refer to a record of the referenced table`)} end`,
+    );
+    return {
+      reasons: `to_jsonb(array_remove(array[${reasons.join(', ')}], null))`,
+      from: `where ${checks.map((check) => `(${check.missing})`).join(' or ')}`,
+    };
+  });
+}
+
+/** Takes the kept rows out of the staged file. */
+export function removeRejectedSql(name: string, target: Target): Statement {
+  return {
+    text: `delete from ${name} s using rejected_row r where r.account_id = $1::int and r.load_id = $2::text and r.row_number = s.svc_row`,
+    values: [target.accountId, target.loadId],
+  };
+}

@@ -1,0 +1,6 @@
+// Data as a process: deployed tables and their rows.
+import { runService } from '@almanac/service-kit/run';
+import { readConfig } from './config.ts';
+import { createData, migrateData } from './service.ts';
+
+await runService({ name: 'data', readConfig, migrate: migrateData, create: createData });

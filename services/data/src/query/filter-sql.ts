@@ -1,0 +1,148 @@
+// Conditions and orders as SQL. Pure; every value is a parameter. The semantics are those of AG Grid's client-side filters
+// (blanks, case, exclusive ranges), which design 3.7 names.
+import type { Bind } from '../values/check.ts';
+import { type Field, systemFields } from './fields.ts';
+import type { CompareOperator, Filter, Sort, Test, TextOperator } from './filter.ts';
+
+const comparators = {
+  equals: '=',
+  notEqual: '<>',
+  lessThan: '<',
+  lessThanOrEqual: '<=',
+  greaterThan: '>',
+  greaterThanOrEqual: '>=',
+} satisfies Record<CompareOperator, string>;
+
+/** What a row must meet; an empty `all` is true, an empty `any` false. */
+export function filterSql(filter: Filter, bind: Bind): string {
+  if ('all' in filter)
+    return filter.all.length === 0 ? 'true' : `(${filter.all.map((each) => filterSql(each, bind)).join(' and ')})`;
+  if ('any' in filter)
+    return filter.any.length === 0 ? 'false' : `(${filter.any.map((each) => filterSql(each, bind)).join(' or ')})`;
+  return testSql(filter.field, filter.test, bind);
+}
+
+function testSql(field: Field, test: Test, bind: Bind): string {
+  const { sql: x, type } = field;
+  switch (test.kind) {
+    case 'text':
+      return textSql(field, test.operator, test.value, bind);
+    case 'number':
+      return `${x} ${comparators[test.operator]} ${numberOperand(field, test.value, bind)}`;
+    case 'numberRange':
+      return `(${x} > ${numberOperand(field, test.from, bind)} and ${x} < ${numberOperand(field, test.to, bind)})`;
+    case 'day':
+      return daySql(field, test.operator, test.value, bind);
+    case 'dayRange':
+      return `(${daySql(field, 'greaterThan', test.from, bind)} and ${daySql(field, 'lessThan', test.to, bind)})`;
+    case 'blank': {
+      const blank = isText(field) ? `(${x} is null or btrim(${x}, ${bind(blanks, 'text')}) = '')` : `${x} is null`;
+      return test.negated ? `not ${blank}` : blank;
+    }
+    case 'set': {
+      const values =
+        test.values.length === 0
+          ? []
+          : [`${folded(field)} = any(array(select lower(v) from unnest(${bind(test.values, 'text[]')}) v))`];
+      const none = test.blanks ? [isText(field) ? `(${x} is null or ${x} = '')` : `${x} is null`] : [];
+      const either = [...values, ...none];
+      return either.length === 0 ? 'false' : `(${either.join(' or ')})`;
+    }
+    case 'value': {
+      const compared = `${x} ${comparators[test.operator]} ${bind(test.value, type.base)}`;
+      return test.operator === 'notEqual' ? `(${x} is null or ${compared})` : compared;
+    }
+    case 'oneOf':
+      return `${x} = any(${bind(test.values, `${type.base}[]`)})`;
+    case 'null':
+      return `${x} is ${test.negated ? 'not ' : ''}null`;
+  }
+}
+
+// What String.prototype.trim takes away, which is what AG Grid calls blank.
+const blanks =
+  '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
+
+const isText = (field: Field) => field.type.family === 'text';
+
+// Columns compare by code point; case is folded by the database's own rules.
+const folded = (field: Field) =>
+  isText(field) ? `lower(${field.sql} collate "default")` : `lower(${field.type.textSql(field.sql)})`;
+
+const literally = (text: string) => text.replace(/[\\%_]/g, '\\$&');
+
+function textSql(field: Field, operator: TextOperator, value: string, bind: Bind): string {
+  const x = folded(field);
+  const like = (pattern: string, negated = false) =>
+    `${x} ${negated ? 'not ' : ''}like lower(${bind(pattern, 'text')})`;
+  const orNull = (condition: string) => `(${field.sql} is null or ${condition})`;
+  switch (operator) {
+    case 'contains':
+      return like(`%${literally(value)}%`);
+    case 'notContains':
+      return orNull(like(`%${literally(value)}%`, true));
+    case 'startsWith':
+      return like(`${literally(value)}%`);
+    case 'endsWith':
+      return like(`%${literally(value)}`);
+    case 'equals':
+      return `${x} = lower(${bind(value, 'text')})`;
+    case 'notEqual':
+      return orNull(`${x} <> lower(${bind(value, 'text')})`);
+  }
+}
+
+const bigintMaximum = 9223372036854775807n;
+
+// The operand's type decides whether an index can serve: whole numbers compare with integers as they are.
+function numberOperand(field: Field, value: string, bind: Bind): string {
+  switch (field.type.family) {
+    case 'integer': {
+      const whole = /^-?[0-9]+$/.test(value) && BigInt(value.replace('-', '')) <= bigintMaximum;
+      return bind(value, whole ? 'bigint' : 'numeric');
+    }
+    case 'real': {
+      const rounded = Math.fround(Number(value));
+      const fits = Number.isFinite(rounded) && (rounded !== 0 || Number(value) === 0);
+      return bind(value, fits ? 'real' : 'double precision');
+    }
+    case 'double':
+      return bind(value, 'double precision');
+    default:
+      return bind(value, 'numeric');
+  }
+}
+
+// An instant is on a day when it is at or after its midnight and before the next one; so an index can serve.
+function daySql(field: Field, operator: CompareOperator, day: string, bind: Bind): string {
+  const x = field.sql;
+  if (field.type.family === 'date') return `${x} ${comparators[operator]} ${bind(day, 'date')}`;
+  const begin = `(${bind(day, 'date')}::timestamp at time zone 'UTC')`;
+  const end = `((${bind(day, 'date')} + 1)::timestamp at time zone 'UTC')`;
+  switch (operator) {
+    case 'equals':
+      return `(${x} >= ${begin} and ${x} < ${end})`;
+    case 'notEqual':
+      return `(${x} < ${begin} or ${x} >= ${end})`;
+    case 'lessThan':
+      return `${x} < ${begin}`;
+    case 'lessThanOrEqual':
+      return `${x} < ${end}`;
+    case 'greaterThan':
+      return `${x} >= ${end}`;
+    case 'greaterThanOrEqual':
+      return `${x} >= ${begin}`;
+  }
+}
+
+/** The order of a page. No value sorts before every value, as in AG Grid; ties break by svc_sk, so pages never overlap. */
+export function orderSql(sorts: Sort[]): string {
+  const terms = sorts.map(({ field, direction }) => {
+    if (!field.nullable) return `${field.sql} ${direction}`;
+    return `${field.sql} ${direction === 'asc' ? 'asc nulls first' : 'desc nulls last'}`;
+  });
+  const last = systemFields[0] as Field;
+  return sorts.some((sort) => sort.field.name === last.name)
+    ? terms.join(', ')
+    : [...terms, `${last.sql} asc`].join(', ');
+}

@@ -1,0 +1,57 @@
+// The only file that makes SQL identifiers, and it makes them from numbers: ids that stay the same across branches and renames.
+// No text of a user ever becomes part of a name, so nothing here needs quoting.
+
+function id(number: number): string {
+  if (!Number.isSafeInteger(number) || number <= 0) throw new Error(`${number} is no id`);
+  return String(number);
+}
+
+type TablePlace = { branch_id: number; lineage_id: number };
+
+/** The schema that holds the deployed tables of a branch. */
+export const schemaName = (branchId: number): string => `b_${id(branchId)}`;
+
+/** The physical table, with its schema. */
+export const tableName = (table: TablePlace): string => `${schemaName(table.branch_id)}.${bareTableName(table)}`;
+
+/** The physical table inside its schema. */
+export const bareTableName = (table: { lineage_id: number }): string => `t_${id(table.lineage_id)}`;
+
+/** The physical column of a column definition. */
+export const columnName = (column: { lineage_id: number }): string => `c_${id(column.lineage_id)}`;
+
+/** A column taken out of service whose values are kept for a while; `revision` makes it unique. */
+export const retiredColumnName = (columnLineageId: number, revision: number): string =>
+  `x_${id(columnLineageId)}_${id(revision)}`;
+
+/** A table taken out of service that can be brought back for a while. */
+export const retiredTableName = (retiredId: number): string => `r_${id(retiredId)}`;
+
+/** Unique primary key among live rows; foreign keys refer to it. */
+export const keyConstraint = (table: { lineage_id: number }): string => `k_${id(table.lineage_id)}`;
+
+/** All columns that must have a value do, in live rows. */
+export const requiredConstraint = (table: { lineage_id: number }): string => `n_${id(table.lineage_id)}`;
+
+/** The list of allowed values of one column. */
+export const valuesConstraint = (column: { lineage_id: number }): string => `v_${id(column.lineage_id)}`;
+
+/** The foreign key that begins with this column. */
+export const foreignKeyConstraint = (tableLineageId: number, columnLineageId: number): string =>
+  `f_${id(tableLineageId)}_${id(columnLineageId)}`;
+
+/** The index that serves that foreign key. */
+export const foreignKeyIndex = (tableLineageId: number, columnLineageId: number): string =>
+  `i_${id(tableLineageId)}_${id(columnLineageId)}`;
+
+/** The index on svc_updated_at. */
+export const updatedIndex = (table: { lineage_id: number }): string => `u_${id(table.lineage_id)}`;
+
+/** The table a file is copied into on its way into a deployed table. */
+export const stagingName = (number: number): string => `staging.s_${id(number)}`;
+
+/** A cell of a staged file, by its place in the line. */
+export const stagedColumn = (position: number): string => `f_${id(position + 1)}`;
+
+/** One of the numbered columns of a derived table. */
+export const derivedColumn = (prefix: 'k' | 'v', position: number): string => `${prefix}_${id(position + 1)}`;

@@ -1,0 +1,21 @@
+// High-water marks: the time before which nothing can appear any more. Why a chain of incremental exports loses no row:
+// a row's svc_updated_at is read from the clock inside its transaction, after the transaction shows in pg_stat_activity. The mark
+// takes the clock first and then looks for open transactions. One it sees has written nothing older than its own start; one it
+// doesn't see will read the clock later, or has committed before the snapshot that is taken after the mark.
+import type { Sql } from '@almanac/service-kit/database';
+import { quietName } from '../database.ts';
+
+/** Marks are in ISO 8601 with milliseconds; everything after a mark is still to come. Ask before taking the snapshot, and not in its transaction. */
+export async function readMark(sql: Sql): Promise<string> {
+  const { rows } = await sql(
+    `with clock as materialized (select clock_timestamp() as at)
+     select to_char(least(at, oldest) - interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as mark
+     from clock cross join lateral (
+       select min(a.xact_start) as oldest from pg_stat_activity a
+       where clock.at is not null and a.datname = current_database() and a.backend_type = 'client backend'
+         and a.pid <> pg_backend_pid() and a.application_name <> $1
+     ) open`,
+    [quietName],
+  );
+  return rows[0]?.mark as string;
+}

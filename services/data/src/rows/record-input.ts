@@ -1,0 +1,68 @@
+// Reads `record` of a write: every value by its column's type, before the database; all problems are collected.
+import type { Column, DeployedTable } from '../catalogue/structure.ts';
+import { isRequired } from '../catalogue/structure.ts';
+import { findProblem, requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
+import { typeOf } from '../values/value-types.ts';
+
+/** Cells in their text form, by column; null: no value. Columns with a problem are not among them. */
+export type Cells = Map<Column, string | null>;
+export type RecordInput = { cells: Cells; problems: string[] };
+
+/** `whole`: the record is new, so columns it doesn't name have no value. */
+export function readRecord(
+  table: Pick<DeployedTable, 'structure'>,
+  record: Record<string, unknown>,
+  whole: boolean,
+): RecordInput {
+  const columns = columnsByName(table);
+  const cells: Cells = new Map();
+  const problems: string[] = [];
+  for (const name of Object.keys(record)) {
+    const column = columns.get(name);
+    if (!column) {
+      problems.push(unknownColumn(name));
+      continue;
+    }
+    const cell = readCell(column, record[name]);
+    if (typeof cell === 'object' && cell !== null) problems.push(cell.problem);
+    else cells.set(column, cell);
+  }
+  if (whole)
+    for (const column of table.structure.columns) {
+      if (Object.hasOwn(record, column.name)) continue;
+      if (isRequired(column)) problems.push(sentence(column, requiredMessage));
+      else cells.set(column, null);
+    }
+  else if (Object.keys(record).length === 0) problems.push('The record names no column to change.');
+  return { cells, problems };
+}
+
+const remembered = new WeakMap<object, Map<string, Column>>();
+
+function columnsByName({ structure }: Pick<DeployedTable, 'structure'>): Map<string, Column> {
+  let columns = remembered.get(structure);
+  if (!columns) {
+    columns = new Map(structure.columns.map((column) => [column.name, column]));
+    remembered.set(structure, columns);
+  }
+  return columns;
+}
+
+function unknownColumn(name: string): string {
+  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
+  return name.startsWith('svc_') ? `${shown} is set by the system` : `${shown} is not a column of this table`;
+}
+
+function readCell(column: Column, value: unknown): string | null | { problem: string } {
+  if (value === null || value === undefined) {
+    const problem = findProblem(column, null);
+    return problem === undefined ? null : { problem };
+  }
+  const type = typeOf(column);
+  const text = type.fromJson(value);
+  const broken =
+    text === undefined ? valueChecks(column)[0] : valueChecks(column).find((check) => check.brokenBy(text));
+  if (broken) return { problem: sentence(column, broken.message) };
+  // Instants without an offset are UTC; saying so keeps the session's zone out of it.
+  return type.family === 'instant' ? type.canonical(text as string) : (text as string);
+}

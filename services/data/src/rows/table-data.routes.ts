@@ -1,0 +1,192 @@
+// The HTTP edge of rows: /table_data.
+import { ServiceError } from '@almanac/service-kit/errors';
+import { idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { limits } from '@almanac/service-kit/limits';
+import { listParameters } from '@almanac/service-kit/list-query';
+import { JsonText, type Route, route } from '@almanac/service-kit/route';
+import { z } from 'zod';
+import type { TableReference } from '../catalogue/catalogue.ts';
+import type { DataContext } from '../context.ts';
+import { readIdempotencyKey } from './idempotency.ts';
+import {
+  createRecord,
+  deleteRecords,
+  getGrid,
+  getRecord,
+  listRecords,
+  type RecordAnswer,
+  updateRecord,
+} from './table-data.ts';
+
+const tag = 'Table data';
+
+/** svc_sk is 64 bits wide: it travels as text from the edge to the statement. */
+const recordIdText = z
+  .string()
+  .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
+  .meta({ type: 'integer', minimum: 1 });
+const recordId = z.int().positive().transform(String).meta({ type: 'integer', minimum: 1 });
+
+const keySchema = z.string().min(1).max(limits.nameCodePoints);
+const recordSchema = z.record(z.string(), z.unknown()).meta({
+  description: 'Column name to value. Integers, bigints and decimals as JSON numbers or strings; dates as ISO 8601.',
+});
+const row = z.looseObject({
+  svc_sk: z.int(),
+  svc_created_at: z.iso.datetime(),
+  svc_updated_at: z.iso.datetime(),
+  svc_is_deleted: z.boolean(),
+  svc_version: z.int(),
+  svc_updated_by: z.string().nullable(),
+});
+const flagText = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
+
+// Either form names the table; both may be given when they name the same one.
+async function readReference(ctx: DataContext, accountId: number, named: Named): Promise<TableReference> {
+  const { table_definition_id: id, table_definition_key: key, branch_id: branchId } = named;
+  if (key === undefined) {
+    if (id === undefined) throw new ServiceError('bad_request', 'table_definition_id is required.');
+    return { id };
+  }
+  if (branchId === undefined) throw new ServiceError('bad_request', 'branch_id is required with table_definition_key.');
+  if (id === undefined) return { key, branchId };
+  const table = await ctx.catalogue.get(accountId, { id });
+  if (table.key !== key || table.branch_id !== branchId)
+    throw new ServiceError('bad_request', 'table_definition_id and table_definition_key name different tables.');
+  return { id };
+}
+
+function recordText(answer: RecordAnswer, response: { setHeader(name: string, value: string): unknown }): JsonText {
+  response.setHeader('ETag', answer.etag);
+  return new JsonText(answer.record);
+}
+
+/** The versions of If-Match; undefined when any will do. */
+export function readIfMatch(header: string | undefined): number[] | undefined {
+  if (header === undefined || header.trim() === '*') return undefined;
+  return header.split(',').flatMap((each) => {
+    const version = /^\s*"(\d{1,9})"\s*$/.exec(header.includes(',') ? each : header)?.[1];
+    return version === undefined ? [] : [Number(version)];
+  });
+}
+
+export function tableDataRoutes(ctx: DataContext): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/table_data/grid',
+      tag,
+      summary: 'Query rows with filters, sorts and a window',
+      description: 'The request model of AG Grid. `rowCount` is the exact number of matches; `endRow` is exclusive.',
+      body: {
+        table_definition_id: idSchema.optional(),
+        table_definition_key: keySchema.optional(),
+        branch_id: idSchema.optional(),
+        startRow: z.int().min(0).max(limits.int4),
+        endRow: z.int().min(0).max(limits.int4),
+        filterModel: z.unknown().optional().meta({ type: 'object', description: 'Column name to filter.' }),
+        sortModel: z.unknown().optional().meta({ type: 'array', description: 'Items {colId, sort}.' }),
+        include_deleted: z.boolean().optional(),
+      },
+      response: z.object({ rows: z.array(row), rowCount: z.int() }),
+      handle: async ({ call, body }) => {
+        const { table_definition_id, table_definition_key, branch_id, ...request } = body();
+        const reference = await readReference(ctx, call.accountId, {
+          table_definition_id,
+          table_definition_key,
+          branch_id,
+        });
+        return new JsonText(await getGrid(ctx, call, reference, request));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/table_data',
+      tag,
+      summary: 'List rows',
+      extension: true,
+      query: {
+        table_definition_id: idTextSchema.optional(),
+        table_definition_key: keySchema.optional(),
+        branch_id: idTextSchema.optional(),
+        include_deleted: flagText.optional(),
+        ...listParameters,
+      },
+      response: z.object({
+        data: z.array(row),
+        meta: z.object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() }),
+      }),
+      handle: async ({ call, query }) => {
+        const reference = await readReference(ctx, call.accountId, query);
+        const { page, per_page, sort, q, include_deleted } = query;
+        return new JsonText(
+          await listRecords(ctx, call, reference, {
+            page,
+            per_page,
+            sort,
+            q,
+            includeDeleted: include_deleted === true,
+          }),
+        );
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/table_data/{id}',
+      tag,
+      summary: 'Read one row',
+      params: { id: recordIdText },
+      query: { table_definition_id: idTextSchema },
+      response: row,
+      handle: async ({ call, params, query, response }) =>
+        recordText(await getRecord(ctx, call, { id: query.table_definition_id }, params.id), response),
+    }),
+    route({
+      method: 'POST',
+      path: '/table_data',
+      tag,
+      summary: 'Create a row',
+      body: { table_definition_id: idSchema, record: recordSchema },
+      status: 201,
+      response: z.object({ record: row, message: z.string() }),
+      handle: async ({ call, body, headers, response }) => {
+        const { table_definition_id: id, record } = body();
+        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
+        const created = await createRecord(ctx, call, { id }, { record, idempotencyKey });
+        response.setHeader('ETag', created.etag);
+        return new JsonText(`{"record":${created.record},"message":"Record created"}`);
+      },
+    }),
+    route({
+      method: 'PATCH',
+      path: '/table_data/{id}',
+      tag,
+      summary: 'Change columns of a row',
+      description:
+        'Changes only the columns that `record` names. `If-Match` with the ETag of the record guards against lost updates.',
+      params: { id: recordIdText },
+      body: { table_definition_id: idSchema, record: recordSchema },
+      response: row,
+      handle: async ({ call, params, body, headers, response }) => {
+        const { table_definition_id: id, record } = body();
+        const versions = readIfMatch(headers['if-match']);
+        return recordText(await updateRecord(ctx, call, { id }, { id: params.id, record, versions }), response);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/table_data/delete_records',
+      tag,
+      summary: 'Soft-delete rows, all or nothing',
+      body: { table_definition_id: idSchema, ids: z.array(recordId).min(1).max(limits.idsPerDelete) },
+      response: z.object({ message: z.string(), deleted_count: z.int() }),
+      handle: async ({ call, body }) => {
+        const { table_definition_id: id, ids } = body();
+        const count = await deleteRecords(ctx, call, { id }, ids);
+        return { message: `${count} ${count === 1 ? 'record' : 'records'} deleted`, deleted_count: count };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,15 @@
+// true and false, as JSON has them; in text also as spreadsheets write them. Not yes, 1, t or on.
+import type { Check } from './check.ts';
+
+const words = ['true', 'false', 'TRUE', 'FALSE', 'True', 'False'];
+
+export const booleanCheck: Check = {
+  message: 'must be true or false',
+  brokenBy: (text) => !words.includes(text),
+  brokenSql: (x) => `${x} not in (${words.map((word) => `'${word}'`).join(', ')})`,
+};
+
+export function booleanFromJson(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return String(value);
+  return typeof value === 'string' ? value : undefined;
+}

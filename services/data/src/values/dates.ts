@@ -1,0 +1,85 @@
+// Dates, times of day and instants in ISO 8601, of the real calendar, years 0001 to 9999. Instants are kept to the millisecond
+// in UTC; one without an offset is taken as UTC; finer fractions are refused, not cut.
+import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
+
+const dateSource = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
+const timeSource = '(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,6}0{0,6})?)?';
+const clockSource = '(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,3}0{0,6})?)?';
+const zoneSource = '(?:Z|[+-](?:0[0-9]|1[0-4]):?[0-5][0-9]|[+-](?:0[0-9]|1[0-4]))';
+const instantSource = `${dateSource}[T ]${clockSource}${zoneSource}?`;
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
+const timePattern = new RegExp(`^${timeSource}$`);
+const instantPattern = new RegExp(`^(${dateSource})[T ](${clockSource})(${zoneSource})?$`);
+
+const earliest = Date.parse('0001-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** True for a day of the calendar (proleptic Gregorian), written YYYY-MM-DD. */
+export function isDate(text: string): boolean {
+  const parts = datePattern.exec(text);
+  if (!parts) return false;
+  const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return day <= ([31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] as number);
+}
+
+/** Milliseconds since 1970 of an instant; undefined when the text isn't one. */
+export function readInstant(text: string): number | undefined {
+  const parts = instantPattern.exec(text);
+  if (!parts) return undefined;
+  const [, date = '', clock = '', zone = 'Z'] = parts;
+  if (!isDate(date)) return undefined;
+  const [hours = '', minutes = '', seconds = '0'] = clock.split(':');
+  const at = new Date(0);
+  const [year, month, day] = date.split('-').map(Number) as [number, number, number];
+  at.setUTCFullYear(year, month - 1, day);
+  at.setUTCHours(Number(hours), Number(minutes), 0, Math.round(Number(seconds) * 1000));
+  const time = at.getTime() - zoneMinutes(zone) * 60_000;
+  return time >= earliest && time <= latest ? time : undefined;
+}
+
+function zoneMinutes(zone: string): number {
+  if (zone === 'Z') return 0;
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
+  return zone.startsWith('-') ? -minutes : minutes;
+}
+
+/** YYYY-MM-DDTHH:MM:SS.mmmZ */
+export function canonicalInstant(text: string): string {
+  return new Date(readInstant(text) ?? Number.NaN).toISOString();
+}
+
+/** HH:MM:SS with a fraction only where there is one. */
+export function canonicalTime(text: string): string {
+  const [hours, minutes, seconds = '00'] = text.split(':');
+  return `${hours}:${minutes}:${seconds.includes('.') ? seconds.replace(/\.?0+$/, '') : seconds}`;
+}
+
+export const dateCheck: Check = {
+  message: 'must be a date, YYYY-MM-DD',
+  brokenBy: (text) => !isDate(text),
+  brokenSql: (x) =>
+    brokenUnlessSql(x, 'date', `length(${x}) = 10 and (${x}::date::text = ${x} or ${matchesSql(x, dateSource)})`),
+};
+
+export const timeCheck: Check = {
+  message: 'must be a time of day, HH:MM:SS',
+  brokenBy: (text) => !timePattern.test(text),
+  brokenSql: (x) => brokenUnlessSql(x, 'time', matchesSql(x, timeSource)),
+};
+
+export const instantCheck: Check = {
+  message: 'must be a date and time, YYYY-MM-DDTHH:MM:SS.mmm with Z or an offset',
+  brokenBy: (text) => readInstant(text) === undefined,
+  // Asked in the order of cost: the form PostgreSQL writes itself, with T and Z; then the pattern, and the range an offset may leave.
+  brokenSql: (x) =>
+    brokenUnlessSql(
+      x,
+      'timestamptz',
+      `length(${x}) = 20 and left(${x}::timestamptz::text, 19) || 'Z' = replace(${x}, 'T', ' ') or ${matchesSql(x, instantSource)}` +
+        ` and ${x}::timestamptz >= '0001-01-01T00:00:00Z' and ${x}::timestamptz <= '9999-12-31T23:59:59.999Z'`,
+    ),
+};

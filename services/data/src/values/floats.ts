@@ -1,0 +1,34 @@
+// Floating point numbers: finite ones only, an exponent is allowed, and what would become 0 or infinity is refused.
+import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
+
+const source = '-?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]{1,5})?';
+const pattern = new RegExp(`^${source}$`);
+const longest = 400;
+
+const types = {
+  real: { sql: 'real', round: Math.fround, message: 'must be a number that fits 32 bits' },
+  double: { sql: 'double precision', round: (value: number) => value, message: 'must be a number that fits 64 bits' },
+} as const;
+export type FloatType = keyof typeof types;
+
+export function floatCheck(type: FloatType): Check {
+  const { sql, round, message } = types[type];
+  return {
+    message,
+    brokenBy: (text) => {
+      if (text.length > longest || !pattern.test(text)) return true;
+      const value = round(Number(text));
+      return !Number.isFinite(value) || (value === 0 && /[1-9]/.test(text.split(/[eE]/)[0] as string));
+    },
+    brokenSql: (x) =>
+      brokenUnlessSql(
+        x,
+        sql,
+        `length(${x}) <= ${longest} and (right(${x}, 1) < ':' collate "C" and ${x}::${sql}::text = ${x} or ${matchesSql(x, source)})`,
+      ),
+  };
+}
+
+export function canonicalFloat(type: FloatType, text: string): string {
+  return String(types[type].round(Number(text)));
+}

@@ -1,0 +1,41 @@
+// Whole numbers, exact: no sign but minus, no blanks, no exponent. Leading zeros are harmless.
+import { ExactNumber } from '@almanac/service-kit/json-body';
+import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
+import { plainNumber } from './numbers.ts';
+
+const source = '-?[0-9]{1,40}';
+const pattern = new RegExp(`^${source}$`);
+
+const ranges = {
+  smallint: [-32768n, 32767n],
+  integer: [-2147483648n, 2147483647n],
+  bigint: [-9223372036854775808n, 9223372036854775807n],
+} as const;
+export type IntegerType = keyof typeof ranges;
+
+export function integerCheck(type: IntegerType): Check {
+  const [low, high] = ranges[type];
+  return {
+    message: `must be an integer from ${low} to ${high}`,
+    brokenBy: (text) => {
+      if (!pattern.test(text)) return true;
+      const value = BigInt(text.startsWith('-') ? text.slice(1) : text) * (text.startsWith('-') ? -1n : 1n);
+      return value < low || value > high;
+    },
+    // Text that PostgreSQL would write itself is right without asking the pattern, which costs ten times as much.
+    brokenSql: (x) => brokenUnlessSql(x, type, `${x}::${type}::text = ${x} or ${matchesSql(x, source)}`),
+  };
+}
+
+/** A JSON number or a string; anything else is no number. */
+export function numberFromJson(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || value instanceof ExactNumber) return plainNumber(value);
+  return undefined;
+}
+
+/** The one way to write a whole number, for comparing. */
+export function canonicalInteger(text: string): string {
+  const digits = text.replace(/^-/, '').replace(/^0+(?=.)/, '');
+  return text.startsWith('-') && digits !== '0' ? `-${digits}` : digits;
+}

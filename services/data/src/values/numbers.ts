@@ -1,0 +1,21 @@
+// JSON numbers as plain digits: an exponent is written out, so that one pattern reads numbers and strings alike.
+import { ExactNumber } from '@almanac/service-kit/json-body';
+
+const longest = 2000;
+
+/** The number without exponent, exactly; a number too long to write out comes back as it was and then breaks its rule. */
+export function plainNumber(value: number | ExactNumber): string {
+  const text = value instanceof ExactNumber ? value.text : Object.is(value, -0) ? '0' : String(value);
+  const parts = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,6})$/.exec(text);
+  if (!parts) return text;
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
+  const shift = Number(exponent);
+  if (Math.abs(shift) > longest) return text;
+  const digits = whole + fraction;
+  const point = whole.length + shift;
+  if (point <= 0) return trim(`${sign}0.${'0'.repeat(-point)}${digits}`);
+  if (point >= digits.length) return `${sign}${(digits + '0'.repeat(point - digits.length)).replace(/^0+(?=.)/, '')}`;
+  return trim(`${sign}${digits.slice(0, point)}.${digits.slice(point)}`);
+}
+
+const trim = (text: string) => text.replace(/\.?0+$/, '');

@@ -1,0 +1,28 @@
+// Text: anything that is text, counted in code points; a cell holds at most 1 MB.
+import { limits } from '@almanac/service-kit/limits';
+import type { Check } from './check.ts';
+
+const sizeCheck: Check = {
+  message: `must be text of at most ${limits.textCellBytes} bytes`,
+  // A UTF-16 unit is at most three bytes of UTF-8, so most texts need no counting.
+  brokenBy: (text) => text.length * 3 > limits.textCellBytes && Buffer.byteLength(text) > limits.textCellBytes,
+  brokenSql: (x) => `octet_length(${x}) > ${limits.textCellBytes}`,
+};
+
+export function textChecks(length: number | null): Check[] {
+  if (length === null) return [sizeCheck];
+  const lengthCheck: Check = {
+    message: `is too long (maximum is ${length} characters)`,
+    brokenBy: (text) => text.length > length && codePoints(text) > length,
+    brokenSql: (x) => `char_length(${x}) > ${length}`,
+  };
+  return length * 4 <= limits.textCellBytes ? [lengthCheck] : [sizeCheck, lengthCheck];
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+export const textFromJson = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

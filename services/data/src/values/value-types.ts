@@ -1,0 +1,203 @@
+// The data types of columns: how each is stored, read from JSON, checked, compared and rendered. Everything that depends on a
+// column's type asks this table.
+import { booleanCheck, booleanFromJson } from './booleans.ts';
+import type { Check } from './check.ts';
+import { canonicalInstant, canonicalTime, dateCheck, instantCheck, timeCheck } from './dates.ts';
+import { canonicalDecimal, decimalChecks, decimalType } from './decimals.ts';
+import { canonicalFloat, floatCheck } from './floats.ts';
+import { canonicalInteger, integerCheck, numberFromJson } from './integers.ts';
+import { jsonCheck, jsonFromJson } from './json.ts';
+import { textChecks, textFromJson } from './texts.ts';
+import { uuidCheck } from './uuids.ts';
+
+export const dataTypes = [
+  'string',
+  'text',
+  'integer',
+  'bigint',
+  'smallint',
+  'decimal',
+  'real',
+  'double',
+  'boolean',
+  'date',
+  'time',
+  'datetime',
+  'timestamptz',
+  'uuid',
+  'json',
+] as const;
+export type DataType = (typeof dataTypes)[number];
+
+/** Types that compare with each other, so that one may refer to the other by foreign key. */
+export type Family =
+  | 'text'
+  | 'integer'
+  | 'decimal'
+  | 'real'
+  | 'double'
+  | 'boolean'
+  | 'date'
+  | 'time'
+  | 'instant'
+  | 'uuid'
+  | 'json';
+
+export type ColumnShape = { data_type: DataType; length: number | null; scale: number | null };
+
+export type ValueType = {
+  family: Family;
+  /** The type to cast to, without length. */
+  base: string;
+  /** The type of the physical column. */
+  physical: (column: ColumnShape) => string;
+  /** The text form of a JSON value that isn't null; undefined when it is of the wrong kind. */
+  fromJson: (value: unknown) => string | undefined;
+  checks: (column: ColumnShape) => Check[];
+  /** The same text for equal values that passed the checks. */
+  canonical: (text: string) => string;
+  /** The value as JSON text; null stays null. */
+  jsonSql: (x: string) => string;
+  /** The value as a reader sees it, as text; null stays null. */
+  textSql: (x: string) => string;
+};
+
+const same = (text: string) => text;
+const plain = (x: string) => `${x}::text`;
+const quoted = (x: string) => `'"' || ${x}::text || '"'`;
+/** The session's time zone is UTC (`database.ts`). */
+export const instantText = (x: string) => `to_char(${x}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const text = (length: boolean): ValueType => ({
+  family: 'text',
+  base: 'text',
+  physical: (column) =>
+    length && column.length !== null ? `varchar(${wholeNumber(column.length)}) collate "C"` : 'text collate "C"',
+  fromJson: textFromJson,
+  checks: (column) => textChecks(length ? column.length : null),
+  canonical: same,
+  jsonSql: (x) => `to_json(${x})::text`,
+  textSql: (x) => `${x}::text`,
+});
+
+const integer = (type: 'smallint' | 'integer' | 'bigint'): ValueType => ({
+  family: 'integer',
+  base: type,
+  physical: () => type,
+  fromJson: numberFromJson,
+  checks: () => [integerCheck(type)],
+  canonical: canonicalInteger,
+  jsonSql: plain,
+  textSql: plain,
+});
+
+const float = (type: 'real' | 'double', base: string): ValueType => ({
+  family: type,
+  base,
+  physical: () => base,
+  fromJson: numberFromJson,
+  checks: () => [floatCheck(type)],
+  canonical: (value) => canonicalFloat(type, value),
+  jsonSql: plain,
+  textSql: plain,
+});
+
+const instant: ValueType = {
+  family: 'instant',
+  base: 'timestamptz',
+  physical: () => 'timestamptz(3)',
+  fromJson: textFromJson,
+  checks: () => [instantCheck],
+  canonical: canonicalInstant,
+  jsonSql: (x) => `'"' || ${instantText(x)} || '"'`,
+  textSql: instantText,
+};
+
+export const valueTypes = {
+  string: text(true),
+  text: text(false),
+  smallint: integer('smallint'),
+  integer: integer('integer'),
+  bigint: integer('bigint'),
+  decimal: {
+    family: 'decimal',
+    base: 'numeric',
+    physical: (column) => decimalType(decimalShape(column)),
+    fromJson: numberFromJson,
+    checks: (column) => decimalChecks(decimalShape(column)),
+    canonical: canonicalDecimal,
+    jsonSql: plain,
+    textSql: plain,
+  },
+  real: float('real', 'real'),
+  double: float('double', 'double precision'),
+  boolean: {
+    family: 'boolean',
+    base: 'boolean',
+    physical: () => 'boolean',
+    fromJson: booleanFromJson,
+    checks: () => [booleanCheck],
+    canonical: (value) => value.toLowerCase(),
+    jsonSql: plain,
+    textSql: plain,
+  },
+  date: {
+    family: 'date',
+    base: 'date',
+    physical: () => 'date',
+    fromJson: textFromJson,
+    checks: () => [dateCheck],
+    canonical: same,
+    jsonSql: quoted,
+    textSql: plain,
+  },
+  time: {
+    family: 'time',
+    base: 'time',
+    physical: () => 'time',
+    fromJson: textFromJson,
+    checks: () => [timeCheck],
+    canonical: canonicalTime,
+    jsonSql: quoted,
+    textSql: plain,
+  },
+  datetime: instant,
+  timestamptz: instant,
+  uuid: {
+    family: 'uuid',
+    base: 'uuid',
+    physical: () => 'uuid',
+    fromJson: textFromJson,
+    checks: () => [uuidCheck],
+    canonical: (value) => value.toLowerCase(),
+    jsonSql: quoted,
+    textSql: plain,
+  },
+  json: {
+    family: 'json',
+    base: 'jsonb',
+    physical: () => 'jsonb',
+    fromJson: jsonFromJson,
+    checks: () => [jsonCheck],
+    canonical: same,
+    jsonSql: plain,
+    textSql: plain,
+  },
+} satisfies Record<DataType, ValueType>;
+
+export function typeOf(column: { data_type: DataType }): ValueType {
+  return valueTypes[column.data_type];
+}
+
+function decimalShape(column: ColumnShape) {
+  return {
+    precision: column.length === null ? null : wholeNumber(column.length),
+    scale: column.scale === null ? null : wholeNumber(column.scale),
+  };
+}
+
+// Lengths stand in DDL, where no parameter can; nothing but digits may get there.
+function wholeNumber(value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${value} is no length`);
+  return value;
+}
