@@ -13,6 +13,8 @@ export const limits = {
   sorts: 10,
   idsPerDelete: 1000,
   columnsPerTable: 200,
+  /** PostgreSQL indexes 32 columns; one of them tells the rows in force from deleted ones. */
+  keyColumnsPerTable: 31,
   nameCodePoints: 255,
   descriptionCodePoints: 10_000,
   textCellBytes: MB,

@@ -221,7 +221,7 @@ export function authorizeUrl(identity: Identity, client: { client_id: string }, 
 
 type Person = { email: string; password: string };
 
-export const adminOf = (account: Account): Person => ({
+export const adminOf = (account: Omit<Account, 'machine' | 'admin'>): Person => ({
   email: account.admin_email,
   password: account.admin_password,
 });
@@ -252,7 +252,11 @@ export async function allow(url: string, person: Person, browser = new Browser()
 }
 
 /** A fresh code of the account's administrator. */
-export async function codeOf(identity: Identity, account: Account, request: Request = {}): Promise<string> {
+export async function codeOf(
+  identity: Identity,
+  account: Omit<Account, 'machine' | 'admin'>,
+  request: Request = {},
+): Promise<string> {
   const page = await allow(authorizeUrl(identity, account, request), adminOf(account));
   return new URL(page.location as string).searchParams.get('code') as string;
 }

@@ -8,7 +8,7 @@ import { createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, findFreePort } from '@almanac/testkit/postgres';
-import { type Account, codeOf, exchange, type Identity, postForm, redirectUri, refresh } from './given.ts';
+import { codeOf, exchange, type Identity, postForm, redirectUri, refresh } from './given.ts';
 
 describe('the process', () => {
   it('serves, stops on SIGTERM, and logs no password, secret, code, token or cookie', async () => {
@@ -40,10 +40,10 @@ describe('the process', () => {
     );
     try {
       await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
-      const made = (await operator.client.CreateAccount(
+      const made = await operator.client.CreateAccount(
         { accountId: 0 },
         { name: 'A', admin_email: 'a@example.com', redirect_uri: redirectUri, plan: 'free' },
-      )) as Account;
+      );
       const identity = { url } as Identity;
       const code = await codeOf(identity, made, { state: 'a-state' });
       const issued = await exchange(identity, made, code);

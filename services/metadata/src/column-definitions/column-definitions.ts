@@ -15,7 +15,7 @@ import {
 import { isBeingRemoved } from '../table-definitions/table-references.ts';
 import { lockRow, nameTaken, refusingTaken, type Transaction, transact } from '../transaction.ts';
 import { type ColumnDefinition, columnFields, inOrder } from './column-fields.ts';
-import { type ColumnShape, type GivenColumn, maximumKeyColumns, settleColumn } from './column-rules.ts';
+import { type ColumnShape, type GivenColumn, settleColumn } from './column-rules.ts';
 
 export const columnFilters = {
   id: 'integer',
@@ -126,8 +126,8 @@ async function checkPlace(
   problems: string[],
 ): Promise<void> {
   const keyColumns = others.filter((other) => other.is_primary_key).length;
-  if (column.is_primary_key && keyColumns >= maximumKeyColumns)
-    problems.push(`Primary key can have at most ${maximumKeyColumns} columns`);
+  if (column.is_primary_key && keyColumns >= limits.keyColumnsPerTable)
+    problems.push(`Primary key can have at most ${limits.keyColumnsPerTable} columns`);
   const target = column.foreign_key_table_id;
   if (target !== null && !(await mayReferTo(tx, call, table, target)))
     problems.push("Foreign key table doesn't exist on this branch");

@@ -7,7 +7,6 @@ export const maximumStringLength = 10_485_760;
 const defaultStringLength = 255;
 const maximumPrecision = 1000;
 const defaultPrecision = 38;
-export const maximumKeyColumns = 32;
 
 const columnNameSchema = z
   .string()
