@@ -11,7 +11,7 @@ import type { Health } from './health.ts';
 import { readAttributes, readParameters, splitBody } from './input.ts';
 import { parseJsonBody } from './json-body.ts';
 import { limits } from './limits.ts';
-import type { Logger } from './logger.ts';
+import { createAccessLogger, type Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiFragment } from './openapi.ts';
 import { toPostgresError } from './postgres-errors.ts';
@@ -95,6 +95,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 }
 
 function observe({ service, logger, metrics, health }: HttpOptions) {
+  const accessLog = createAccessLogger(logger);
   return (req: Request, res: Response, next: NextFunction) => {
     const startedAt = performance.now();
     const requestId = readRequestId(req.headers[requestIdHeader]);
@@ -108,7 +109,7 @@ function observe({ service, logger, metrics, health }: HttpOptions) {
       const route = String(res.locals.route ?? 'none');
       metrics.httpDuration.observe({ service, method: req.method, route, status: res.statusCode }, seconds);
       if (req.path === '/healthz' || req.path === '/readyz' || req.path === '/metrics') return;
-      logger.info(
+      accessLog.info(
         {
           request_id: requestId,
           method: req.method,

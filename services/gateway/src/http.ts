@@ -2,6 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { limits } from '@almanac/service-kit/limits';
+import { createAccessLogger, type Logger } from '@almanac/service-kit/logger';
 import type { Express } from 'express';
 import type { GatewayContext } from './context.ts';
 import { callApi, callEnds, isAllowedOrigin, isApiPath } from './edge/api-calls.ts';
@@ -26,6 +27,7 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', '
 
 export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServer {
   const { config, logger } = ctx;
+  const accessLog = createAccessLogger(logger);
   const exchanges = new Set<Exchange>();
 
   const handle = (req: EdgeRequest, res: ServerResponse, expectsContinue: boolean) => {
@@ -34,7 +36,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
     res.on('close', () => {
       exchanges.delete(exchange);
       callEnds(exchange);
-      record(ctx, exchange);
+      record(ctx, accessLog, exchange);
     });
     setSecurityHeaders(res, exchange.requestId, ctx.publicUrl.protocol === 'https:');
     if (exchange.isLast) res.setHeader('Connection', 'close');
@@ -110,7 +112,7 @@ function dispatch(ctx: GatewayContext, pages: Express, exchange: Exchange): void
   }
 }
 
-function record(ctx: GatewayContext, exchange: Exchange): void {
+function record(ctx: GatewayContext, accessLog: Logger, exchange: Exchange): void {
   const { req, res, path, route, token, startedAt, requestId } = exchange;
   if (quietPaths.has(path)) return;
   const ms = performance.now() - startedAt;
@@ -131,7 +133,7 @@ function record(ctx: GatewayContext, exchange: Exchange): void {
     line.user_id = token.userId;
   }
   if (aborted) line.aborted = true;
-  ctx.logger.info(line, 'request');
+  accessLog.info(line, 'request');
 }
 
 function close(server: Server): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Health } from '@almanac/service-kit/health';
 import type { Metrics } from '@almanac/service-kit/metrics';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { absolutePath } from 'swagger-ui-dist';
+import absolutePath from 'swagger-ui-dist/absolute-path.js';
 import { nothingHere } from '../edge/api-calls.ts';
 import { type EdgeRequest, refuse } from '../edge/exchange.ts';
 
