@@ -10,7 +10,6 @@ import { quoteLiteral } from '../query/literals.ts';
 import { readInstant } from '../values/dates.ts';
 import { instantText, typeOf } from '../values/value-types.ts';
 import { copyOut } from './copy-out.ts';
-import { csvLine } from './csv.ts';
 import { readMark } from './mark.ts';
 
 export type ReadRequest = { tableDefinitionId: number; pattern: string; highWaterMark: string };
@@ -50,7 +49,6 @@ export async function* bulkRead(
   const columns = exportColumns(table, plan.incremental).map((column) => column.name);
   try {
     yield { start: { columns } };
-    yield { chunk: Buffer.from(csvLine(columns)) };
     for (;;) {
       const { value, done } = await copied.next();
       if (done) {
