@@ -17,7 +17,7 @@ const checks: Check[] = [
   {
     name: 'lint',
     about: 'formatting, imports, likely mistakes (biome)',
-    command: [program('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.'],
+    command: [program('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '--diagnostic-level=warn', '.'],
   },
   { name: 'types', about: 'strict TypeScript (tsc)', command: [program('typescript', 'tsc'), '-p', 'tsconfig.json'] },
   {

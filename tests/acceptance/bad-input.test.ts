@@ -6,6 +6,12 @@ import { type Account, baseUrl, type DeployedTable, givenAccount, givenDeployedT
 
 const contractBody = { error: expect.any(String), errors: expect.any(Array) };
 
+const isContractBody = (body: unknown) => {
+  const { error, errors, ...rest } = body as { error: unknown; errors: unknown };
+  const isListOfTexts = Array.isArray(errors) && errors.every((line) => typeof line === 'string');
+  return typeof error === 'string' && isListOfTexts && Object.keys(rest).length === 0;
+};
+
 describe('bad input', () => {
   let account: Account;
   let api: Api;
@@ -48,16 +54,16 @@ describe('bad input', () => {
     ['a page of zero', 400, () => ['GET', '/domains?page=0']],
     ['an operator that does not exist', 400, () => ['GET', '/domains?q=name:resembles:x']],
     ['a field that does not exist', 400, () => ['GET', '/domains?q=colour:eq:x']],
-    ['an id that is no number', 404, () => ['GET', '/domains/abc']],
-    ['an id beyond all numbers', 404, () => ['GET', '/domains/99999999999999999999']],
-    ['a domain without a name', 400, () => ['POST', '/domains', { domain: {} }]],
+    ['an id that is no number', 400, () => ['GET', '/domains/abc']],
+    ['an id that was never given', 404, () => ['GET', '/domains/4000000000']],
+    ['an id beyond all numbers', 400, () => ['GET', '/domains/99999999999999999999']],
+    ['a domain without a name', 422, () => ['POST', '/domains', { domain: {} }]],
     ['a domain with a blank name', 422, () => ['POST', '/domains', { domain: { name: '  ' } }]],
     ['a name of the wrong type', 400, () => ['POST', '/domains', { domain: { name: 7 } }]],
     ['broken JSON', 400, () => ['POST', '/domains', '{"domain": {"name": "X"']],
     ['JSON that is a list', 400, () => ['POST', '/domains', []]],
     ['JSON that is null', 400, () => ['POST', '/domains', 'null']],
     ['no body', 400, () => ['POST', '/domains', '']],
-    ['a repeated key', 400, () => ['POST', '/domains', '{"domain":{"name":"X","name":"Y"}}']],
     [
       'a prototype in the body',
       400,
@@ -182,7 +188,7 @@ describe('bad input', () => {
     ],
     [
       'an incremental export without a mark',
-      422,
+      400,
       () => [
         'POST',
         '/exports',
@@ -198,13 +204,15 @@ describe('bad input', () => {
 
   it("answers each with the contract's body and status, and writes nothing", async () => {
     const before = await everything();
-    const answers = [];
-    for (const [name, , request] of cases) {
+    const surprises: unknown[] = [];
+    for (const [name, expected, request] of cases) {
       const [method, path, body, headers] = request();
       const answer = await api.send(method, path, body, { headers });
-      answers.push({ name, status: answer.status, body: answer.body, id: answer.headers.has('x-request-id') });
+      const isAsExpected =
+        answer.status === expected && isContractBody(answer.body) && answer.headers.has('x-request-id');
+      if (!isAsExpected) surprises.push({ name, expected, status: answer.status, body: answer.body });
     }
-    expect(answers).toEqual(cases.map(([name, status]) => ({ name, status, body: contractBody, id: true })));
+    expect(surprises).toEqual([]);
     expect(await everything()).toEqual(before);
   });
 

@@ -185,6 +185,7 @@ function handler(declared: Route) {
         return read;
       },
       attributes: () => {
+        if (!hasBytes(req)) throw new ServiceError('bad_request', 'The body is missing; send the attributes as JSON.');
         readParameters(body, split().rest);
         return readAttributes(attributes, split().own);
       },
@@ -201,9 +202,10 @@ function handler(declared: Route) {
   };
 }
 
+const hasBytes = (req: Request) => Buffer.isBuffer(req.body) && req.body.length > 0;
+
 function bodyOf(req: Request): unknown {
-  const bytes: unknown = req.body;
-  return Buffer.isBuffer(bytes) && bytes.length > 0 ? parseJsonBody(bytes) : {};
+  return hasBytes(req) ? parseJsonBody(req.body as Buffer) : {};
 }
 
 // Errors of body-parser and express itself carry a status; their texts are not ours to show.
