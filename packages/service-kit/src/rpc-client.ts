@@ -129,13 +129,13 @@ function clientStream(service: string, invoke: Invoke, metadataFor: MetadataFor)
         if (!call.write(request)) await new Promise<void>((resolve) => call.once('drain', () => resolve()));
       }
       call.end();
+      return await answer; // still inside: whoever waits for the answer may cancel too
     } catch (error) {
       call.cancel();
       throw error;
     } finally {
       options.signal?.removeEventListener('abort', cancel);
     }
-    return answer;
   };
 }
 

@@ -1,0 +1,197 @@
+import { gunzipSync } from 'node:zlib';
+import { eventually } from '@almanac/testkit/eventually';
+import { ended, givenJobs, type Jobs } from './given.ts';
+import type { FakeTable } from './neighbours.ts';
+
+let jobs: Jobs;
+let countries: FakeTable;
+
+beforeAll(async () => {
+  jobs = await givenJobs({ work: { concurrency: 8, concurrencyPerAccount: 8 } });
+  countries = jobs.neighbours.addTable({ key: 'countries' });
+  jobs.neighbours.addTable({ key: 'empty' });
+  jobs.neighbours.addTable({ key: 'foreign', account_id: 2, branch_id: 3 });
+  for (const [code, name] of [
+    ['DE', 'Germany'],
+    ['CI', 'Côte d’Ivoire, "Ivory Coast"'],
+    ['XF', '=1+1'],
+  ] as const)
+    countries.rows.set(JSON.stringify([code]), { code, name });
+});
+afterAll(() => jobs.close());
+
+const full = { branch_id: 1, table_definition_key: 'countries', pattern: 'full' };
+const rows = 'DE,Germany\nCI,"Côte d’Ivoire, ""Ivory Coast"""\nXF,=1+1\n';
+const post = (body: unknown, headers?: Record<string, string>) => jobs.call('POST', '/api/v1/exports', body, headers);
+const run = async (body: unknown) => {
+  const made = await post(body);
+  expect(made.status).toBe(201);
+  return ended(jobs, `/exports/${made.body.id}`);
+};
+
+describe('an export', () => {
+  it('runs in the background and ends as a file with its numbers', async () => {
+    const made = await post({ ...full, correlation_code: '../mine' });
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        id: expect.any(Number),
+        correlation_code: '../mine',
+        status: 'created',
+        pattern: 'full',
+        download_url: null,
+        rows_exported: null,
+        bytes_exported: null,
+      },
+    });
+    const done = await ended(jobs, `/exports/${made.body.id}`);
+    const text = `code,name\n${rows}`;
+    expect(done).toMatchObject({
+      status: 'completed',
+      rows_exported: 3,
+      bytes_exported: Buffer.byteLength(text),
+      next_high_water_mark: '2026-01-02T03:04:05.678Z',
+      error: null,
+    });
+    expect(done.download_url).toMatch(/\/files\/accounts\/1\/exports\/\d+-[0-9a-f]{32}\?/);
+    const file = await fetch(done.download_url);
+    expect(await file.text()).toBe(text);
+    expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(file.headers.get('content-disposition')).toMatch(/^attachment; filename="countries-full-\d{8}T\d{6}\.csv"$/);
+    expect(file.headers.get('x-content-type-options')).toBe('nosniff');
+    await eventually(() =>
+      expect(jobs.events.map(({ payload }) => payload)).toContainEqual({
+        account_id: 1,
+        id: done.id,
+        status: 'completed',
+      }),
+    );
+  });
+
+  it('of changes carries their codes; of an empty table only a header', async () => {
+    const done = await run({ ...full, pattern: 'incremental', high_water_mark: '2026-01-01T00:00:00' });
+    expect(done.high_water_mark).toBe('2026-01-01T00:00:00Z');
+    const text = await (await fetch(done.download_url)).text();
+    expect(text.split('\n')[0]).toBe('svc_transaction_code,code,name');
+    const empty = await run({ ...full, table_definition_key: 'empty' });
+    expect(empty).toMatchObject({ status: 'completed', rows_exported: 0, bytes_exported: 10 });
+    expect(await (await fetch(empty.download_url)).text()).toBe('code,name\n');
+  });
+
+  it('can be packed, and made safe for spreadsheets', async () => {
+    const done = await run({ ...full, gzip: true, safe_cells: true });
+    const file = await fetch(done.download_url);
+    expect(file.headers.get('content-disposition')).toContain('.csv.gz"');
+    const bytes = Buffer.from(await file.arrayBuffer());
+    expect(bytes.length).toBe(done.bytes_exported);
+    expect(gunzipSync(bytes).toString()).toBe(`code,name\n${rows.replace('=1+1', "'=1+1")}`);
+  });
+
+  it.each([
+    [{}, 400],
+    [{ ...full, branch_id: undefined }, 400],
+    [{ ...full, pattern: undefined }, 400],
+    [{ ...full, table_definition_key: undefined }, 400],
+    [{ ...full, table_definition_key: 5 }, 400],
+    [{ ...full, evil: true }, 400],
+    [{ ...full, gzip: 'yes' }, 400],
+    [{ ...full, pattern: 'incremental' }, 400],
+    [{ ...full, pattern: 'incremental', high_water_mark: null }, 400],
+    [{ ...full, pattern: 'incremental', high_water_mark: '2026-02-30T00:00:00Z' }, 400],
+    [{ ...full, pattern: 'incremental', high_water_mark: '2026-01-01' }, 400],
+    [{ ...full, pattern: 'incremental', high_water_mark: 'today' }, 400],
+    [{ ...full, pattern: 'incremental', high_water_mark: 1767225600 }, 400],
+    [{ ...full, pattern: 'some' }, 422],
+    [{ ...full, correlation_code: 'x'.repeat(256) }, 422],
+    [{ ...full, branch_id: 99 }, 404],
+    [{ ...full, branch_id: 3 }, 404],
+    [{ ...full, branch_id: 2 }, 404],
+    [{ ...full, table_definition_key: 'foreign' }, 404],
+    [{ ...full, table_definition_key: "x' or 1=1 --" }, 404],
+  ])('is not made by %j', async (body, status) => {
+    const answer = await post(body);
+    expect([answer.status, Array.isArray(answer.body.errors)]).toEqual([status, true]);
+  });
+
+  it('is made once for one Idempotency-Key, also when the limit is reached meanwhile', async () => {
+    jobs.neighbours.hold();
+    const headers = { 'idempotency-key': 'nightly 2026-01-01' };
+    const first = await post(full, headers);
+    const others = await Promise.all(Array.from({ length: 12 }, () => post(full)));
+    expect(others.filter(({ status }) => status === 201)).toHaveLength(9);
+    const refused = others.find(({ status }) => status === 422);
+    expect(refused?.body.errors[0]).toContain('at most 10 may be open');
+    const again = await post(full, headers);
+    expect([again.status, again.body.id]).toEqual([201, first.body.id]);
+    expect(
+      (
+        await jobs.as({ accountId: 2 })(
+          'POST',
+          '/api/v1/exports',
+          { ...full, branch_id: 3, table_definition_key: 'foreign' },
+          headers,
+        )
+      ).body.id,
+    ).not.toBe(first.body.id);
+    jobs.neighbours.release();
+    for (const { body, status } of [first, ...others]) if (status === 201) await ended(jobs, `/exports/${body.id}`);
+  });
+
+  it('shows no file until it is whole, and tries again when the reading was cut', async () => {
+    jobs.neighbours.readsToCut = 2;
+    const done = await run(full);
+    expect(done).toMatchObject({ status: 'completed', rows_exported: 3 });
+    expect(await (await fetch(done.download_url)).text()).toBe(`code,name\n${rows}`);
+    const deferrals = await jobs.context.prisma.job.findFirst({ where: { kind: 'export', subject_id: done.id } });
+    expect(deferrals?.deferrals).toBe(2);
+  });
+
+  it('of another account is as unknown as none; lists keep to the account and the filters', async () => {
+    const done = await run(full);
+    const other = jobs.as({ accountId: 2 });
+    const unknown = await other('GET', '/api/v1/exports/999999');
+    const foreign = await other('GET', `/api/v1/exports/${done.id}`);
+    expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
+    const total = async (call: typeof other, query: string) =>
+      (await call('GET', `/api/v1/exports?${query}`)).body.meta.total_count;
+    expect(await total(jobs.call, 'table_definition_key=empty')).toBe(1);
+    expect(await total(jobs.call, 'table_definition_key=empty&branch_id=2')).toBe(0);
+    expect(await total(jobs.call, 'branch_id=1&q=pattern:eq:incremental')).toBe(1);
+    expect(await total(other, 'table_definition_key=countries')).toBe(0);
+    expect(await total(other, 'branch_id=1')).toBe(0);
+    for (const query of ['branch_id=x', 'q=object_key:contains:a', 'evil=1'])
+      expect((await jobs.call('GET', `/api/v1/exports?${query}`)).status).toBe(400);
+  });
+
+  it('gives a link only to who may see the table now', async () => {
+    const view = {
+      license_type: 'end_user',
+      permissions: [{ action: 'view', resource_type: 'domain', resource_id: 5 }],
+    };
+    jobs.neighbours.permissions.set(61, view);
+    const person = jobs.as({ userId: 61 });
+    const made = await person('POST', '/api/v1/exports', full);
+    const done = await ended(jobs, `/exports/${made.body.id}`, person);
+    expect([done.created_by, typeof done.download_url]).toEqual([61, 'string']);
+    expect((await person('GET', '/api/v1/exports')).body.meta.total_count).toBeGreaterThan(0);
+    jobs.neighbours.permissions.delete(61);
+    jobs.context.rights.forget(1, 61);
+    expect((await person('GET', `/api/v1/exports/${done.id}`)).status).toBe(403);
+    expect((await person('GET', '/api/v1/exports')).body.meta.total_count).toBe(0);
+    expect((await person('POST', '/api/v1/exports', full)).status).toBe(403);
+  });
+
+  it('gives a fresh link at every GET until its file has expired', async () => {
+    const done = await run(full);
+    const forged = done.download_url.replace(/signature=./, (text: string) =>
+      text.endsWith('A') ? 'signature=B' : 'signature=A',
+    );
+    expect((await fetch(forged)).status).toBe(403);
+    expect((await fetch(done.download_url.split('?')[0])).status).toBe(403);
+    await jobs.context.prisma.data_export.update({ where: { id: done.id }, data: { file_expires_at: new Date() } });
+    expect((await jobs.call('GET', `/api/v1/exports/${done.id}`)).body).toMatchObject({
+      status: 'completed',
+      download_url: null,
+    });
+  });
+});

@@ -1,0 +1,162 @@
+// What the tests of jobs begin with: the whole service over a fresh database, bus and folder store, reached as the gateway
+// reaches it; its neighbours are faked at the RPC edge.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type BusMessage, createBus } from '@almanac/service-kit/bus/bus';
+import { type CallClaims, createContextSigner } from '@almanac/service-kit/call-context';
+import { createLogger } from '@almanac/service-kit/logger';
+import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import { type Answer, type Call, callHeaders, createCaller } from '@almanac/testkit/call';
+import { eventually } from '@almanac/testkit/eventually';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase, findFreePort } from '@almanac/testkit/postgres';
+import { type JobsConfig, readConfig } from '../src/config.ts';
+import type { Context } from '../src/context.ts';
+import type { ObjectStore } from '../src/object-store/object-store.ts';
+import { createJobs } from '../src/service.ts';
+import { Neighbours, serveNeighbours } from './neighbours.ts';
+
+/** Short, so that tests need not wait for what takes seconds in life. */
+export const quickWork = { leaseMs: 600, pollMs: 100, retryMs: 20, attempts: 3, sweepMs: 3_600_000 };
+
+type Options = { work?: Partial<JobsConfig['work']>; store?: (real: ObjectStore) => ObjectStore };
+
+export type Jobs = {
+  url: string;
+  context: Context;
+  keys: TestKeys;
+  neighbours: Neighbours;
+  events: BusMessage[];
+  /** A machine of account 1. */
+  call: Call;
+  as(claims: Partial<CallClaims>): Call;
+  /** Sends bytes as they are. */
+  send(method: string, path: string, body: string | Uint8Array, headers?: Record<string, string>): Promise<Answer>;
+  retry(id: string, accountId?: number): Promise<string>;
+  /** Another instance on the same database, bus and store. */
+  another(options?: Options): Promise<{ context: Context; url: string; stop(): Promise<void> }>;
+  close(): Promise<void>;
+};
+
+export async function givenJobs(options: Options = {}): Promise<Jobs> {
+  const [database, busDatabase] = await Promise.all([createTestDatabase('jobs'), createTestDatabase('bus')]);
+  const folder = await mkdtemp(join(tmpdir(), 'almanac-jobs-'));
+  const keys = await createTestKeys();
+  const neighbours = new Neighbours();
+  const served = await serveNeighbours(neighbours, keys);
+  const publicPort = await findFreePort();
+  const environment = (port: number) => ({
+    ...keys.env,
+    ...served.env,
+    ALMANAC_BUS_URL: busDatabase.url,
+    ALMANAC_PUBLIC_URL: `http://127.0.0.1:${publicPort}`,
+    ALMANAC_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    JOBS_DATABASE_URL: database.url,
+    JOBS_OBJECT_STORE_URL: pathToFileURL(folder).href,
+    JOBS_SIGNING_KEY: Buffer.alloc(32, 5).toString('base64url'),
+    JOBS_HTTP_PORT: String(port),
+    JOBS_RPC_PORT: '0',
+  });
+  const startInstance = async (port: number, { work, store }: Options) => {
+    const config = readConfig(environment(port));
+    config.work = { ...config.work, ...quickWork, ...work };
+    const plain = await createJobs(config);
+    const service = store ? await createJobs(config, { store: store(plain.context.store) }) : plain;
+    const ports = await service.start();
+    return { service, ports };
+  };
+  const { service, ports } = await startInstance(publicPort, options);
+  const events: BusMessage[] = [];
+  const listener = createBus(busDatabase.url, {
+    service: 'test',
+    instance: 'test',
+    logger: createLogger('test', 'silent'),
+  });
+  await listener.start();
+  await listener.subscribe(['jobs.import.finished', 'jobs.export.finished'], (message) => void events.push(message));
+  const url = `http://127.0.0.1:${ports.httpPort}`;
+  const operator = createRpcClient(
+    'jobs',
+    `127.0.0.1:${ports.rpcPort}`,
+    await createContextSigner('operator', keys.privateKeys.operator),
+  );
+  return {
+    url,
+    context: service.context,
+    keys,
+    neighbours,
+    events,
+    call: createCaller(url, keys, { accountId: 1, applicationId: 9 }),
+    as: (claims) => createCaller(url, keys, claims),
+    send: async (method, path, body, headers = {}) => {
+      const init = {
+        method,
+        body: body as never,
+        headers: { ...(await callHeaders(keys)), ...headers },
+        duplex: 'half',
+      };
+      const answer = await fetch(new URL(path, url), init as RequestInit);
+      const text = await answer.text();
+      return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+    },
+    retry: async (id, accountId = 0) => (await operator.client.RetryJob({ accountId }, { id })).status,
+    another: async (others = {}) => {
+      const second = await startInstance(0, others);
+      return {
+        context: second.service.context,
+        url: `http://127.0.0.1:${second.ports.httpPort}`,
+        stop: () => second.service.stop(),
+      };
+    },
+    close: async () => {
+      neighbours.release();
+      operator.close();
+      await service.stop();
+      await listener.stop();
+      await served.stop();
+      await Promise.all([database.drop(), busDatabase.drop()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Opens an import on branch 1 with one table for each key, uploads the files by pre-signed URL (undefined: none). */
+export async function givenImport(
+  jobs: Jobs,
+  files: Record<string, string | Uint8Array | undefined>,
+  options = {},
+  call = jobs.call,
+) {
+  const opened = await call('POST', '/api/v1/imports', { branch_id: 1 });
+  if (opened.status !== 201) throw new Error(JSON.stringify(opened.body));
+  for (const [table_definition_key, file] of Object.entries(files)) {
+    const table = { table_definition_key, pattern: 'incremental', ...options };
+    const added = await call('POST', `/api/v1/imports/${opened.body.id}/tables`, table);
+    if (added.status !== 201) throw new Error(JSON.stringify(added.body));
+    if (file !== undefined) {
+      const put = await fetch(added.body.upload_url, { method: 'PUT', body: file as never });
+      if (put.status !== 200) throw new Error(await put.text());
+    }
+  }
+  return (await call('GET', `/api/v1/imports/${opened.body.id}`)).body;
+}
+
+/** Waits until the import or export has ended. */
+export function ended(jobs: Jobs, path: string, call = jobs.call) {
+  return eventually(async () => {
+    const { body } = await call('GET', `/api/v1${path}`);
+    if (!/^(completed|completed_with_errors|failed|cancelled)$/.test(body.status))
+      throw new Error(JSON.stringify(body));
+    return body;
+  });
+}
+
+/** Opens an import, uploads, completes the uploads and waits for its end. */
+export async function runImport(jobs: Jobs, files: Record<string, string | Uint8Array | undefined>, options = {}) {
+  const { id } = await givenImport(jobs, files, options);
+  const { status, body } = await jobs.call('POST', `/api/v1/imports/${id}/upload_complete`);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return ended(jobs, `/imports/${id}`);
+}

@@ -1,0 +1,229 @@
+import { givenJobs, type Jobs, runImport } from './given.ts';
+
+let jobs: Jobs;
+const table = 10;
+
+beforeAll(async () => {
+  jobs = await givenJobs();
+  jobs.neighbours.addTable({ key: 'countries' });
+  jobs.neighbours.addTable({ key: 'regions' });
+  jobs.neighbours.addTable({ key: 'foreign', account_id: 2, branch_id: 3 });
+});
+afterAll(() => jobs.close());
+
+const call = (method: string, path: string, body?: unknown) =>
+  jobs.call(method, `/api/v1/import_mappings${path}`, body);
+let names = 0;
+const make = async (attributes: Record<string, unknown> = {}) => {
+  names += 1;
+  const { status, body } = await call('POST', '', { table_definition_id: table, name: `m${names}`, ...attributes });
+  expect([status, body]).toEqual([201, expect.anything()]);
+  return body;
+};
+
+describe('an import mapping', () => {
+  it('is created nested, flat and with brackets', async () => {
+    const attributes = {
+      name: 'From the bank',
+      date_style: 'DMY',
+      delimiter: ';',
+      column_mappings: [
+        { source_column: 'Land', target_column: 'CODE', format: null },
+        { source_column: 'Seit', target_column: 'name', format: 'DD.MM.YYYY' },
+        { source_column: 'Müll', target_column: null },
+      ],
+    };
+    const made = await call('POST', '', { table_definition_id: table, import_mapping: attributes });
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        table_definition_id: table,
+        name: 'From the bank',
+        date_style: 'DMY',
+        delimiter: ';',
+        is_default: false,
+        column_mappings: [
+          { source_column: 'Land', target_column: 'code', format: null },
+          { source_column: 'Seit', target_column: 'name', format: 'DD.MM.YYYY' },
+          { source_column: 'Müll', target_column: null, format: null },
+        ],
+      },
+    });
+    expect((await call('GET', `/${made.body.id}`)).body).toEqual(made.body);
+    expect((await call('POST', '', { table_definition_id: table, name: 'flat' })).body).toMatchObject({
+      date_style: 'ISO',
+      delimiter: null,
+      column_mappings: [],
+    });
+    expect((await call('POST', '', { table_definition_id: table, 'import_mapping[name]': 'brackets' })).status).toBe(
+      201,
+    );
+    expect(
+      (await call('POST', '', { import_mapping: { table_definition_id: table, name: 'all nested' } })).status,
+    ).toBe(201);
+  });
+
+  it.each([
+    [{ name: 'x' }, 400],
+    [{ table_definition_id: '10', name: 'x' }, 400],
+    [{ table_definition_id: 999, name: 'x' }, 404],
+    [{ table_definition_id: 12, name: 'x' }, 404],
+    [{ table_definition_id: table }, 422],
+    [{ table_definition_id: table, name: ' ' }, 422],
+    [{ table_definition_id: table, name: 'x'.repeat(256) }, 422],
+    [{ table_definition_id: table, name: 5 }, 400],
+    [{ table_definition_id: table, name: 'x', account_id: 2 }, 400],
+    [{ table_definition_id: table, name: 'x', date_style: 'YDM' }, 422],
+    [{ table_definition_id: table, name: 'x', delimiter: '#' }, 422],
+    [{ table_definition_id: table, name: 'x', column_mappings: {} }, 400],
+    [{ table_definition_id: table, name: 'x', column_mappings: [{ source_column: 'a', regex: '(a+)+$' }] }, 400],
+  ])('is not created by %j', async (body, status) => {
+    expect((await call('POST', '', body)).status).toBe(status);
+  });
+
+  it('names every mapping that makes no sense', async () => {
+    const map = (source_column: string, target_column: string, format?: string) => ({
+      source_column,
+      target_column,
+      format,
+    });
+    const answer = await call('POST', '', {
+      table_definition_id: table,
+      name: 'wrong',
+      column_mappings: [
+        map('a', 'svc_sk'),
+        map('b', 'unknown'),
+        map('c', 'code'),
+        map('d', 'Code'),
+        map('C', 'name'),
+        map(' ', 'svc_transaction_code'),
+        map('f', '__proto__', '(a+)+$'),
+      ],
+    });
+    expect([answer.status, answer.body.errors]).toEqual([
+      422,
+      [
+        'Target column svc_sk is a system column',
+        'Target column unknown is not a column of the table',
+        'Target column code is mapped from two columns',
+        'Source column C is mapped twice',
+        "Source column can't be blank",
+        'Format (a+)+$ is not a date format',
+        'Target column __proto__ is not a column of the table',
+      ],
+    ]);
+  });
+
+  it('has a name of its own in its table, and a table has one default', async () => {
+    const first = await make({ is_default: true });
+    const taken = await call('POST', '', { table_definition_id: table, name: first.name });
+    expect([taken.status, taken.body.errors]).toEqual([422, ['Name has already been taken']]);
+    expect((await call('POST', '', { table_definition_id: 11, name: first.name })).status).toBe(201);
+    const second = await make({ is_default: true });
+    expect((await call('GET', `/${first.id}`)).body.is_default).toBe(false);
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => call('PATCH', `/${i % 2 ? first.id : second.id}`, { is_default: true })),
+    );
+    expect(answers.every(({ status }) => status === 200 || status === 503)).toBe(true);
+    const listed = await call('GET', `?table_definition_id=${table}&q=is_default:eq:true`);
+    expect(listed.body.meta.total_count).toBe(1);
+    await call('PATCH', `/${listed.body.data[0].id}`, { is_default: false });
+  });
+
+  it('changes only what is named', async () => {
+    const made = await make({ delimiter: '|', column_mappings: [{ source_column: 'a', target_column: 'code' }] });
+    const changed = await call('PATCH', `/${made.id}`, { import_mapping: { date_style: 'MDY' } });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { ...made, date_style: 'MDY', updated_at: expect.any(String) },
+    });
+    expect((await call('PATCH', `/${made.id}`, { delimiter: null })).body.delimiter).toBeNull();
+    expect((await call('PATCH', `/${made.id}`, { name: 'm1' })).status).toBe(made.name === 'm1' ? 200 : 422);
+    expect((await call('PATCH', `/${made.id}`, { name: null })).status).toBe(422);
+    for (const body of [{ id: 5 }, { table_definition_id: 11 }, { created_at: '2026-01-01' }])
+      expect((await call('PATCH', `/${made.id}`, body)).status).toBe(400);
+  });
+
+  it('is listed with pages and searched by name, within its account', async () => {
+    await make({ name: 'needle_100%' });
+    const found = await call('GET', `?q=${encodeURIComponent('needle_100%')}`);
+    expect(found.body.data.map(({ name }: { name: string }) => name)).toEqual(['needle_100%']);
+    expect((await jobs.as({ accountId: 2 })('GET', '/api/v1/import_mappings')).body.data).toEqual([]);
+    expect((await call('GET', '?table_definition_id=0')).status).toBe(400);
+  });
+
+  it('of another account is as unknown as none', async () => {
+    const made = await make();
+    const other = jobs.as({ accountId: 2 });
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['PATCH', { name: 'mine' }],
+      ['DELETE', undefined],
+    ] as const) {
+      const foreign = await other(method, `/api/v1/import_mappings/${made.id}`, body);
+      const unknown = await other(method, '/api/v1/import_mappings/999999', body);
+      expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
+    }
+    expect((await call('GET', `/${made.id}`)).status).toBe(200);
+  });
+
+  it('needs the right to edit the table', async () => {
+    const made = await make();
+    jobs.neighbours.permissions.set(71, {
+      license_type: 'end_user',
+      permissions: [{ action: 'view', resource_type: 'account', resource_id: 1 }],
+    });
+    const viewer = jobs.as({ userId: 71 });
+    expect((await viewer('GET', `/api/v1/import_mappings/${made.id}`)).status).toBe(200);
+    expect((await viewer('POST', '/api/v1/import_mappings', { table_definition_id: table })).status).toBe(403);
+    expect((await viewer('PATCH', `/api/v1/import_mappings/${made.id}`, { name: '' })).status).toBe(403);
+    expect((await viewer('DELETE', `/api/v1/import_mappings/${made.id}`)).status).toBe(403);
+  });
+
+  it('is deleted, also after its table has gone', async () => {
+    const made = await make();
+    const gone = jobs.neighbours.addTable({ key: 'gone' });
+    const orphan = await call('POST', '', { table_definition_id: gone.table_definition_id, name: 'orphan' });
+    jobs.neighbours.tables.splice(jobs.neighbours.tables.indexOf(gone), 1);
+    expect((await call('DELETE', `/${made.id}`)).status).toBe(204);
+    expect((await call('DELETE', `/${made.id}`)).status).toBe(404);
+    expect((await call('DELETE', `/${orphan.body.id}`)).status).toBe(204);
+  });
+
+  it('refuses a body above 256 kB', async () => {
+    const body = (size: number) => {
+      const empty = JSON.stringify({ table_definition_id: table, name: '' });
+      return JSON.stringify({ table_definition_id: table, name: 'x'.repeat(size - empty.length) });
+    };
+    const send = (size: number) =>
+      jobs.send('POST', '/api/v1/import_mappings', body(size), { 'content-type': 'application/json' });
+    expect((await send(256 * 1024)).status).toBe(422);
+    expect((await send(256 * 1024 + 1)).status).toBe(413);
+  });
+});
+
+describe('an import with a mapping', () => {
+  const file = 'Land;Name of it;Müll\nM1;Mapped;x\n';
+
+  it('follows the one it names, the default of the table, or none', async () => {
+    const column_mappings = [
+      { source_column: 'land', target_column: 'code' },
+      { source_column: 'Name of it', target_column: 'name' },
+      { source_column: 'Müll', target_column: null },
+    ];
+    const mapping = await make({ column_mappings, delimiter: ';' });
+    const named = await runImport(jobs, { countries: file }, { import_mapping_id: mapping.id });
+    expect(named).toMatchObject({ status: 'completed', import_tables: [{ import_mapping_id: mapping.id }] });
+    expect(jobs.neighbours.tables[0]?.rows.get('["M1"]')).toEqual({ code: 'M1', name: 'Mapped' });
+    expect((await runImport(jobs, { countries: file })).status).toBe('failed');
+    await call('PATCH', `/${mapping.id}`, { is_default: true });
+    expect((await runImport(jobs, { countries: file })).import_tables[0]).toMatchObject({
+      status: 'completed',
+      import_mapping_id: mapping.id,
+    });
+    expect((await runImport(jobs, { countries: file }, { import_mapping_id: null })).status).toBe('failed');
+    const { body } = await jobs.call('POST', '/api/v1/imports', { branch_id: 1 });
+    const other = { table_definition_key: 'regions', pattern: 'full', import_mapping_id: mapping.id };
+    expect((await jobs.call('POST', `/api/v1/imports/${body.id}/tables`, other)).status).toBe(422);
+  });
+});

@@ -1,0 +1,466 @@
+import { gzipSync } from 'node:zlib';
+import { eventually } from '@almanac/testkit/eventually';
+import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
+
+let jobs: Jobs;
+
+beforeAll(async () => {
+  jobs = await givenJobs({ work: { concurrency: 8, concurrencyPerAccount: 8 } });
+  jobs.neighbours.addTable({ key: 'countries' });
+  jobs.neighbours.addTable({ key: 'regions' });
+  jobs.neighbours.addTable({ key: 'elsewhere', branch_id: 2 });
+  jobs.neighbours.addTable({ key: 'foreign', account_id: 2, branch_id: 3 });
+});
+afterAll(() => jobs.close());
+
+const post = (path: string, body?: unknown, headers?: Record<string, string>) =>
+  jobs.call('POST', `/api/v1${path}`, body, headers);
+
+describe('an import', () => {
+  it('loads the uploaded files and tells what it did', async () => {
+    const done = await runImport(jobs, {
+      countries: 'code,name\nDE,Germany\nFR,France\n',
+      regions: 'Code;NAME\r\nR1;"a;b"\r\n',
+    });
+    expect(done).toMatchObject({ status: 'completed', branch_id: 1, created_by: null, progress: { percent: 100 } });
+    expect(done.correlation_code).toMatch(/^[0-9a-f-]{36}$/);
+    expect(
+      done.import_tables.map((table: { status: string; metrics: unknown }) => [table.status, table.metrics]),
+    ).toEqual([
+      [
+        'completed',
+        {
+          rows_read: 2,
+          inserted: 2,
+          updated: 0,
+          deleted: 0,
+          unchanged: 0,
+          rejected: 0,
+          bytes: 31,
+          duration_ms: expect.any(Number),
+        },
+      ],
+      [
+        'completed',
+        {
+          rows_read: 1,
+          inserted: 1,
+          updated: 0,
+          deleted: 0,
+          unchanged: 0,
+          rejected: 0,
+          bytes: 21,
+          duration_ms: expect.any(Number),
+        },
+      ],
+    ]);
+    expect(done.import_tables[0].progress).toEqual({
+      percent: 100,
+      bytes_processed: 31,
+      bytes_total: 31,
+      rows_processed: 2,
+    });
+    expect(
+      done.actions.map(({ action, application_id }: { action: string; application_id: number }) => [
+        action,
+        application_id,
+      ]),
+    ).toEqual([
+      ['created', 9],
+      ['add_table', 9],
+      ['add_table', 9],
+      ['upload_complete', 9],
+      ['completed', null],
+    ]);
+    const regions = jobs.neighbours.tables[1]?.rows;
+    expect([...(regions?.values() ?? [])]).toEqual([{ code: 'R1', name: 'a;b' }]);
+    expect(jobs.neighbours.loads.at(-1)?.from).toMatchObject({ accountId: 1, applicationId: 9, issuer: 'jobs' });
+    await eventually(() =>
+      expect(jobs.events.map(({ payload }) => payload)).toContainEqual({
+        account_id: 1,
+        id: done.id,
+        status: 'completed',
+      }),
+    );
+  });
+
+  it('keeps the code it is given, whatever it looks like, up to 255 characters', async () => {
+    const codes = ['../../x', '%2f', "'; drop table data_import; --", '🏔'.repeat(255)];
+    for (const correlation_code of codes) {
+      const made = await post('/imports', { branch_id: 1, correlation_code });
+      expect(made).toMatchObject({ status: 201, body: { correlation_code } });
+      const listed = await jobs.call(
+        'GET',
+        `/api/v1/imports?q=${encodeURIComponent(`correlation_code:eq:${correlation_code}`)}`,
+      );
+      expect(listed.body.data.map(({ id }: { id: number }) => id)).toEqual([made.body.id]);
+      expect((await post(`/imports/${made.body.id}/complete`)).body.status).toBe('completed');
+    }
+    expect((await post('/imports', { branch_id: 1, correlation_code: 'x'.repeat(256) })).body).toEqual({
+      error: 'Validation failed',
+      errors: ['Correlation code is too long (maximum is 255 characters)'],
+    });
+    expect((await post('/imports', { branch_id: 1, correlation_code: ' ' })).status).toBe(422);
+  });
+
+  it.each([
+    [{}, 400],
+    [{ branch_id: '1' }, 400],
+    [{ branch_id: 1, correlation_code: 5 }, 400],
+    [{ branch_id: 1, status: 'completed' }, 400],
+    [{ branch_id: 4 }, 404],
+    [{ branch_id: 3 }, 404],
+    [{ branch_id: 9007199254740991 }, 404],
+  ])('is not opened by %j', async (body, status) => {
+    expect((await post('/imports', body)).status).toBe(status);
+  });
+
+  it('is opened by a nested body too', async () => {
+    const made = await post('/imports', { import: { branch_id: 1, correlation_code: 'nested' } });
+    expect(made).toMatchObject({ status: 201, body: { correlation_code: 'nested' } });
+    await post(`/imports/${made.body.id}/complete`);
+    expect((await post('/imports', { import: { branch_id: 1, evil: 1 } })).status).toBe(400);
+  });
+
+  it('is made once for one Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': 'import-1' };
+    const body = { branch_id: 1, correlation_code: 'once' };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post('/imports', body, headers)));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    expect((await post('/imports', { ...body, correlation_code: 'other' }, headers)).status).toBe(422);
+    expect((await post('/imports', body, { 'idempotency-key': 'ü' })).status).toBe(400);
+    await post(`/imports/${answers[0]?.body.id}/complete`);
+  });
+
+  it('is open at most ten times an account', async () => {
+    const opened = await Promise.all(Array.from({ length: 14 }, () => post('/imports', { branch_id: 1 })));
+    const made = opened.filter(({ status }) => status === 201);
+    expect(made).toHaveLength(10);
+    expect(opened.find(({ status }) => status === 422)?.body.errors[0]).toContain('at most 10 may be open');
+    const other = await jobs.as({ accountId: 2 })('POST', '/api/v1/imports', { branch_id: 3 });
+    expect(other.status).toBe(201);
+    for (const { body } of made)
+      expect((await post(`/imports/${body.id}/upload_complete`)).body.status).toBe('completed');
+  });
+
+  it('of another account is as unknown as none', async () => {
+    const { id, import_tables } = await givenImport(jobs, { countries: undefined });
+    const other = jobs.as({ accountId: 2 });
+    const unknown = await other('GET', '/api/v1/imports/999999');
+    const calls: [string, string, unknown?][] = [
+      ['GET', `/imports/${id}`],
+      ['POST', `/imports/${id}/tables`, { table_definition_key: 'foreign', pattern: 'full' }],
+      ['PUT', `/imports/${id}/tables/${import_tables[0].id}/file`],
+      ['POST', `/imports/${id}/upload_complete`],
+      ['POST', `/imports/${id}/complete`],
+    ];
+    for (const [method, path, body] of calls) {
+      const answer = await other(method, `/api/v1${path}`, body);
+      expect([answer.status, answer.body]).toEqual([404, unknown.body]);
+    }
+    expect((await other('GET', '/api/v1/imports')).body.data.every((one: { id: number }) => one.id !== id)).toBe(true);
+    expect((await jobs.call('GET', `/api/v1/imports/${id}`)).body.status).toBe('uploading');
+    await post(`/imports/${id}/complete`);
+  });
+
+  it('lists with pages, sorting and filters', async () => {
+    const { body } = await jobs.call('GET', '/api/v1/imports?per_page=2&sort=-id&q=status:eq:completed');
+    expect(body.data).toHaveLength(2);
+    expect(body.data[0].id).toBeGreaterThan(body.data[1].id);
+    expect(body.meta).toMatchObject({ page: 1, per_page: 2 });
+    for (const query of ['q=account_id:eq:1', 'sort=object_key', 'page=0', 'branch_id=1', 'q=created_at:gt:nonsense'])
+      expect((await jobs.call('GET', `/api/v1/imports?${query}`)).status).toBe(400);
+  });
+});
+
+describe('a table of an import', () => {
+  let importId: number;
+  beforeAll(async () => {
+    importId = (await post('/imports', { branch_id: 1 })).body.id;
+  });
+  afterAll(() => post(`/imports/${importId}/complete`));
+  const add = (body: unknown) => post(`/imports/${importId}/tables`, body);
+
+  it.each([
+    [{ pattern: 'full' }, 400],
+    [{ table_definition_key: 'countries', table_definition_id: 10, pattern: 'full' }, 400],
+    [{ table_definition_key: 'countries' }, 400],
+    [{ table_definition_key: 'countries', pattern: 'full', evil: 1 }, 400],
+    [{ table_definition_key: 'nothing', pattern: 'full' }, 404],
+    [{ table_definition_key: 'foreign', pattern: 'full' }, 404],
+    [{ table_definition_id: 13, pattern: 'full' }, 404],
+    [{ table_definition_id: 12, pattern: 'full' }, 404],
+    [{ table_definition_key: 'countries', pattern: 'full', import_mapping_id: 999 }, 404],
+  ])('is not added by %j', async (body, status) => {
+    expect((await add(body)).status).toBe(status);
+  });
+
+  it('names all attributes that break a rule', async () => {
+    const wrong = { pattern: 'some', format: 'exe', on_error: 'ignore', mass_delete_percent: 101, file_size: 0 };
+    const answer = await add({ table_definition_key: 'countries', ...wrong });
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors).toHaveLength(5);
+  });
+
+  it('is added once, with a URL for its file that holds nothing of the caller', async () => {
+    const added = await add({ table_definition_id: 10, pattern: 'full' });
+    expect(added).toMatchObject({
+      status: 201,
+      body: {
+        status: 'created',
+        table_definition_key: 'countries',
+        format: 'csv',
+        on_error: 'reject_file',
+        dry_run: false,
+        metrics: null,
+      },
+    });
+    expect(added.body.upload_url).toMatch(new RegExp(`/files/accounts/1/imports/${importId}-[0-9a-f]{32}\\?`));
+    expect((await add({ table_definition_key: 'countries', pattern: 'full' })).body.errors).toEqual([
+      'The table countries is part of this import already.',
+    ]);
+  });
+});
+
+describe('a file', () => {
+  const file = 'code,name\nAT,Austria\n';
+  const withTable = async (options = {}) => {
+    const made = await givenImport(jobs, { countries: undefined }, options);
+    return { id: made.id as number, path: `/api/v1/imports/${made.id}/tables/${made.import_tables[0].id}/file` };
+  };
+
+  it('can be streamed through the API, and replaced until the uploads are complete', async () => {
+    const { id, path } = await withTable();
+    expect((await jobs.send('PUT', path, 'code,name\nXX,Wrong\n')).status).toBe(200);
+    const put = await jobs.send('PUT', path, file, { 'content-type': 'text/csv' });
+    expect(put).toMatchObject({ status: 200, body: { status: 'uploaded', file_size: file.length } });
+    await post(`/imports/${id}/upload_complete`);
+    expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
+    expect([...(jobs.neighbours.tables[0]?.rows.values() ?? [])].map(({ code }) => code)).not.toContain('XX');
+    expect((await jobs.send('PUT', path, file)).status).toBe(422);
+  });
+
+  it('that is missing or empty fails its table, and the others load', async () => {
+    const done = await runImport(jobs, { countries: undefined, regions: 'code,name\nR9,x\n' });
+    expect(done.status).toBe('completed_with_errors');
+    expect(
+      done.import_tables.map(({ status, errors }: { status: string; errors: string[] }) => [status, errors]),
+    ).toEqual([
+      ['failed', ['No file was uploaded.']],
+      ['completed', []],
+    ]);
+    const empty = await runImport(jobs, { countries: '' });
+    expect([empty.status, empty.import_tables[0].errors]).toEqual(['failed', ['The file is empty.']]);
+  });
+
+  it('of another size than announced keeps the import open for a better one', async () => {
+    const { id, path } = await withTable({ file_size: file.length });
+    const missing = await post(`/imports/${id}/upload_complete`);
+    expect(missing.status).toBe(422);
+    await jobs.send('PUT', path, file.slice(0, 10));
+    const half = await post(`/imports/${id}/upload_complete`);
+    expect(half).toMatchObject({ status: 422, body: { errors: [expect.stringContaining('10 of the 21 bytes')] } });
+    expect((await jobs.call('GET', `/api/v1/imports/${id}`)).body.status).toBe('uploading');
+    await jobs.send('PUT', path, file);
+    await post(`/imports/${id}/upload_complete`);
+    expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
+  });
+
+  it('that is replaced after upload_complete is not loaded', async () => {
+    jobs.neighbours.dataIsAway = true;
+    const opened = await post('/imports', { branch_id: 1 });
+    jobs.neighbours.dataIsAway = false;
+    const added = await post(`/imports/${opened.body.id}/tables`, {
+      table_definition_key: 'countries',
+      pattern: 'incremental',
+    });
+    jobs.neighbours.dataIsAway = true;
+    await fetch(added.body.upload_url, { method: 'PUT', body: file });
+    expect((await post(`/imports/${opened.body.id}/upload_complete`)).status).toBe(200);
+    await fetch(added.body.upload_url, { method: 'PUT', body: 'code,name\nZZ,Zapped\n' });
+    jobs.neighbours.dataIsAway = false;
+    const done = await ended(jobs, `/imports/${opened.body.id}`);
+    expect(done).toMatchObject({
+      status: 'failed',
+      import_tables: [{ errors: [expect.stringContaining('removed or replaced')] }],
+    });
+  });
+
+  it.each([
+    ['with a column the table lacks', 'code,name,extra\nDE,x,y\n', 'no column for "extra"'],
+    ['with a dangerous header', 'code,__proto__,constructor\nDE,x,y\n', 'no column for "__proto__", "constructor"'],
+    ['with a header twice', 'code,name,Name\nDE,x,y\n', 'both give name'],
+    ['without its key', 'name\nx\n', 'no column for the key: code'],
+    ['with a nameless column', 'code,name,\nDE,x,y\n', 'column 3 (without a name)'],
+    ['that is not text', Buffer.from([0x63, 0x6f, 0x64, 0x65, 0x0a, 0xff, 0xfe, 0x0a]), 'not valid UTF-8'],
+    ['with a broken gzip', gzipSync('code,name\n').subarray(0, 15), 'damaged or cut short'],
+    ['with an open quote', 'code,name\nDE,"x\n', 'never closed'],
+    ['with transaction codes where none belong', 'code,svc_transaction_code\nDE,d\n', 'svc_transaction_code goes with'],
+  ])('%s fails with the reason', async (_what, content, problem) => {
+    const done = await runImport(jobs, { countries: content });
+    expect(done.status).toBe('failed');
+    expect(done.import_tables[0].errors.join(' ')).toContain(problem);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it.each([
+    ['with a byte order mark', '\ufeffcode,name\r\nU1,"line\r\nbreak"\r\n', 'line\r\nbreak'],
+    ['with a quoted header over two lines', '"code","na\nme"\n', undefined],
+    ['with semicolons', 'code;name\nU1;a,b\n', 'a,b'],
+    ['packed by gzip', gzipSync('code,name\nU1,packed\n'), 'packed'],
+    [
+      'in UTF-16',
+      Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('code\tname\nU1\tZürich\n', 'utf16le')]),
+      'Zürich',
+    ],
+    ['with columns of an export', 'svc_sk,code,name,svc_updated_at\n1,U1,again,2026-01-01\n', 'again'],
+    ['with a formula', 'code,name\nU1,=1+1\n', '=1+1'],
+  ])('%s', async (_what, content, name) => {
+    const done = await runImport(jobs, { countries: content });
+    expect(done.status).toBe(name === undefined ? 'failed' : 'completed');
+    if (name !== undefined) expect(jobs.neighbours.tables[0]?.rows.get('["U1"]')).toEqual({ code: 'U1', name });
+  });
+
+  it('with deletions says which by svc_transaction_code', async () => {
+    await runImport(jobs, { regions: 'code,name\nD1,x\nD2,y\n' });
+    const done = await runImport(
+      jobs,
+      { regions: 'svc_transaction_code,code,name\nd,D1,\nu,D2,z\n' },
+      { pattern: 'incremental_with_delete' },
+    );
+    expect(done.import_tables[0].metrics).toMatchObject({ deleted: 1, updated: 1 });
+    const without = await runImport(jobs, { regions: 'code,name\nD1,x\n' }, { pattern: 'incremental_with_delete' });
+    expect(without.import_tables[0].errors).toEqual([
+      'The pattern incremental_with_delete needs the column svc_transaction_code.',
+    ]);
+  });
+
+  it('with rejected rows tells the first hundred and keeps them all', async () => {
+    const rows = Array.from({ length: 150 }, (_, i) => `J${i},${i < 120 ? 'BAD' : 'good'}\n`).join('');
+    const done = await runImport(jobs, { regions: `code,name\n${rows}` }, { on_error: 'reject_rows' });
+    const [table] = done.import_tables;
+    expect([done.status, table.metrics.rejected, table.metrics.inserted, table.rejections.length]).toEqual([
+      'completed_with_errors',
+      120,
+      30,
+      100,
+    ]);
+    expect(table.rejections[0]).toEqual({ row: 1, column: 'name', value: 'BAD', message: 'is not allowed' });
+    const answer = await fetch(table.rejected_rows_url);
+    expect(answer.headers.get('content-disposition')).toContain('regions-rejected-');
+    expect((await answer.text()).trim().split('\n')).toHaveLength(121);
+    const refused = await runImport(jobs, { regions: 'code,name\nQ1,BAD\n' });
+    expect([refused.status, refused.import_tables[0].errors]).toEqual([
+      'failed',
+      ['1 row(s) break the rules of the table.'],
+    ]);
+  });
+});
+
+describe('ending an import', () => {
+  it('finalizes once however many ask at the same time', async () => {
+    const { id } = await givenImport(jobs, { countries: 'code,name\nP1,x\n', regions: 'code,name\nP1,x\n' });
+    const loadsBefore = jobs.neighbours.loads.length;
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => post(`/imports/${id}/${i % 2 === 0 ? 'upload_complete' : 'complete'}`)),
+    );
+    expect(answers.every(({ status }) => status === 200 || status === 422)).toBe(true);
+    const done = await ended(jobs, `/imports/${id}`);
+    const count = (name: string) => done.actions.filter(({ action }: { action: string }) => action === name).length;
+    expect(count('upload_complete')).toBeLessThanOrEqual(1);
+    expect(count('completed')).toBe(1);
+    expect(jobs.neighbours.loads.length - loadsBefore).toBeLessThanOrEqual(2);
+    await eventually(() =>
+      expect(jobs.events.filter(({ payload }) => payload.id === id && payload.status === done.status)).toHaveLength(1),
+    );
+    for (const end of ['upload_complete', 'complete']) {
+      const again = await post(`/imports/${id}/${end}`);
+      expect(again).toMatchObject({
+        status: 422,
+        body: { errors: [`The import is ${done.status} and can't be completed any more.`] },
+      });
+    }
+    expect((await post(`/imports/${id}/tables`, { table_definition_key: 'countries', pattern: 'full' })).status).toBe(
+      422,
+    );
+  });
+
+  it('by hand cancels what has not begun and lets what runs finish, in the order of the tables', async () => {
+    jobs.neighbours.hold();
+    const { id } = await givenImport(jobs, { countries: 'code,name\nH1,x\n', regions: 'code,name\nH1,x\n' });
+    await post(`/imports/${id}/upload_complete`);
+    const statuses = async () =>
+      (await jobs.call('GET', `/api/v1/imports/${id}`)).body.import_tables.map(
+        ({ status }: { status: string }) => status,
+      );
+    await eventually(async () => expect(await statuses()).toEqual(['processing', 'uploaded']));
+    const again = await post(`/imports/${id}/upload_complete`);
+    expect([again.status, again.body.status]).toEqual([200, 'processing']);
+    const closed = await post(`/imports/${id}/complete`);
+    expect([closed.status, closed.body.status]).toEqual([200, 'processing']);
+    expect(await statuses()).toEqual(['processing', 'cancelled']);
+    jobs.neighbours.release();
+    const done = await ended(jobs, `/imports/${id}`);
+    expect(done).toMatchObject({
+      status: 'completed',
+      import_tables: [{ status: 'completed' }, { status: 'cancelled', metrics: null }],
+    });
+  });
+
+  it('without any table completes it', async () => {
+    for (const end of ['upload_complete', 'complete']) {
+      const { body } = await post('/imports', { branch_id: 1 });
+      expect(await post(`/imports/${body.id}/${end}`)).toMatchObject({
+        status: 200,
+        body: { status: 'completed', import_tables: [] },
+      });
+    }
+  });
+});
+
+describe('rights', () => {
+  const permission = (action: string, resource_type: string, resource_id: number) => ({
+    license_type: 'developer',
+    permissions: [{ action, resource_type, resource_id }],
+  });
+
+  it('let a person load the tables that may be edited, and see those that may be viewed', async () => {
+    jobs.neighbours.permissions.set(51, permission('edit', 'domain', 5));
+    jobs.neighbours.permissions.set(52, permission('view', 'table_definition', 10));
+    jobs.neighbours.permissions.set(53, permission('edit', 'table_definition', 11));
+    const [editor, viewer, other, nobody] = [51, 52, 53, 54].map((userId) =>
+      jobs.as({ userId }),
+    ) as never as (typeof jobs.call)[];
+    if (!editor || !viewer || !other || !nobody) throw new Error('no callers');
+    const { id, import_tables } = await givenImport(jobs, { countries: 'code,name\nK1,x\n' }, {}, editor);
+    const path = `/api/v1/imports/${id}`;
+    expect((await editor('GET', path)).body.created_by).toBe(51);
+    expect((await viewer('GET', path)).status).toBe(200);
+    for (const [call, method, to] of [
+      [viewer, 'POST', `${path}/complete`],
+      [viewer, 'POST', `${path}/upload_complete`],
+      [viewer, 'PUT', `${path}/tables/${import_tables[0].id}/file`],
+      [viewer, 'POST', '/api/v1/imports'],
+      [nobody, 'POST', '/api/v1/imports'],
+      [nobody, 'GET', path],
+      [other, 'GET', path],
+      [other, 'POST', `${path}/tables`],
+    ] as const) {
+      const body = to.endsWith('imports')
+        ? { branch_id: 1 }
+        : to.endsWith('tables')
+          ? { table_definition_id: 10, pattern: 'full' }
+          : undefined;
+      expect([to, (await call(method, to, body)).status]).toEqual([to, 403]);
+    }
+    const ids = async (call: typeof editor) =>
+      (await call('GET', '/api/v1/imports?sort=-id&per_page=1000')).body.data.map((one: { id: number }) => one.id);
+    expect(await ids(viewer)).toContain(id);
+    expect(await ids(editor)).toContain(id);
+    expect(await ids(other)).not.toContain(id);
+    expect(await ids(nobody)).toEqual([]);
+    await editor('POST', `${path}/upload_complete`);
+    expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
+    expect(jobs.neighbours.loads.at(-1)?.from.userId).toBe(51);
+  });
+});

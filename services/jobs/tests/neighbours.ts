@@ -1,0 +1,338 @@
+// The neighbours of jobs, faked at the RPC edge. The fake of data reads the CSV bytes that it is sent with a CSV parser of its
+// own, keeps rows by primary key, remembers loads by their id, and can be told to be away, to be slow or to answer too late.
+import { type CallContext, createContextVerifier } from '@almanac/service-kit/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { createLogger } from '@almanac/service-kit/logger';
+import { createMetrics } from '@almanac/service-kit/metrics';
+import type { Permission } from '@almanac/service-kit/rights';
+import type { RpcHandlers, RpcServiceName } from '@almanac/service-kit/rpc-contract';
+import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import type { TestKeys } from '@almanac/testkit/keys';
+import { parse } from 'csv-parse';
+
+type Row = Record<string, string>;
+type Column = { name: string; data_type: string; is_primary_key: boolean };
+
+export type FakeTable = {
+  account_id: number;
+  table_definition_id: number;
+  key: string;
+  branch_id: number;
+  domain_id: number;
+  columns: Column[];
+  rows: Map<string, Row>;
+};
+
+type Load = { load_id: string; account_id: number; key: string; columns: string[]; bytes: number; from: CallContext };
+type Gate = { promise: Promise<void>; open: () => void };
+
+const gate = (): Gate => {
+  let open!: () => void;
+  const promise = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open };
+};
+
+export class Neighbours {
+  branches: { account_id: number; id: number }[] = [
+    { account_id: 1, id: 1 },
+    { account_id: 1, id: 2 },
+    { account_id: 2, id: 3 },
+  ];
+  tables: FakeTable[] = [];
+  permissions = new Map<number, { license_type: string; permissions: Permission[] }>();
+  /** Every BulkLoad that arrived, answered or not. */
+  loads: Load[] = [];
+  /** Loads that were merged, by id. */
+  results = new Map<string, Record<string, unknown>>();
+  /** Values that no column takes, for rejections. */
+  badValue = 'BAD';
+  dataIsAway = false;
+  /** How many of the next loads merge and then lose their answer. */
+  answersToLose = 0;
+  /** Only counts bytes: for files too large to keep. */
+  countOnly = false;
+  /** Cuts the next reads short after their first bytes. */
+  readsToCut = 0;
+  private held: Gate | undefined;
+  running = 0;
+  mostRunning = new Map<number, number>();
+
+  /** Loads and reads wait from now on until `release`. */
+  hold(): void {
+    this.held = gate();
+  }
+
+  release(): void {
+    this.held?.open();
+    this.held = undefined;
+  }
+
+  addTable(table: Partial<FakeTable> & { key: string }): FakeTable {
+    const made: FakeTable = {
+      account_id: 1,
+      table_definition_id: 10 + this.tables.length,
+      branch_id: 1,
+      domain_id: 5,
+      columns: [
+        { name: 'code', data_type: 'string', is_primary_key: true },
+        { name: 'name', data_type: 'string', is_primary_key: false },
+      ],
+      rows: new Map(),
+      ...table,
+    };
+    this.tables.push(made);
+    return made;
+  }
+
+  find(call: CallContext, wanted: { table_definition_id?: number; table_definition_key?: string; branch_id?: number }) {
+    const found = this.tables.find(
+      (table) =>
+        table.account_id === call.accountId &&
+        (wanted.table_definition_id
+          ? table.table_definition_id === wanted.table_definition_id
+          : table.key === wanted.table_definition_key && table.branch_id === wanted.branch_id),
+    );
+    if (!found) throw new ServiceError('not_found', 'The table is not deployed.');
+    return found;
+  }
+
+  private requireData(): void {
+    if (this.dataIsAway) throw new ServiceError('unavailable', 'data is away');
+  }
+
+  readonly data: RpcHandlers<'data'> = {
+    ...(unused as unknown as RpcHandlers<'data'>),
+    GetDeployedTable: async (call, request) => {
+      this.requireData();
+      const { rows: _rows, columns, ...table } = this.find(call, request);
+      return { ...table, name: table.key, version: 1, load_type: 'manual', columns: columns.map(deployedColumn) };
+    },
+    BulkLoad: (call, requests, signal) => this.bulkLoad(call, requests as AsyncIterable<never>, signal),
+    ReadRejectedRows: (_call, { load_id }) => this.readRejected(load_id),
+    BulkRead: (call, request) => this.bulkRead(call, request),
+  };
+
+  private async *readRejected(loadId: string) {
+    const result = this.results.get(loadId) as
+      | { rejections: { row: number; value: string; message: string }[] }
+      | undefined;
+    if (!result) throw new ServiceError('not_found', 'The load is not known.');
+    yield { chunk: Buffer.from('row,value,message\n') };
+    for (const { row, value, message } of result.rejections)
+      yield { chunk: Buffer.from(`${row},${value},${message}\n`) };
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the messages of the wire
+  private async bulkLoad(call: CallContext, requests: AsyncIterable<any>, signal: AbortSignal) {
+    this.requireData();
+    const iterator = requests[Symbol.asyncIterator]();
+    const options = (await iterator.next()).value.options;
+    const table = this.find(call, options);
+    const load: Load = {
+      load_id: options.load_id,
+      account_id: call.accountId,
+      key: table.key,
+      columns: options.columns.map(({ target_column }: { target_column: string }) => target_column),
+      bytes: 0,
+      from: call,
+    };
+    this.loads.push(load);
+    const earlier = this.results.get(options.load_id);
+    if (earlier) return earlier;
+    this.running += 1;
+    this.mostRunning.set(call.accountId, Math.max(this.mostRunning.get(call.accountId) ?? 0, this.running));
+    try {
+      await this.held?.promise;
+      const rest = { [Symbol.asyncIterator]: () => iterator };
+      const result = this.countOnly
+        ? await count(rest, load)
+        : merge(table, options, await readRecords(rest, load, options.delimiter), this.badValue);
+      if (signal.aborted) throw new ServiceError('unavailable', 'The caller has gone.');
+      this.results.set(options.load_id, result);
+      if (this.answersToLose > 0) {
+        this.answersToLose -= 1;
+        throw new ServiceError('unavailable', 'The answer was lost.');
+      }
+      return result;
+    } finally {
+      this.running -= 1;
+    }
+  }
+
+  private async *bulkRead(call: CallContext, request: { table_definition_id?: number; pattern?: string }) {
+    this.requireData();
+    const table = this.find(call, request);
+    await this.held?.promise;
+    const incremental = request.pattern === 'incremental';
+    const names = table.columns.map(({ name }) => name);
+    yield { start: { columns: incremental ? ['svc_transaction_code', ...names] : names } };
+    let rows = 0;
+    for (const row of table.rows.values()) {
+      const cells = names.map((name) => cell(row[name] ?? ''));
+      rows += 1;
+      yield { chunk: Buffer.from(`${[...(incremental ? ['i'] : []), ...cells].join(',')}\n`) };
+      if (this.readsToCut > 0) {
+        this.readsToCut -= 1;
+        return;
+      }
+    }
+    yield { end: { rows, next_high_water_mark: '2026-01-02T03:04:05.678Z' } };
+  }
+
+  readonly metadata: RpcHandlers<'metadata'> = {
+    ...(unused as unknown as RpcHandlers<'metadata'>),
+    GetBranch: async (call, { id }) => {
+      const found = this.branches.find((branch) => branch.id === id && branch.account_id === call.accountId);
+      if (!found) throw new ServiceError('not_found', 'Branch not found');
+      return { id: found.id, name: 'main', is_default: true, is_protected: false };
+    },
+    GetTableDefinition: async (call, { id }) => {
+      const found = this.tables.find(
+        (table) => table.table_definition_id === id && table.account_id === call.accountId,
+      );
+      if (!found) throw new ServiceError('not_found', 'Table definition not found');
+      const { key, branch_id, domain_id, columns } = found;
+      return { id, uuid: '', key, name: key, branch_id, domain_id, column_names: columns.map(({ name }) => name) };
+    },
+  };
+
+  readonly identity: RpcHandlers<'identity'> = new Proxy({} as RpcHandlers<'identity'>, {
+    get: (_target, name) => async (_call: CallContext, request: { user_id?: number }) => {
+      if (name !== 'GetEffectivePermissions') throw new ServiceError('internal', `${String(name)} is not faked`);
+      return this.permissions.get(request.user_id ?? 0) ?? { license_type: 'developer', permissions: [] };
+    },
+  });
+}
+
+const deployedColumn = (column: Column, index: number) => ({
+  ...column,
+  column_definition_id: index + 1,
+  is_required: false,
+});
+const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+const refuse = async () => {
+  throw new ServiceError('internal', 'this RPC is not faked');
+};
+const unused = Object.fromEntries(
+  [
+    'PlanDeployment',
+    'ApplyDeployment',
+    'GetAppliedDeployment',
+    'DropTable',
+    'DropBranch',
+    'CountRows',
+    'OpenAccount',
+  ].map((name) => [name, refuse]),
+);
+
+async function count(requests: AsyncIterable<{ chunk?: Uint8Array }>, load: Load) {
+  let rows = 0;
+  for await (const { chunk } of requests) {
+    load.bytes += chunk?.length ?? 0;
+    const bytes = Buffer.from(chunk ?? []);
+    for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) rows += 1;
+  }
+  return { status: 'completed', rows_read: rows, inserted: rows, rejections: [], errors: [] };
+}
+
+async function readRecords(requests: AsyncIterable<{ chunk?: Uint8Array }>, load: Load, delimiter: string) {
+  const parser = parse({ delimiter, columns: false });
+  const records: string[][] = [];
+  const reading = (async () => {
+    for await (const record of parser) records.push(record as string[]);
+  })();
+  reading.catch(() => {});
+  for await (const { chunk } of requests) {
+    if (!chunk) continue;
+    if (chunk.length > 256 * 1024) throw new ServiceError('internal', 'a chunk was larger than 256 kB');
+    load.bytes += chunk.length;
+    parser.write(Buffer.from(chunk));
+  }
+  parser.end();
+  try {
+    await reading;
+  } catch (cause) {
+    throw new ServiceError('validation_failed', `The file is not CSV: ${(cause as Error).message}`);
+  }
+  return records;
+}
+
+type Options = {
+  pattern: string;
+  on_error: string;
+  file_columns: string[];
+  columns: { position: number; target_column: string }[];
+};
+
+function merge(table: FakeTable, options: Options, records: string[][], badValue: string) {
+  const result = {
+    status: 'completed',
+    rows_read: records.length,
+    inserted: 0,
+    updated: 0,
+    deleted: 0,
+    unchanged: 0,
+    rejected: 0,
+    rejections: [] as { row: number; column: string; value: string; message: string }[],
+    errors: [] as string[],
+  };
+  const keys = table.columns.filter((column) => column.is_primary_key).map(({ name }) => name);
+  const wanted = new Map<string, { row: Row; code: string }>();
+  for (const [index, record] of records.entries()) {
+    const row: Row = {};
+    for (const { position, target_column } of options.columns) row[target_column] = record[position] ?? '';
+    const { svc_transaction_code: code = 'u', ...values } = row;
+    const bad = Object.entries(values).find(([, value]) => value === badValue);
+    if (bad) result.rejections.push({ row: index + 1, column: bad[0], value: bad[1], message: 'is not allowed' });
+    else wanted.set(JSON.stringify(keys.map((key) => values[key])), { row: values, code });
+  }
+  result.rejected = result.rejections.length;
+  if (result.rejected > 0 && options.on_error === 'reject_file')
+    return { ...result, status: 'failed', errors: [`${result.rejected} row(s) break the rules of the table.`] };
+  if (result.rejected > 0) result.status = 'completed_with_errors';
+  for (const [key, { row, code }] of wanted) {
+    const before = table.rows.get(key);
+    if (code === 'd') {
+      if (table.rows.delete(key)) result.deleted += 1;
+    } else if (!before) result.inserted += 1;
+    else if (JSON.stringify(before) === JSON.stringify(row)) result.unchanged += 1;
+    else result.updated += 1;
+    if (code !== 'd') table.rows.set(key, row);
+  }
+  if (options.pattern === 'full')
+    for (const key of table.rows.keys()) if (!wanted.has(key) && table.rows.delete(key)) result.deleted += 1;
+  return result;
+}
+
+/** Serves the fakes over gRPC; answers their addresses. */
+export async function serveNeighbours(neighbours: Neighbours, keys: TestKeys) {
+  const logger = createLogger('fake', 'silent');
+  const verifyContext = createContextVerifier(keys.publicKeys);
+  const serve = async <N extends RpcServiceName>(service: N, handlers: RpcHandlers<N>) => {
+    const callers = new Proxy({}, { get: () => ['jobs'] }) as RpcServerOptions<N>['callers'];
+    const options = {
+      service,
+      host: '127.0.0.1',
+      port: 0,
+      handlers,
+      callers,
+      verifyContext,
+      logger,
+      metrics: createMetrics(),
+    };
+    const server = createRpcServer<N>(options);
+    return { address: `127.0.0.1:${await server.start()}`, stop: () => server.stop() };
+  };
+  const [identity, metadata, data] = await Promise.all([
+    serve('identity', neighbours.identity),
+    serve('metadata', neighbours.metadata),
+    serve('data', neighbours.data),
+  ]);
+  return {
+    env: { IDENTITY_RPC: identity.address, METADATA_RPC: metadata.address, DATA_RPC: data.address },
+    stop: () => Promise.all([identity.stop(), metadata.stop(), data.stop()]),
+  };
+}

@@ -1,0 +1,274 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { eventually } from '@almanac/testkit/eventually';
+import { newObjectKey, type ObjectStore } from '../src/object-store/object-store.ts';
+import { expireImports, sweep } from '../src/sweeper.ts';
+import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
+
+let jobs: Jobs;
+let storeIsAway = false;
+
+// A store that can be cut off, around the real one.
+const cuttable = (real: ObjectStore): ObjectStore => {
+  const away = () => {
+    if (storeIsAway) throw new ServiceError('unavailable', 'the store is away');
+  };
+  return {
+    ...real,
+    put: async (...given) => {
+      away();
+      return real.put(...given);
+    },
+    stat: async (key) => {
+      away();
+      return real.stat(key);
+    },
+    read: async (...given) => {
+      away();
+      return real.read(...given);
+    },
+  };
+};
+
+beforeAll(async () => {
+  jobs = await givenJobs({ store: cuttable });
+  for (const key of ['countries', 'regions']) jobs.neighbours.addTable({ key });
+});
+afterAll(() => jobs.close());
+afterEach(() => {
+  storeIsAway = false;
+  jobs.neighbours.dataIsAway = false;
+  jobs.neighbours.release();
+});
+
+const file = (code: string) => `code,name\n${code},x\n`;
+const complete = (id: number) => jobs.call('POST', `/api/v1/imports/${id}/upload_complete`);
+const loadsOf = (loadId: string) => jobs.neighbours.loads.filter(({ load_id }) => load_id === loadId).length;
+const tableRow = (id: number) => jobs.context.prisma.import_table.findFirstOrThrow({ where: { import_id: id } });
+const jobOf = (kind: string, subjectId: number) =>
+  jobs.context.prisma.job.findFirstOrThrow({ where: { kind, subject_id: subjectId } });
+
+describe('work', () => {
+  it('waits while data is away, and goes on when it is back', async () => {
+    const { id } = await givenImport(jobs, { countries: file('A1') });
+    jobs.neighbours.dataIsAway = true;
+    expect((await complete(id)).status).toBe(200);
+    const { id: tableId } = await tableRow(id);
+    await eventually(async () => expect((await jobOf('import_table', tableId)).deferrals).toBeGreaterThan(2));
+    const waiting = await jobs.call('GET', `/api/v1/imports/${id}`);
+    expect(waiting.body).toMatchObject({ status: 'processing' });
+    jobs.neighbours.dataIsAway = false;
+    expect(await ended(jobs, `/imports/${id}`)).toMatchObject({ status: 'completed' });
+    expect((await jobOf('import_table', tableId)).attempts).toBe(1);
+  });
+
+  it('waits while the object store is away; what needs no file is answered', async () => {
+    const { id } = await givenImport(jobs, { countries: file('A2') });
+    storeIsAway = true;
+    expect((await complete(id)).status).toBe(503);
+    expect((await jobs.call('GET', `/api/v1/imports/${id}`)).body.status).toBe('uploading');
+    const made = await jobs.call('POST', '/api/v1/exports', {
+      branch_id: 1,
+      table_definition_key: 'countries',
+      pattern: 'full',
+    });
+    await eventually(async () => expect((await jobOf('export', made.body.id)).deferrals).toBeGreaterThan(1));
+    expect((await jobs.call('GET', `/api/v1/exports/${made.body.id}`)).body).toMatchObject({
+      download_url: null,
+      error: null,
+    });
+    storeIsAway = false;
+    expect(await ended(jobs, `/exports/${made.body.id}`)).toMatchObject({ status: 'completed' });
+    await complete(id);
+    expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
+  });
+
+  it('counts a load once whose answer was lost after it was merged', async () => {
+    jobs.neighbours.answersToLose = 1;
+    const done = await runImport(jobs, { regions: file('L1') });
+    expect(done).toMatchObject({
+      status: 'completed',
+      import_tables: [{ metrics: { inserted: 1, updated: 0, unchanged: 0 } }],
+    });
+    expect(loadsOf((await tableRow(done.id)).load_id)).toBe(2);
+  });
+
+  it('is taken up by another instance when its lease runs out, with one effect', async () => {
+    const second = await jobs.another();
+    try {
+      jobs.neighbours.hold();
+      const { id } = await givenImport(jobs, { countries: file('T1') });
+      await complete(id);
+      const { id: tableId, load_id } = await tableRow(id);
+      await eventually(() => expect(loadsOf(load_id)).toBe(1));
+      // As if the instance that works had been killed: its lease is over, and nobody renews it.
+      await jobs.context.prisma.job.updateMany({
+        where: { kind: 'import_table', subject_id: tableId },
+        data: { run_id: '00000000-0000-4000-8000-000000000000', lease_until: new Date(0) },
+      });
+      await eventually(() => expect(loadsOf(load_id)).toBe(2));
+      jobs.neighbours.release();
+      const done = await ended(jobs, `/imports/${id}`);
+      expect(done).toMatchObject({ status: 'completed', import_tables: [{ metrics: { rows_read: 1 } }] });
+      expect(done.actions.filter(({ action }: { action: string }) => action === 'completed')).toHaveLength(1);
+      await eventually(() =>
+        expect(
+          jobs.events.filter(({ payload }) => payload.id === id && payload.status === 'completed').length,
+        ).toBeGreaterThan(0),
+      );
+      expect(await jobOf('import_table', tableId)).toMatchObject({ state: 'done', attempts: 2 });
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('is handed back by an instance that stops, and goes on elsewhere', async () => {
+    const second = await jobs.another({ work: { concurrency: 1 } });
+    jobs.neighbours.hold();
+    const ids: number[] = [];
+    for (const code of ['S1', 'S2', 'S3']) {
+      const { id } = await givenImport(jobs, { countries: file(code) });
+      await complete(id);
+      ids.push(id);
+    }
+    await second.stop();
+    jobs.neighbours.release();
+    for (const id of ids) expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
+  });
+
+  it('is given up with a reason after it was interrupted too often', async () => {
+    const { id } = await givenImport(jobs, { countries: file('G1') });
+    jobs.neighbours.dataIsAway = true;
+    await complete(id);
+    const { id: tableId } = await tableRow(id);
+    await eventually(async () => {
+      const { count } = await jobs.context.prisma.job.updateMany({
+        where: { kind: 'import_table', subject_id: tableId, state: 'queued' },
+        data: {
+          state: 'running',
+          attempts: 3,
+          run_id: '00000000-0000-4000-8000-000000000000',
+          lease_until: new Date(0),
+        },
+      });
+      expect(count).toBe(1);
+    });
+    const done = await ended(jobs, `/imports/${id}`);
+    expect(done).toMatchObject({
+      status: 'failed',
+      import_tables: [{ errors: ['It was interrupted 3 times and is given up.'] }],
+    });
+    jobs.neighbours.dataIsAway = false;
+    expect(await jobs.retry(`import-table-${tableId}`)).toBe('uploaded');
+    const again = await ended(jobs, `/imports/${id}`);
+    expect(again).toMatchObject({ status: 'completed', import_tables: [{ errors: [] }] });
+    await expect(jobs.retry(`import-table-${tableId}`)).rejects.toMatchObject({ kind: 'wrong_state' });
+    await expect(jobs.retry(`import-table-${tableId}`, 2)).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(jobs.retry('nonsense')).rejects.toMatchObject({ kind: 'bad_request' });
+  });
+
+  it('fails an export whose table has gone, and can be tried again by an operator', async () => {
+    const gone = jobs.neighbours.addTable({ key: 'gone' });
+    jobs.neighbours.dataIsAway = false;
+    storeIsAway = true;
+    const { body } = await jobs.call('POST', '/api/v1/exports', {
+      branch_id: 1,
+      table_definition_key: 'gone',
+      pattern: 'full',
+    });
+    jobs.neighbours.tables.pop();
+    storeIsAway = false;
+    const failed = await ended(jobs, `/exports/${body.id}`);
+    expect(failed).toMatchObject({ status: 'failed', error: 'The table is not deployed.', download_url: null });
+    await eventually(() =>
+      expect(jobs.events.map(({ payload }) => payload)).toContainEqual({
+        account_id: 1,
+        id: body.id,
+        status: 'failed',
+      }),
+    );
+    jobs.neighbours.tables.push(gone);
+    expect(await jobs.retry(`export-${body.id}`)).toBe('created');
+    expect((await ended(jobs, `/exports/${body.id}`)).status).toBe('completed');
+  });
+});
+
+describe('sweeping', () => {
+  it('removes objects whose time is over and leaves nothing of a whole import and export', async () => {
+    const { prisma, store } = jobs.context;
+    const done = await runImport(jobs, { regions: `code,name\nW1,BAD\nW2,x\n` }, { on_error: 'reject_rows' });
+    const made = await jobs.call('POST', '/api/v1/exports', {
+      branch_id: 1,
+      table_definition_key: 'regions',
+      pattern: 'full',
+    });
+    const exported = await ended(jobs, `/exports/${made.body.id}`);
+    const { object_key, rejected_key } = await tableRow(done.id);
+    const { object_key: exportKey } = await prisma.data_export.findFirstOrThrow({ where: { id: exported.id } });
+    const keys = [object_key, rejected_key, exportKey] as string[];
+    await sweep(jobs.context);
+    for (const key of keys) expect(await store.stat(key)).toBeDefined();
+    const noted = await prisma.stored_object.findMany();
+    expect(noted.map(({ key }) => key)).toEqual(expect.arrayContaining(keys));
+    await prisma.stored_object.updateMany({ data: { expires_at: new Date(0) } });
+    await sweep(jobs.context);
+    for (const { key } of noted) expect(await store.stat(key)).toBeUndefined();
+    expect(await prisma.stored_object.count()).toBe(0);
+  });
+
+  it('cancels imports that were forgotten, so that they count as open no more', async () => {
+    const { id } = await givenImport(jobs, { countries: undefined });
+    await expireImports(jobs.context, new Date(Date.now() - 60_000));
+    expect((await jobs.call('GET', `/api/v1/imports/${id}`)).body.status).toBe('uploading');
+    await expireImports(jobs.context, new Date(Date.now() + 60_000));
+    expect((await jobs.call('GET', `/api/v1/imports/${id}`)).body).toMatchObject({
+      status: 'cancelled',
+      import_tables: [{ status: 'cancelled' }],
+    });
+  });
+});
+
+describe('a large file', () => {
+  it('passes through in flat memory', async () => {
+    const megabytes = 200;
+    const { context, neighbours } = jobs;
+    neighbours.countOnly = true;
+    const line = Buffer.from(`${'x'.repeat(40)},"${'y'.repeat(58)}"\n`);
+    const block = Buffer.concat(Array.from({ length: Math.ceil(1024 ** 2 / line.length) }, () => line));
+    const { id, import_tables } = await givenImport(jobs, { countries: undefined });
+    const table = await tableRow(id);
+    const large = async function* () {
+      yield Buffer.from('code,name\n');
+      for (let i = 0; i < megabytes; i += 1) yield block;
+    };
+    expect(table.object_key).not.toBe(newObjectKey(1, 'imports', id));
+    await context.store.put(table.object_key, large(), { maxBytes: 1024 ** 4 });
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    // What is in use, not what merely waits to be collected.
+    const used = () => {
+      collect();
+      const { heapUsed, external } = process.memoryUsage();
+      return (heapUsed + external) / 1024 ** 2;
+    };
+    const before = used();
+    let most = 0;
+    let isRunning = true;
+    const watching = (async () => {
+      while (isRunning) {
+        most = Math.max(most, used() - before);
+        await sleep(500); // collecting takes its time
+      }
+    })();
+    await complete(id);
+    const done = await ended(jobs, `/imports/${id}`);
+    isRunning = false;
+    await watching;
+    neighbours.countOnly = false;
+    expect(done.import_tables[0]).toMatchObject({ id: import_tables[0].id, status: 'completed' });
+    expect(done.import_tables[0].metrics.rows_read).toBe((block.length / line.length) * megabytes);
+    expect(most).toBeLessThan(megabytes / 4);
+  });
+});
