@@ -43,6 +43,9 @@ export function currentSql(table: DeployedTable, bind: Bind): string {
   return `exists (select from deployed_table d where d.table_definition_id = ${id} and d.account_id = ${account} and d.revision = ${bind(table.revision, 'bigint')})`;
 }
 
+// Each attempt waits for the deployment in its way; only a table deployed over and over gets this far.
+const attemptsMaximum = 20;
+
 export class Catalogue {
   private readonly pool: pg.Pool;
   private readonly byId = new LRUCache<string, DeployedTable>({ max: 10_000 });
@@ -104,7 +107,7 @@ export class Catalogue {
       const fresh = await this.read(accountId, reference);
       if (!fresh) throw notDeployed();
       if (failure !== undefined && fresh.revision === table.revision) throw failure;
-      if (attempt >= 5) throw new ServiceError('unavailable', 'The table is being deployed; try again.');
+      if (attempt >= attemptsMaximum) throw new ServiceError('unavailable', 'The table is being deployed; try again.');
       table = fresh;
     }
   }

@@ -29,7 +29,7 @@ export function findCast(from: Column, to: Column): Cast | undefined {
   const checks = wanted.checks(to);
   return {
     valid: (x) => `not (${anyBrokenSql(checks, text(x), noBind)})`,
-    value: (x) => `(${text(x)})::${wanted.base}`,
+    value: (x) => `${text(x)}::${wanted.base}`,
     lossy: lossOf(from, to, text),
   };
 }
@@ -55,12 +55,12 @@ function decimalCast(to: Column): Cast {
 function textForm(from: Column, to: Column): (x: string) => string {
   const old = typeOf(from).family;
   const wanted = typeOf(to).family;
-  if (old === 'date' && wanted === 'instant') return (x) => `${x}::text || 'T00:00:00Z'`;
+  if (old === 'date' && wanted === 'instant') return (x) => `(${x}::text || 'T00:00:00Z')`;
   if (old === 'instant' && wanted === 'date') return (x) => `left(${typeOf(from).textSql(x)}, 10)`;
   const number = wanted === 'integer' || wanted === 'decimal';
-  if (number && old === 'decimal') return (x) => `trim_scale(${x})::text`;
-  if (number && (old === 'real' || old === 'double')) return (x) => `trim_scale(${x}::text::numeric)::text`;
-  return typeOf(from).textSql;
+  if (number && old === 'decimal') return (x) => `(trim_scale(${x})::text)`;
+  if (number && (old === 'real' || old === 'double')) return (x) => `(trim_scale(${x}::text::numeric)::text)`;
+  return (x) => `(${typeOf(from).textSql(x)})`;
 }
 
 function lossOf(from: Column, to: Column, text: (x: string) => string): Cast['lossy'] {
@@ -70,7 +70,7 @@ function lossOf(from: Column, to: Column, text: (x: string) => string): Cast['lo
   if (wanted === 'real' || wanted === 'double') {
     if (old !== 'integer' && old !== 'decimal' && old !== 'double' && old !== 'real') return undefined;
     const base = typeOf(to).base;
-    return (x) => `(${text(x)})::${base}::text::numeric <> (${text(x)})::numeric`;
+    return (x) => `${text(x)}::${base}::text::numeric <> ${text(x)}::numeric`;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 // The statements that make the deployed tables equal to the wanted ones: drop what doesn't hold any more, make and alter tables,
 // add what holds from now on; foreign keys last, when every table is there. Pure.
-import { type Column, type DeployedTable, isRequired, keyColumns, type WantedTable } from '../catalogue/structure.ts';
+import { type Column, type DeployedTable, isRequired, type WantedTable } from '../catalogue/structure.ts';
 import { columnName, retiredColumnName, schemaName, tableName } from '../query/identifiers.ts';
 import { typeOf } from '../values/value-types.ts';
 import { findCast } from './casts.ts';
@@ -8,7 +8,13 @@ import type { Pair } from './checks.ts';
 import { objectsOf, type TableObject } from './objects.ts';
 
 /** Statements of one table, by the phase in which they run. */
-export type TableStatements = { drops: string[]; columns: string[]; adds: string[]; foreignKeys: string[] };
+export type TableStatements = {
+  dropForeignKeys: string[];
+  drops: string[];
+  columns: string[];
+  adds: string[];
+  foreignKeys: string[];
+};
 /** `retired`: columns whose values are kept for a while under another name. */
 export type TableChange = { statements: TableStatements; retired: Column[] };
 
@@ -31,10 +37,9 @@ export function changeTable(
   const isForeignKey = (object: TableObject) => object.kind === 'foreign key';
   return {
     statements: {
-      // Foreign keys lean on keys: theirs go first.
-      drops: [...gone.filter(isForeignKey), ...gone.filter((object) => !isForeignKey(object))].map(
-        (object) => object.drop,
-      ),
+      // Foreign keys lean on keys, also on those of other tables: all of them go first.
+      dropForeignKeys: gone.filter(isForeignKey).map((object) => object.drop),
+      drops: gone.filter((object) => !isForeignKey(object)).map((object) => object.drop),
       columns,
       adds: added.filter((object) => !isForeignKey(object)).map((object) => object.create),
       foreignKeys: added.filter(isForeignKey).map((object) => object.create),
@@ -132,11 +137,8 @@ function alterColumns(
   return { statements, retired };
 }
 
-/** Whether rows of a table can be matched by key. */
-export const hasKey = (table: Pick<WantedTable, 'structure'>): boolean => keyColumns(table.structure).length > 0;
-
 /** All statements of a deployment in the order in which they run. */
 export function inOrder(changes: TableStatements[]): string[] {
   const all = (phase: keyof TableStatements) => changes.flatMap((change) => change[phase]);
-  return [...all('drops'), ...all('columns'), ...all('adds'), ...all('foreignKeys')];
+  return [...all('dropForeignKeys'), ...all('drops'), ...all('columns'), ...all('adds'), ...all('foreignKeys')];
 }

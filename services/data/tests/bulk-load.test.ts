@@ -1,0 +1,439 @@
+import { load, read, rejected } from './files.ts';
+import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
+
+let net: DataNet;
+let last = 0;
+
+beforeAll(async () => {
+  net = await givenData();
+});
+
+afterAll(async () => {
+  expect(
+    await net.query("select relname from pg_class where relnamespace = 'staging'::regnamespace and relkind = 'r'"),
+  ).toEqual([]);
+  await net.stop();
+});
+
+/** A table `code, name, size` with a key, and one it refers to that has `A`, `B`, `C`. */
+async function givenTable(
+  extra: TableInput['columns'] = [],
+): Promise<{ table: number; groups: number; definition: TableInput }> {
+  last += 10;
+  const [groups, table] = [last, last + 1];
+  const definition: TableInput = {
+    id: table,
+    columns: [
+      { name: 'code', length: 10, is_primary_key: true },
+      { name: 'name', length: 20, is_required: true },
+      { name: 'size', data_type: 'integer' },
+      { name: 'grp', length: 5, foreign_key_table_id: groups },
+      ...extra,
+    ],
+  };
+  await deploy(net, [{ id: groups, columns: [{ name: 'id', length: 5, is_primary_key: true }] }, definition]);
+  for (const id of ['A', 'B', 'C']) await create(net, groups, { id });
+  return { table, groups, definition };
+}
+
+const file_columns = ['code', 'name', 'size', 'grp'];
+const list = async (table: number) =>
+  (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=code&per_page=1000`)).body.data;
+const shown = async (table: number) =>
+  (await list(table)).map((row: Record<string, unknown>) => [row.code, row.name, row.size, row.grp].join('|'));
+
+const zero = { inserted: 0, updated: 0, deleted: 0, unchanged: 0, rejected: 0 };
+
+describe('a load', () => {
+  it('inserts, updates and leaves alone, and counts each', async () => {
+    const { table } = await givenTable();
+    const first = await load(net, table, 'a,one,1,A\nb,two,,\nc,three,3,C\n', { file_columns });
+    expect(first).toMatchObject({ ...zero, status: 'completed', rows_read: 3, inserted: 3, errors: [] });
+    const second = await load(net, table, 'a,one,1,A\r\nb,TWO,,B\r\nd,four,4,', { file_columns });
+    expect(second).toMatchObject({ ...zero, status: 'completed', rows_read: 3, inserted: 1, updated: 1, unchanged: 1 });
+    expect(await shown(table)).toEqual(['a|one|1|A', 'b|TWO||B', 'c|three|3|C', 'd|four|4|']);
+    const versions = (await list(table)).map((row: { svc_version: number }) => row.svc_version);
+    expect(versions).toEqual([1, 2, 1, 1]);
+    const again = await load(net, table, 'a,one,1,A\nb,TWO,,B\n', { file_columns });
+    expect(again).toMatchObject({ ...zero, unchanged: 2 });
+    expect((await list(table))[0].svc_updated_by).toBe('application:9');
+  });
+
+  it('makes the table equal to a full file, but not when that would delete most of it', async () => {
+    const { table } = await givenTable();
+    await load(net, table, 'a,1,,\nb,2,,\nc,3,,\nd,4,,\n', { file_columns });
+    expect(await load(net, table, 'a,1,,\nb,2,,\ne,5,,\n', { file_columns, pattern: 'full' })).toMatchObject({
+      ...zero,
+      status: 'completed',
+      inserted: 1,
+      deleted: 2,
+      unchanged: 2,
+    });
+    const mass = await load(net, table, 'a,1,,\n', { file_columns, pattern: 'full' });
+    expect([mass.status, mass.errors]).toEqual(['failed', [expect.stringMatching(/delete 2 of 3 rows/)]]);
+    expect(await shown(table)).toEqual(['a|1||', 'b|2||', 'e|5||']);
+    expect(await load(net, table, 'a,1,,\n', { file_columns, pattern: 'full', mass_delete_percent: 70 })).toMatchObject(
+      { deleted: 2 },
+    );
+    expect(await load(net, table, '', { file_columns, pattern: 'full', allow_mass_delete: true })).toMatchObject({
+      rows_read: 0,
+      deleted: 1,
+    });
+    expect(await load(net, table, 'a,9,,\n', { file_columns, pattern: 'full' })).toMatchObject({ inserted: 1 });
+  });
+
+  it('does with each row what its transaction code says', async () => {
+    const { table } = await givenTable();
+    await load(net, table, 'a,1,,\nb,2,,\nc,3,,\n', { file_columns });
+    const options = { file_columns: ['svc_transaction_code', ...file_columns], pattern: 'incremental_with_delete' };
+    expect(await load(net, table, 'd,a,,x,Q\nU,b,zwei,,\ni,e,5,,\nd,zz,,,\n', options)).toMatchObject({
+      ...zero,
+      status: 'completed',
+      inserted: 1,
+      updated: 1,
+      deleted: 1,
+      unchanged: 1,
+    });
+    expect(await shown(table)).toEqual(['b|zwei||', 'c|3||', 'e|5||']);
+    const bad = await load(net, table, 'x,b,2,,\n,c,3,,\n', options);
+    expect([bad.status, bad.rejections.map((each) => each.message)]).toEqual([
+      'failed',
+      ['svc_transaction_code must be i, u or d', 'svc_transaction_code must be i, u or d'],
+    ]);
+    expect((await failureOf(load(net, table, '', { file_columns, pattern: 'incremental_with_delete' }))).kind).toBe(
+      'validation_failed',
+    );
+  });
+
+  it('tells every reason of every bad row, in the words of the row API, and loads nothing', async () => {
+    const { table } = await givenTable();
+    const long = 'x'.repeat(21);
+    const csv = `a,ok,1,A\n,${long},1e3,\nb,,x,Q\nc,ok,,Q\na,again,,\n`;
+    const result = await load(net, table, csv, { file_columns, load_id: 'reasons' });
+    expect(result).toMatchObject({ ...zero, status: 'failed', rows_read: 5, rejected: 4 });
+    expect(result.rejections).toEqual([
+      { row: 2, column: 'code', value: '', message: "code can't be blank" },
+      { row: 2, column: 'name', value: long, message: 'name is too long (maximum is 20 characters)' },
+      { row: 2, column: 'size', value: '1e3', message: 'size must be an integer from -2147483648 to 2147483647' },
+      { row: 3, column: 'name', value: '', message: "name can't be blank" },
+      { row: 3, column: 'size', value: 'x', message: 'size must be an integer from -2147483648 to 2147483647' },
+      { row: 4, column: 'grp', value: 'Q', message: 'grp must refer to a record of the referenced table' },
+      { row: 5, column: 'code', value: 'a', message: 'code must be unique: an earlier row of the file has this value' },
+    ]);
+    expect(await shown(table)).toEqual([]);
+    expect((await rejected(net, 'reasons')).split('\n')).toEqual([
+      'code,name,size,grp,svc_row,svc_errors',
+      `,${long},1e3,,2,"code can't be blank; name is too long (maximum is 20 characters); size must be an integer from -2147483648 to 2147483647"`,
+      "b,,x,Q,3,name can't be blank; size must be an integer from -2147483648 to 2147483647",
+      'c,ok,,Q,4,grp must refer to a record of the referenced table',
+      'a,again,,,5,code must be unique: an earlier row of the file has this value',
+      '',
+    ]);
+    expect((await failureOf(rejected(net, 'reasons', { ...caller, accountId: 2 }))).kind).toBe('not_found');
+  });
+
+  it('leaves the bad rows out when it may', async () => {
+    const { table } = await givenTable();
+    const result = await load(net, table, 'a,ok,1,A\nb,,x,Q\nc,ok,,Q\na,again,,\nd,ok,,\n', {
+      file_columns,
+      on_error: 'reject_rows',
+    });
+    expect(result).toMatchObject({
+      ...zero,
+      status: 'completed_with_errors',
+      rows_read: 5,
+      inserted: 2,
+      rejected: 3,
+      errors: [],
+    });
+    expect(await shown(table)).toEqual(['a|ok|1|A', 'd|ok||']);
+  });
+
+  it('shows a hundred rejections and keeps them all', async () => {
+    const { table } = await givenTable();
+    const csv = Array.from({ length: 250 }, (_, i) => `k${i},ok,bad,\n`).join('');
+    const result = await load(net, table, csv, { file_columns, load_id: 'many' });
+    expect([result.rejected, result.rejections.length, result.rejections[99]?.row]).toEqual([250, 100, 100]);
+    expect((await rejected(net, 'many')).split('\n').length).toBe(252);
+  });
+
+  it('writes nothing on a dry run, and counts what it would', async () => {
+    const { table } = await givenTable();
+    await load(net, table, 'a,1,,\nb,2,,\n', { file_columns });
+    const before = await list(table);
+    const result = await load(net, table, 'a,ONE,,\nc,3,,\n', { file_columns, pattern: 'full', dry_run: true });
+    expect(result).toMatchObject({ ...zero, status: 'completed', inserted: 1, updated: 1, deleted: 1 });
+    expect(await list(table)).toEqual(before);
+  });
+
+  it('is done once for one load id', async () => {
+    const { table } = await givenTable();
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => load(net, table, 'a,1,,\nb,2,,\n', { file_columns, load_id: 'once' })),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]).toMatchObject({ inserted: 2 });
+    const later = await load(net, table, 'x,1,,\n', { file_columns, load_id: 'once' });
+    expect(later).toEqual(answers[0]);
+    expect(await shown(table)).toEqual(['a|1||', 'b|2||']);
+    const theirs = await failureOf(
+      load(net, table, 'x,1,,\n', { file_columns, load_id: 'once' }, { ...caller, accountId: 2 }),
+    );
+    expect(theirs.kind).toBe('not_found');
+  });
+
+  it('keeps text as it is: zeros, blanks, quotes, lines, formulas; and null apart from empty', async () => {
+    const { table } = await givenTable([{ name: 'note', data_type: 'text' }]);
+    const notes = [
+      '007',
+      ' x ',
+      'say ""hi""',
+      'two\nlines',
+      '=1+1',
+      'a,b',
+      '\\N',
+      'NULL',
+      '😀',
+      "'; drop table x; --",
+      '\\.',
+    ];
+    const csv = `${notes.map((note, i) => `${i},n,,,"${note}"`).join('\n')}\n90,n,,,\n91,n,,,""\n`;
+    expect((await load(net, table, csv, { file_columns: [...file_columns, 'note'] })).errors).toEqual([]);
+    const rows = await list(table);
+    const byCode = new Map(rows.map((row: { code: string; note: string }) => [row.code, row.note]));
+    expect(notes.map((_, i) => byCode.get(String(i)))).toEqual(notes.map((note) => note.replaceAll('""', '"')));
+    expect([byCode.get('90'), byCode.get('91')]).toEqual([null, '']);
+  });
+
+  it('fills columns from any place, and leaves those it does not name alone', async () => {
+    const { table } = await givenTable();
+    await create(net, table, { code: 'a', name: 'old', size: 5 });
+    const columns = [
+      { position: 2, target_column: 'code' },
+      { position: 0, target_column: 'name' },
+    ];
+    expect(
+      await load(net, table, 'new;x;a\nother;y;b\n', { file_columns: ['n', 'unused', 'c'], columns, delimiter: ';' }),
+    ).toMatchObject({ inserted: 1, updated: 1 });
+    expect(await shown(table)).toEqual(['a|new|5|', 'b|other||']);
+  });
+
+  it.each([
+    ['MDY', '', '2/29/2024'],
+    ['DMY', '', '29.02.2024'],
+    ['DMY', '', '29-2-2024'],
+    ['ISO', '', '2024-02-29'],
+    ['MDY', '', '2024-02-29'],
+    ['ISO', 'DD.MM.YYYY', '29.2.2024'],
+    ['ISO', 'YYYY/MM/DD', '2024/02/29'],
+    ['ISO', 'DD Mon YYYY', '29 Feb 2024'],
+    ['ISO', 'YYYYMMDD', '20240229'],
+  ])('reads dates in style %s, format %j: %s', async (date_style, date_format, text) => {
+    const { table } = await givenTable([
+      { name: 'day', data_type: 'date' },
+      { name: 'at', data_type: 'datetime' },
+    ]);
+    const columns = ['code', 'name', 'day'].map((target_column, position) => ({
+      position,
+      target_column,
+      date_format: position === 2 ? date_format : '',
+    }));
+    const options = { file_columns: ['code', 'name', 'day'], columns, date_style };
+    expect((await load(net, table, `a,n,${text}\n`, options)).rejections).toEqual([]);
+    expect((await list(table))[0].day).toBe('2024-02-29');
+    const bad = await load(net, table, 'b,n,31/31/2024\nc,n,today\nd,n,2023-02-29\n', options);
+    expect(bad.rejections.map((each) => each.message)).toEqual(Array(3).fill('day must be a date, YYYY-MM-DD'));
+  });
+
+  it.each<[string, string | Buffer, RegExp]>([
+    ['a short row', 'a,1,,\nb,2\n', /Line 2 .*4 cells/],
+    ['a long row', 'a,1,,\nb,2,,,,\n', /Line 2/],
+    ['an open quote', 'a,"1,,\nb,2,,\n', /quotes/],
+    ['bytes that are not UTF-8', Buffer.from([0x61, 0x2c, 0xff, 0xfe, 0x2c, 0x2c, 0x0a]), /UTF-8/],
+    ['U+0000', 'a,\u0000,,\n', /UTF-8/],
+  ])('says that a file with %s is none', async (_name, csv, message) => {
+    const { table } = await givenTable();
+    const result = await load(net, table, csv, { file_columns });
+    expect(result).toMatchObject({ ...zero, status: 'failed', errors: [expect.stringMatching(message)] });
+    expect(await shown(table)).toEqual([]);
+  });
+
+  it('refuses options that make no sense', async () => {
+    const { table } = await givenTable();
+    const options = { file_columns };
+    const kinds = async (more: object) => (await failureOf(load(net, table, '', { ...options, ...more }))).kind;
+    expect(await kinds({ pattern: 'x' })).toBe('bad_request');
+    expect(await kinds({ delimiter: ';;' })).toBe('bad_request');
+    expect(await kinds({ delimiter: "'", quote: "'" })).toBe('bad_request');
+    expect(await kinds({ date_style: 'YMD' })).toBe('bad_request');
+    expect(await kinds({ columns: [{ position: 9, target_column: 'code' }] })).toBe('validation_failed');
+    expect(await kinds({ columns: [{ position: 0, target_column: 'svc_sk' }] })).toBe('validation_failed');
+    expect(await kinds({ columns: [{ position: 0, target_column: 'name' }] })).toBe('validation_failed');
+    expect((await failureOf(load(net, 4711, '', options))).kind).toBe('not_found');
+    expect(await load(net, table, "a'b'1''\n", { ...options, delimiter: "'" })).toMatchObject({
+      inserted: 0,
+      status: 'failed',
+    });
+    expect(await load(net, table, 'a\\b\\1\\A\n', { ...options, delimiter: '\\' })).toMatchObject({ inserted: 1 });
+  });
+
+  it('adds to a table without a key, and only that', async () => {
+    last += 10;
+    await deploy(net, [{ id: last, columns: [{ name: 'x', data_type: 'integer' }] }]);
+    expect(await load(net, last, '1\n1\n', { file_columns: ['x'] })).toMatchObject({ inserted: 2 });
+    expect((await failureOf(load(net, last, '1\n', { file_columns: ['x'], pattern: 'full' }))).kind).toBe(
+      'validation_failed',
+    );
+  });
+
+  it('lets a table refer to itself within one file', async () => {
+    last += 10;
+    const table = last;
+    await deploy(net, [
+      {
+        id: table,
+        columns: [
+          { name: 'id', data_type: 'integer', is_primary_key: true },
+          { name: 'up', data_type: 'integer', foreign_key_table_id: table },
+        ],
+      },
+    ]);
+    await create(net, table, { id: 1 });
+    expect(await load(net, table, '4,3\n3,2\n2,1\n', { file_columns: ['id', 'up'] })).toMatchObject({
+      inserted: 3,
+      errors: [],
+    });
+    expect((await load(net, table, '5,6\n', { file_columns: ['id', 'up'] })).rejections[0]?.message).toMatch(
+      /must refer/,
+    );
+  });
+
+  it('does not delete what others refer to', async () => {
+    const { table, groups } = await givenTable();
+    await load(net, table, 'a,1,,A\n', { file_columns });
+    const result = await load(net, groups, 'B\n', { file_columns: ['id'], pattern: 'full', allow_mass_delete: true });
+    expect([result.status, result.errors[0]]).toEqual(['failed', expect.stringMatching(/still referred to/)]);
+  });
+});
+
+describe('beside others', () => {
+  it('loads of one table come one after the other and lose nothing', async () => {
+    const { table } = await givenTable();
+    const file = (from: number) => Array.from({ length: 500 }, (_, i) => `${from + i},n,${from},\n`).join('');
+    const results = await Promise.all(
+      [0, 250, 500, 250, 0].map((from) => load(net, table, file(from), { file_columns })),
+    );
+    expect(results.map((result) => result.status)).toEqual(Array(5).fill('completed'));
+    expect(results.reduce((sum, result) => sum + result.inserted, 0)).toBe(1000);
+    expect((await list(table)).length).toBe(1000);
+  });
+
+  it('row writes and a load of the same keys end as if one after the other', async () => {
+    const { table } = await givenTable();
+    const file = Array.from({ length: 3000 }, (_, i) => `${i},file,${i},\n`).join('');
+    await load(net, table, file, { file_columns });
+    const statuses: number[] = [];
+    const writes = async () => {
+      for (let i = 0; i < 60; i += 1) {
+        const made = await net.call('POST', '/api/v1/table_data', {
+          table_definition_id: table,
+          record: { code: String(2980 + i), name: 'api' },
+        });
+        statuses.push(made.status);
+      }
+    };
+    const changed = Array.from({ length: 3050 }, (_, i) => `${i},again,${i},\n`).join('');
+    const [result] = await Promise.all([load(net, table, changed, { file_columns }), writes()]);
+    expect(result?.status).toBe('completed');
+    expect(statuses.every((status) => status === 201 || status === 422)).toBe(true);
+    const { counts } = await net.jobs.CountRows(caller, { table_definition_ids: [table] });
+    const [distinct] = await net.query(
+      `select count(distinct c_${table * 1000 + 1})::int as n from b_1.t_${table} where svc_live`,
+    );
+    expect(distinct?.n).toBe(counts[0]?.rows);
+  });
+
+  it('readers see the table before or after, never between', async () => {
+    const { table } = await givenTable();
+    const file = (name: string) => Array.from({ length: 5000 }, (_, i) => `${i},${name},,\n`).join('');
+    await load(net, table, file('before'), { file_columns });
+    let running = true;
+    const seen = new Set<string>();
+    const reader = async () => {
+      while (running) {
+        const { body } = await net.call('POST', '/api/v1/table_data/grid', {
+          table_definition_id: table,
+          startRow: 0,
+          endRow: 1,
+          filterModel: { name: { filterType: 'text', type: 'equals', filter: 'after' } },
+        });
+        seen.add(String(body.rowCount));
+      }
+    };
+    const reading = reader();
+    await load(net, table, file('after'), { file_columns });
+    running = false;
+    await reading;
+    expect([...seen].filter((count) => count !== '0' && count !== '5000')).toEqual([]);
+  });
+
+  it('a caller that goes away in the middle leaves nothing', async () => {
+    const { table } = await givenTable();
+    async function* half() {
+      yield Buffer.from('a,1,,\n');
+      throw new Error('the caller is gone');
+    }
+    await expect(load(net, table, half(), { file_columns, load_id: 'half' })).rejects.toThrow();
+    expect(await shown(table)).toEqual([]);
+    expect(await load(net, table, 'a,1,,\n', { file_columns, load_id: 'half' })).toMatchObject({ inserted: 1 });
+  });
+});
+
+describe('what was read', () => {
+  it('loads again as the same', async () => {
+    const { table } = await givenTable([
+      { name: 'note', data_type: 'text' },
+      { name: 'amount', data_type: 'decimal', length: 20, scale: 4 },
+      { name: 'at', data_type: 'datetime' },
+      { name: 'open', data_type: 'boolean' },
+      { name: 'j', data_type: 'json' },
+    ]);
+    await create(net, table, {
+      code: 'a',
+      name: 'x',
+      note: '',
+      amount: '12345678901234.5678',
+      at: '2024-01-01T00:00:00.123Z',
+      open: false,
+      j: { a: 1.5 },
+    });
+    await create(net, table, { code: 'b', name: '"q",\n', note: null, j: null });
+    const { columns, text, rows } = await read(net, table);
+    expect([rows, columns]).toEqual([
+      2,
+      [
+        'svc_sk',
+        'svc_created_at',
+        'svc_updated_at',
+        'code',
+        'name',
+        'size',
+        'grp',
+        'note',
+        'amount',
+        'at',
+        'open',
+        'j',
+      ],
+    ]);
+    const body = text.slice(text.indexOf('\n') + 1);
+    const own = columns.flatMap((target_column, position) =>
+      target_column.startsWith('svc_') ? [] : [{ position, target_column }],
+    );
+    expect(await load(net, table, body, { file_columns: columns, columns: own, pattern: 'full' })).toMatchObject({
+      ...zero,
+      unchanged: 2,
+      errors: [],
+    });
+  });
+});

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { quietName } from '../src/database.ts';
+import { load, read } from './files.ts';
+import { caller, create, type DataNet, deploy, failureOf, givenData } from './given.ts';
+
+let net: DataNet;
+
+beforeAll(async () => {
+  net = await givenData();
+  await deploy(net, [
+    {
+      id: 1,
+      columns: [
+        { name: 'id', data_type: 'integer', is_primary_key: true },
+        { name: 'x', data_type: 'text' },
+      ],
+    },
+  ]);
+});
+
+afterAll(() => net.stop());
+
+const lines = (text: string) => text.trimEnd().split('\n').slice(1);
+const codes = (text: string) => lines(text).map((line) => `${line.split(',')[0]}${line.split(',')[4]}`);
+
+describe('a full read', () => {
+  it('has the live rows, a header, and useful chunks', async () => {
+    const rows = Array.from({ length: 60_000 }, (_, i) => `${i},text of row ${i}\n`).join('');
+    await load(net, 1, rows, { file_columns: ['id', 'x'] });
+    const gone = (await net.call('GET', '/api/v1/table_data?table_definition_id=1&q=id:eq:5')).body.data[0];
+    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [gone.svc_sk] });
+    const answer = await read(net, 1);
+    expect(answer.text.split('\n')[0]).toBe('svc_sk,svc_created_at,svc_updated_at,id,x');
+    expect([answer.rows, lines(answer.text).length]).toEqual([59_999, 59_999]);
+    expect(answer.text).toMatch(/\n1,\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z,\d{4}-[^,]+Z,0,text of row 0\n/);
+    expect(answer.chunks).toBeLessThan(15);
+  });
+
+  it('ends its snapshot when the caller stops', async () => {
+    for await (const message of net.jobs.BulkRead(caller, { table_definition_id: 1, pattern: 'full' }))
+      if (message.chunk) break;
+    for (let tries = 0; ; tries += 1) {
+      const open = await net.query(
+        "select pid from pg_stat_activity where datname = current_database() and application_name = $1 and xact_start is not null and state <> 'active'",
+        [quietName],
+      );
+      const copying = await net.query(
+        "select pid from pg_stat_activity where datname = current_database() and query like 'copy (select%' and state = 'active'",
+      );
+      if (open.length + copying.length === 0) break;
+      expect(tries).toBeLessThan(200);
+      await sleep(25);
+    }
+  });
+
+  it('is refused for what is not there', async () => {
+    expect((await failureOf(read(net, 99))).kind).toBe('not_found');
+    expect((await failureOf(read(net, 1, '', { ...caller, accountId: 2 }))).kind).toBe('not_found');
+    expect((await failureOf(read(net, 1, "2024-01-01' or 'x"))).kind).toBe('bad_request');
+  });
+});
+
+describe('an incremental read', () => {
+  it('has exactly what changed after the mark, and how', async () => {
+    const { mark } = await read(net, 1);
+    await sleep(5);
+    const one = await create(net, 1, { id: 100_001, x: 'new' });
+    const two = await create(net, 1, { id: 100_002, x: 'new' });
+    const [old] = (await net.call('GET', '/api/v1/table_data?table_definition_id=1&q=id:eq:7')).body.data;
+    await net.call('PATCH', `/api/v1/table_data/${old.svc_sk}`, { table_definition_id: 1, record: { x: 'changed' } });
+    const [gone] = (await net.call('GET', '/api/v1/table_data?table_definition_id=1&q=id:eq:8')).body.data;
+    await net.call('POST', '/api/v1/table_data/delete_records', {
+      table_definition_id: 1,
+      ids: [gone.svc_sk, two.svc_sk],
+    });
+    const answer = await read(net, 1, mark);
+    expect(answer.columns.slice(0, 2)).toEqual(['svc_transaction_code', 'svc_sk']);
+    expect(codes(answer.text).toSorted()).toEqual(['d100002', 'd8', 'i100001', 'u7']);
+    await sleep(5);
+    expect((await read(net, 1, answer.mark)).rows).toBe(0);
+    expect(one.svc_sk).toBeGreaterThan(0);
+  });
+
+  it('loses no row of a writer that was slow to commit', async () => {
+    const slow = new pg.Client({ connectionString: net.database.url });
+    await slow.connect();
+    await slow.query('begin');
+    await slow.query('select 1');
+    await slow.query(
+      "insert into b_1.t_1 (svc_created_at, svc_updated_at, c_1001, c_1002) select at, at, 200001, 'slow' from (select clock_timestamp() as at) c",
+    );
+    await create(net, 1, { id: 200_002, x: 'quick' });
+    await sleep(20);
+    const first = await read(net, 1);
+    expect(first.text).not.toContain('slow');
+    await slow.query('commit');
+    await slow.end();
+    const second = await read(net, 1, first.mark);
+    expect(codes(second.text)).toContain('i200001');
+  });
+
+  it('loses nothing in a long chain beside many writers', async () => {
+    let { mark } = await read(net, 1);
+    const seen = new Map<string, string>();
+    let running = true;
+    let next = 300_000;
+    const written: string[] = [];
+    const writer = async () => {
+      while (running) {
+        next += 1;
+        const id = next;
+        await create(net, 1, { id, x: 'chain' });
+        written.push(String(id));
+      }
+    };
+    const loader = async () => {
+      for (let i = 0; i < 5; i += 1) {
+        const from = 400_000 + i * 2000;
+        await load(net, 1, Array.from({ length: 2000 }, (_, n) => `${from + n},loaded\n`).join(''), {
+          file_columns: ['id', 'x'],
+        });
+        for (let n = 0; n < 2000; n += 1) written.push(String(from + n));
+      }
+    };
+    const follow = async () => {
+      const answer = await read(net, 1, mark);
+      mark = answer.mark;
+      for (const line of lines(answer.text)) seen.set(line.split(',')[4] as string, line);
+    };
+    const writers = Array.from({ length: 4 }, writer);
+    const loading = loader();
+    for (let i = 0; i < 25; i += 1) await follow();
+    await loading;
+    running = false;
+    await Promise.all(writers);
+    await follow();
+    expect(written.filter((id) => !seen.has(id))).toEqual([]);
+  });
+});

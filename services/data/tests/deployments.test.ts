@@ -1,0 +1,585 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput, wanted } from './given.ts';
+
+let net: DataNet;
+
+beforeAll(async () => {
+  net = await givenData();
+});
+
+afterAll(() => net.stop());
+
+let last = 100;
+const nextId = () => {
+  last += 1;
+  return last;
+};
+
+const list = async (table: number) =>
+  (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=svc_sk`)).body.data;
+const plan = (tables: TableInput[]) =>
+  net.metadata.PlanDeployment(caller, { branch_id: tables[0]?.branch_id ?? 1, tables: tables.map(wanted) });
+
+/** A deployed table with one column besides its key, filled with values. */
+async function givenColumn(column: Partial<TableInput['columns'][number]>, values: unknown[]): Promise<TableInput> {
+  const id = nextId();
+  const table: TableInput = {
+    id,
+    columns: [
+      { name: 'id', data_type: 'integer', is_primary_key: true },
+      { name: 'x', ...column },
+    ],
+  };
+  await deploy(net, [table]);
+  for (const [i, x] of values.entries()) await create(net, id, { id: i, x });
+  return table;
+}
+
+const changed = (table: TableInput, column: Partial<TableInput['columns'][number]>): TableInput => ({
+  ...table,
+  version: 2,
+  columns: [table.columns[0] as TableInput['columns'][number], { name: 'x', ...column }],
+});
+
+describe('a plan', () => {
+  it('of a new table shows everything and changes nothing', async () => {
+    const id = nextId();
+    const { diffs } = await plan([{ id, columns: [{ name: 'code', length: 3, is_primary_key: true }] }]);
+    expect(diffs).toMatchObject([
+      {
+        table_definition_id: id,
+        change: 'new',
+        columns: [{ name: 'code', change: 'new' }],
+        warnings: [],
+        blockers: [],
+      },
+    ]);
+    expect(diffs[0]?.statements.some((statement) => statement.startsWith(`create table b_1.t_${id} (`))).toBe(true);
+    expect(await net.query('select 1 from deployed_table where table_definition_id = $1', [id])).toEqual([]);
+  });
+
+  it('of an unchanged table says so', async () => {
+    const table = await givenColumn({ length: 5 }, []);
+    const { diffs } = await plan([table]);
+    expect(diffs[0]).toMatchObject({ change: 'unchanged', attributes: [], statements: [], warnings: [], blockers: [] });
+  });
+
+  it('tells attributes from and to, and a rename is no DDL', async () => {
+    const table = await givenColumn({ length: 5 }, ['a']);
+    const renamed = {
+      ...changed(table, { length: 5 }),
+      name: 'Other',
+      columns: [table.columns[0], { name: 'renamed', length: 5 }],
+    } as TableInput;
+    const { diffs } = await plan([renamed]);
+    expect(diffs[0]).toMatchObject({
+      change: 'modified',
+      attributes: [{ name: 'name', from: `"Table ${table.id}"`, to: '"Other"' }],
+      statements: [],
+    });
+    expect(diffs[0]?.columns[1]).toEqual({
+      name: 'renamed',
+      change: 'modified',
+      attributes: [{ name: 'name', from: '"x"', to: '"renamed"' }],
+    });
+    await deploy(net, [renamed]);
+    expect((await list(table.id))[0].renamed).toBe('a');
+  });
+
+  it.each<[string, Partial<TableInput>, RegExp]>([
+    ['no columns', { columns: [] }, /no columns/],
+    ['a column name', { columns: [{ name: 'a b' }] }, /no name for a column/],
+    ['a system name', { columns: [{ name: 'svc_x' }] }, /no name for a column/],
+    ['names that differ in case', { columns: [{ name: 'a' }, { name: 'A' }] }, /there twice/],
+    ['an unknown type', { columns: [{ name: 'a', data_type: 'integer; drop' }] }, /unknown data type/],
+    ['__proto__ as type', { columns: [{ name: 'a', data_type: '__proto__' }] }, /unknown data type/],
+    ['a JSON key', { columns: [{ name: 'a', data_type: 'json', is_primary_key: true }] }, /JSON/],
+    ['a scale beyond the precision', { columns: [{ name: 'a', data_type: 'decimal', length: 2, scale: 3 }] }, /scale/],
+    [
+      'a valid value of another type',
+      { columns: [{ name: 'a', data_type: 'integer', valid_values: ['1', 'x'] }] },
+      /valid value x/,
+    ],
+    ['a missing target', { columns: [{ name: 'a', foreign_key_table_id: 4711 }] }, /not deployed on this branch/],
+    [
+      'too many key columns',
+      { columns: Array.from({ length: 32 }, (_, i) => ({ name: `c${i}`, is_primary_key: true })) },
+      /more than 31/,
+    ],
+    ['201 columns', { columns: Array.from({ length: 201 }, (_, i) => ({ name: `c${i}` })) }, /more than 200/],
+    ['another branch', { branch_id: 2, columns: [{ name: 'a' }] }, /another branch/],
+  ])('finds %s in the way', async (_name, table, message) => {
+    const id = nextId();
+    const request = { branch_id: 1, tables: [wanted({ id, columns: [], ...table })] };
+    const { diffs } = await net.metadata.PlanDeployment(caller, request);
+    expect(diffs[0]?.blockers.map((blocker) => blocker.message).join(' ')).toMatch(message);
+    const failure = await failureOf(
+      net.metadata.ApplyDeployment(caller, { deployment_id: `blocked-${id}`, ...request }),
+    );
+    expect([failure.kind, failure.errors.join(' ')]).toEqual(['validation_failed', expect.stringMatching(message)]);
+    expect(await net.metadata.GetAppliedDeployment(caller, { deployment_id: `blocked-${id}` })).toMatchObject({
+      applied: false,
+    });
+  });
+});
+
+describe('valid values', () => {
+  it('hold in the database, whatever characters they have', async () => {
+    const id = nextId();
+    const hostile = ["it's", 'back\\slash', '$$', "'); drop schema b_1 cascade; --", '😀', 'a"b'];
+    await deploy(net, [
+      {
+        id,
+        columns: [
+          { name: 'x', valid_values: hostile },
+          { name: 'n', data_type: 'decimal', length: 4, scale: 2, valid_values: ['1.5', '2'] },
+        ],
+      },
+    ]);
+    for (const x of hostile) expect((await create(net, id, { x, n: '1.50' })).x).toBe(x);
+    const direct = net.query(
+      `insert into b_1.t_${id} (svc_created_at, svc_updated_at, c_${id * 1000 + 1}) values (now(), now(), 'other')`,
+    );
+    await expect(direct).rejects.toMatchObject({ code: '23514' });
+  });
+});
+
+describe('casts', () => {
+  it.each<
+    [string, Partial<TableInput['columns'][number]>, unknown[], Partial<TableInput['columns'][number]>, unknown[]]
+  >([
+    ['text to integer', { data_type: 'text' }, ['7', '-007', null], { data_type: 'integer' }, [7, -7, null]],
+    ['integer to text', { data_type: 'integer' }, [7, null], { data_type: 'string', length: 5 }, ['7', null]],
+    ['integer to bigint', { data_type: 'integer' }, [7], { data_type: 'bigint' }, [7]],
+    ['integer to decimal', { data_type: 'integer' }, [7], { data_type: 'decimal', length: 5, scale: 2 }, [7]],
+    ['decimal to integer', { data_type: 'decimal', length: 8, scale: 2 }, ['7.00'], { data_type: 'integer' }, [7]],
+    [
+      'double to decimal',
+      { data_type: 'double' },
+      [0.25, 1e20],
+      { data_type: 'decimal', length: 30, scale: 2 },
+      [0.25, 1e20],
+    ],
+    ['text to date', { data_type: 'text' }, ['2024-02-29'], { data_type: 'date' }, ['2024-02-29']],
+    [
+      'date to datetime',
+      { data_type: 'date' },
+      ['2024-02-29'],
+      { data_type: 'datetime' },
+      ['2024-02-29T00:00:00.000Z'],
+    ],
+    [
+      'datetime to text',
+      { data_type: 'datetime' },
+      ['2024-02-29T10:00:00Z'],
+      { data_type: 'text' },
+      ['2024-02-29T10:00:00.000Z'],
+    ],
+    ['text to boolean', { data_type: 'text' }, ['true', 'FALSE'], { data_type: 'boolean' }, [true, false]],
+    ['text to json', { data_type: 'text' }, ['a'], { data_type: 'json' }, ['a']],
+    ['longer text', { length: 3 }, ['abc'], { length: 300 }, ['abc']],
+    [
+      'wider decimal',
+      { data_type: 'decimal', length: 5, scale: 2 },
+      ['1.25'],
+      { data_type: 'decimal', length: 9, scale: 4 },
+      [1.25],
+    ],
+  ])('keep the rows: %s', async (_name, from, values, to, expected) => {
+    const table = await givenColumn(from, values);
+    await deploy(net, [changed(table, to)]);
+    expect((await list(table.id)).map((row: { x: unknown }) => row.x)).toEqual(expected);
+  });
+
+  it.each<[string, Partial<TableInput['columns'][number]>, unknown[], Partial<TableInput['columns'][number]>, number]>([
+    ['text that is no integer', { data_type: 'text' }, ['7', 'x', ' 7', '1e3', null], { data_type: 'integer' }, 3],
+    ['bigints too large', { data_type: 'bigint' }, ['7', '3000000000'], { data_type: 'integer' }, 1],
+    [
+      'decimals with a fraction',
+      { data_type: 'decimal', length: 5, scale: 2 },
+      ['1.00', '1.50'],
+      { data_type: 'integer' },
+      1,
+    ],
+    [
+      'decimals too wide',
+      { data_type: 'decimal', length: 5, scale: 0 },
+      ['12345', '1'],
+      { data_type: 'decimal', length: 4, scale: 0 },
+      1,
+    ],
+    ['text that is no date', { data_type: 'text' }, ['2024-02-30', 'today'], { data_type: 'date' }, 2],
+    ['values that are missing', {}, [null, 'a', null], { is_required: true }, 2],
+    ['values not in the list', {}, ['a', 'b', null], { valid_values: ['a'] }, 1],
+    ['booleans as numbers', { data_type: 'boolean' }, [true, null], { data_type: 'integer' }, 1],
+    ['values cut out of the list', { length: 5 }, ['abcde'], { length: 3, valid_values: ['abc'] }, 1],
+  ])('are blocked, counted, and change nothing: %s', async (_name, from, values, to, rows) => {
+    const table = await givenColumn(from, values);
+    const before = await list(table.id);
+    const { diffs } = await plan([changed(table, to)]);
+    expect(diffs[0]?.blockers.map((blocker) => blocker.rows)).toContain(rows);
+    const failure = await failureOf(deploy(net, [changed(table, to)]));
+    expect(failure.kind).toBe('validation_failed');
+    expect(await list(table.id)).toEqual(before);
+  });
+
+  it.each<
+    [
+      string,
+      Partial<TableInput['columns'][number]>,
+      unknown[],
+      Partial<TableInput['columns'][number]>,
+      number,
+      unknown[],
+    ]
+  >([
+    ['shorter text', { length: 5 }, ['abcde', 'ab', null], { length: 3 }, 1, ['abc', 'ab', null]],
+    [
+      'a smaller scale',
+      { data_type: 'decimal', length: 6, scale: 3 },
+      ['1.005', '2.500'],
+      { data_type: 'decimal', length: 6, scale: 1 },
+      1,
+      [1, 2.5],
+    ],
+    [
+      'datetime to date',
+      { data_type: 'datetime' },
+      ['2024-01-01T10:00:00Z', '2024-01-02T00:00:00Z'],
+      { data_type: 'date' },
+      1,
+      ['2024-01-01', '2024-01-02'],
+    ],
+  ])('warn of what is shortened, and keep the originals aside: %s', async (_name, from, values, to, rows, expected) => {
+    const table = await givenColumn(from, values);
+    const { diffs } = await plan([changed(table, to)]);
+    expect([diffs[0]?.warnings.map((warning) => warning.rows), diffs[0]?.blockers]).toEqual([[rows], []]);
+    await deploy(net, [changed(table, to)]);
+    expect((await list(table.id)).map((row: { x: unknown }) => row.x)).toEqual(expected);
+    const [retired] = await net.query('select column_lineage_id, revision from retired_column where lineage_id = $1', [
+      table.id,
+    ]);
+    const name = `x_${retired?.column_lineage_id}_${retired?.revision}`;
+    const kept = await net.query(`select count(${name})::int as kept from b_1.t_${table.id}`);
+    expect(kept).toEqual([{ kept: rows }]);
+  });
+
+  it('do not trip over what deleted rows hold', async () => {
+    const table = await givenColumn({ data_type: 'text' }, ['7', 'x', null]);
+    const rows = await list(table.id);
+    await net.call('POST', '/api/v1/table_data/delete_records', {
+      table_definition_id: table.id,
+      ids: [rows[1].svc_sk, rows[2].svc_sk],
+    });
+    await deploy(net, [changed(table, { data_type: 'integer', is_required: true, valid_values: ['7', '8'] })]);
+    expect((await list(table.id)).map((row: { x: unknown }) => row.x)).toEqual([7]);
+  });
+});
+
+describe('columns', () => {
+  it('that are dropped are counted first and kept aside', async () => {
+    const table = await givenColumn({ data_type: 'text' }, ['a', null, 'b']);
+    const without = { ...table, columns: [table.columns[0]] } as TableInput;
+    const { diffs } = await plan([without]);
+    expect(diffs[0]?.warnings).toEqual([{ message: 'x is dropped with its values.', rows: 2 }]);
+    await deploy(net, [without]);
+    const row = (await list(table.id))[0];
+    expect('x' in row).toBe(false);
+    // The same lineage again is a new, empty column.
+    await deploy(net, [table]);
+    expect((await list(table.id))[0].x).toBe(null);
+  });
+
+  it('that are new and required need a table without rows', async () => {
+    const table = await givenColumn({}, ['a']);
+    const more = { ...table, columns: [...table.columns, { name: 'y', is_required: true }] };
+    expect((await plan([more])).diffs[0]?.blockers).toEqual([
+      { message: 'y is new and required; existing rows have no value.', rows: 1 },
+    ]);
+    const optional = { ...table, columns: [...table.columns, { name: 'y' }] };
+    await deploy(net, [optional]);
+    expect((await list(table.id))[0]).toMatchObject({ x: 'a', y: null });
+  });
+
+  it('appear in the order of the definition, whatever their place in the table', async () => {
+    const table = await givenColumn({}, ['a']);
+    const [id, x] = table.columns as [TableInput['columns'][number], TableInput['columns'][number]];
+    const lineage = (i: number) => table.id * 1000 + i;
+    await deploy(net, [
+      {
+        ...table,
+        columns: [
+          { ...x, lineage_id: lineage(2) },
+          { name: 'z', lineage_id: lineage(9) },
+          { ...id, lineage_id: lineage(1) },
+        ],
+      },
+    ]);
+    expect(Object.keys((await list(table.id))[0]).filter((name) => !name.startsWith('svc_'))).toEqual(['x', 'z', 'id']);
+  });
+});
+
+describe('keys', () => {
+  it('count duplicates before they are made', async () => {
+    const table = await givenColumn({}, ['a', 'a', 'b', 'c', 'c', 'c']);
+    const keyed = {
+      ...table,
+      columns: [
+        { ...table.columns[0], is_primary_key: false },
+        { ...table.columns[1], is_primary_key: true },
+      ],
+    } as TableInput;
+    expect((await plan([keyed])).diffs[0]?.blockers).toEqual([
+      { message: 'x is the primary key; rows share a value.', rows: 5 },
+    ]);
+  });
+
+  it('refer across tables of one deployment, in any order, also to themselves', async () => {
+    const [parent, child] = [nextId(), nextId()];
+    await deploy(net, [
+      {
+        id: child,
+        columns: [
+          { name: 'p', data_type: 'integer', foreign_key_table_id: parent },
+          { name: 'q', data_type: 'integer', foreign_key_table_id: parent },
+        ],
+      },
+      {
+        id: parent,
+        columns: [
+          { name: 'id', data_type: 'integer', is_primary_key: true },
+          { name: 'up', data_type: 'integer', foreign_key_table_id: parent },
+        ],
+      },
+    ]);
+    await create(net, parent, { id: 1, up: 1 });
+    await create(net, parent, { id: 2, up: 1 });
+    await create(net, child, { p: 1, q: 2 });
+    const refused = await net.call('POST', '/api/v1/table_data', {
+      table_definition_id: child,
+      record: { p: 3, q: 4 },
+    });
+    expect(refused.body.errors).toEqual([
+      'p must refer to a record of the referenced table',
+      'q must refer to a record of the referenced table',
+    ]);
+  });
+
+  it('of several columns refer in order, and their types must agree', async () => {
+    const [parent, child] = [nextId(), nextId()];
+    const target: TableInput = {
+      id: parent,
+      columns: [
+        { name: 'a', data_type: 'integer', is_primary_key: true },
+        { name: 'b', is_primary_key: true },
+      ],
+    };
+    const refer = (a: string, b: string): TableInput => ({
+      id: child,
+      columns: [
+        { name: 'x', data_type: a, foreign_key_table_id: parent },
+        { name: 'y', data_type: b, foreign_key_table_id: parent },
+      ],
+    });
+    expect((await plan([target, refer('string', 'integer')])).diffs[1]?.blockers[0]?.message).toMatch(
+      /x is string, but a of .* is integer/,
+    );
+    const single: TableInput = {
+      id: child,
+      columns: [{ name: 'x', data_type: 'integer', foreign_key_table_id: parent }],
+    };
+    expect((await plan([target, single])).diffs[1]?.blockers[0]?.message).toMatch(/as many columns as the primary key/);
+    await deploy(net, [target, refer('bigint', 'text')]);
+    await create(net, parent, { a: 1, b: 'x' });
+    await create(net, child, { x: 1, y: 'x' });
+    expect(
+      (await net.call('POST', '/api/v1/table_data', { table_definition_id: child, record: { x: 1, y: 'z' } })).status,
+    ).toBe(422);
+    expect((await create(net, child, { x: 7, y: null })).x).toBe(7);
+    // The key may not change under those who refer to it.
+    const narrowed: TableInput = {
+      ...target,
+      columns: [target.columns[0] as TableInput['columns'][number], { name: 'b' }],
+    };
+    expect((await plan([narrowed])).diffs[0]?.blockers.map((each) => each.message).join()).toMatch(
+      /refers to this table/,
+    );
+  });
+
+  it('count orphans before they refer', async () => {
+    const parent = nextId();
+    await deploy(net, [{ id: parent, columns: [{ name: 'id', data_type: 'integer', is_primary_key: true }] }]);
+    const gone = await create(net, parent, { id: 2 });
+    await create(net, parent, { id: 1 });
+    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: parent, ids: [gone.svc_sk] });
+    const table = await givenColumn({ data_type: 'integer' }, [1, 2, 3, null]);
+    expect(
+      (await plan([changed(table, { data_type: 'integer', foreign_key_table_id: parent })])).diffs[0]?.blockers,
+    ).toEqual([{ message: `x refers to Table ${parent}; rows have values that are not there.`, rows: 2 }]);
+  });
+
+  it('of a target may change their type together with those who refer to it', async () => {
+    const [parent, child] = [nextId(), nextId()];
+    const tables = (type: string): TableInput[] => [
+      { id: parent, columns: [{ name: 'id', data_type: type, is_primary_key: true }] },
+      { id: child, columns: [{ name: 'p', data_type: type, foreign_key_table_id: parent }] },
+    ];
+    await deploy(net, tables('text'));
+    await create(net, parent, { id: '1' });
+    await create(net, child, { p: '1' });
+    await deploy(net, tables('integer'));
+    expect([(await list(parent))[0].id, (await list(child))[0].p]).toEqual([1, 1]);
+    const direct = net.query(
+      `insert into b_1.t_${child} (svc_created_at, svc_updated_at, c_${child * 1000 + 1}) values (now(), now(), 5)`,
+    );
+    await expect(direct).rejects.toMatchObject({ code: '23503' });
+    // The target alone, to a type that still compares: the reference is made anew.
+    await deploy(net, [tables('bigint')[0] as TableInput]);
+    expect(
+      (await net.call('POST', '/api/v1/table_data', { table_definition_id: child, record: { p: 5 } })).status,
+    ).toBe(422);
+  });
+});
+
+describe('applying', () => {
+  it('does one deployment id once, and answers what it did', async () => {
+    const id = nextId();
+    const table: TableInput = { id, columns: [{ name: 'x' }] };
+    const answers = await Promise.all(Array.from({ length: 4 }, () => deploy(net, [table], { id: `once-${id}` })));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    const { applied, plan: kept } = await net.metadata.GetAppliedDeployment(caller, { deployment_id: `once-${id}` });
+    expect([applied, kept]).toEqual([true, answers[0]]);
+  });
+
+  it('leaves nothing behind when one of several tables fails', async () => {
+    const id = nextId();
+    const table = await givenColumn({ data_type: 'text' }, ['x']);
+    const failure = await failureOf(
+      deploy(net, [{ id, columns: [{ name: 'ok' }] }, changed(table, { data_type: 'integer' })]),
+    );
+    expect(failure.errors).toEqual([`Table ${table.id}: x has values that can't become integer. (1 row)`]);
+    expect(await net.query('select to_regclass($1) as made', [`b_1.t_${id}`])).toEqual([{ made: null }]);
+  });
+
+  it('keeps accounts apart', async () => {
+    const table = await givenColumn({}, ['a']);
+    const theirs = { ...caller, accountId: 2 };
+    const failure = await failureOf(
+      net.metadata.ApplyDeployment(theirs, { deployment_id: 'theirs', branch_id: 1, tables: [wanted(table)] }),
+    );
+    expect(failure.kind).toBe('not_found');
+    expect(await net.metadata.DropTable(theirs, { table_definition_id: table.id })).toEqual({ dropped: false });
+    expect((await failureOf(net.metadata.GetDeployedTable(theirs, { table_definition_id: table.id }))).kind).toBe(
+      'not_found',
+    );
+    expect(await net.jobs.CountRows(theirs, { table_definition_ids: [table.id] })).toEqual({ counts: [] });
+    expect(await net.jobs.CountRows(caller, { table_definition_ids: [table.id, 4711] })).toEqual({
+      counts: [{ table_definition_id: table.id, rows: 1 }],
+    });
+  });
+
+  it('gives way to a reader that holds a table, then gets its turn', async () => {
+    const table = await givenColumn({ data_type: 'text' }, ['1']);
+    const { default: pg } = await import('pg');
+    const reader = new pg.Client({ connectionString: net.database.url });
+    await reader.connect();
+    await reader.query('begin');
+    await reader.query(`select * from b_1.t_${table.id}`);
+    const deployment = deploy(net, [changed(table, { data_type: 'integer' })]);
+    await sleep(100);
+    expect((await list(table.id))[0].x).toBe('1');
+    await reader.query('commit');
+    await reader.end();
+    await deployment;
+    expect((await list(table.id))[0].x).toBe(1);
+  }, 30_000);
+
+  it('meets no writer half way: each row is written wholly under one version', async () => {
+    const id = nextId();
+    const version = (n: number): TableInput => ({
+      id,
+      version: n,
+      columns: [
+        { name: 'id', data_type: 'integer', is_primary_key: true },
+        { name: 'x', data_type: n % 2 ? 'string' : 'text' },
+        ...(n % 2 ? [{ name: 'extra', data_type: 'integer' }] : []),
+        ...(n % 3 ? [{ name: `name_${n}`, lineage_id: id * 1000 + 99 }] : []),
+      ],
+    });
+    await deploy(net, [version(1)]);
+    const statuses = new Map<number, number>();
+    let running = true;
+    let next = 0;
+    const writer = async () => {
+      while (running) {
+        next += 1;
+        const call =
+          next % 3 === 0
+            ? net.call('GET', `/api/v1/table_data?table_definition_id=${id}&per_page=5`)
+            : net.call('POST', '/api/v1/table_data', { table_definition_id: id, record: { id: next, x: 'x' } });
+        const { status } = await call;
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    };
+    const writers = Array.from({ length: 8 }, writer);
+    for (let n = 2; n <= 21; n += 1) await deploy(net, [version(n)]);
+    running = false;
+    await Promise.all(writers);
+    expect([...statuses.keys()].toSorted()).toEqual([200, 201]);
+    const { counts } = await net.jobs.CountRows(caller, { table_definition_ids: [id] });
+    expect(counts[0]?.rows).toBe(statuses.get(201));
+  });
+
+  it('is seen at once by every instance', async () => {
+    const other = await givenData({ database: net.database, keys: net.keys });
+    try {
+      const table = await givenColumn({}, ['a']);
+      const show = () => other.call('GET', `/api/v1/table_data?table_definition_id=${table.id}`);
+      expect((await show()).body.data[0].x).toBe('a');
+      await deploy(net, [{ ...table, columns: [table.columns[0], { name: 'renamed' }] } as TableInput]);
+      expect((await show()).body.data[0].renamed).toBe('a');
+      await deploy(net, [
+        { ...table, columns: [table.columns[0], { name: 'renamed', data_type: 'json' }] } as TableInput,
+      ]);
+      expect((await show()).body.data[0].renamed).toBe('a');
+      await net.metadata.DropTable(caller, { table_definition_id: table.id });
+      expect((await show()).status).toBe(404);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('taking out of service', () => {
+  it('is refused while others refer to the table, keeps the rows, and is free for a table anew', async () => {
+    const [parent, child] = [nextId(), nextId()];
+    const tables: TableInput[] = [
+      { id: parent, columns: [{ name: 'id', data_type: 'integer', is_primary_key: true }] },
+      { id: child, columns: [{ name: 'p', data_type: 'integer', foreign_key_table_id: parent }] },
+    ];
+    await deploy(net, tables);
+    await create(net, parent, { id: 1 });
+    const failure = await failureOf(net.metadata.DropTable(caller, { table_definition_id: parent }));
+    expect(failure).toEqual({
+      kind: 'validation_failed',
+      errors: [`Table ${parent} is still referred to by Table ${child}.`],
+    });
+    for (const id of [child, parent])
+      expect(await net.metadata.DropTable(caller, { table_definition_id: id })).toEqual({ dropped: true });
+    expect(await net.metadata.DropTable(caller, { table_definition_id: parent })).toEqual({ dropped: false });
+    expect((await net.call('GET', `/api/v1/table_data?table_definition_id=${parent}`)).status).toBe(404);
+    const [retired] = await net.query('select id from retired_table where table_definition_id = $1', [parent]);
+    expect(await net.query(`select count(*)::int as rows from b_1.r_${retired?.id}`)).toEqual([{ rows: 1 }]);
+    await deploy(net, tables);
+    expect(await list(parent)).toEqual([]);
+  });
+
+  it('takes a branch with everything in it', async () => {
+    const id = nextId();
+    await deploy(net, [{ id, branch_id: 77, columns: [{ name: 'x' }] }]);
+    expect(await net.metadata.DropBranch({ ...caller, accountId: 2 }, { branch_id: 77 })).toEqual({ dropped: 0 });
+    expect(await net.metadata.DropBranch(caller, { branch_id: 77 })).toEqual({ dropped: 1 });
+    expect(await net.metadata.DropBranch(caller, { branch_id: 77 })).toEqual({ dropped: 0 });
+    expect(await net.query("select 1 from pg_namespace where nspname = 'b_77'")).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+// Loads and reads whole files the way jobs does.
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { caller, type DataNet } from './given.ts';
+
+type Options = {
+  pattern?: string;
+  on_error?: string;
+  dry_run?: boolean;
+  allow_mass_delete?: boolean;
+  mass_delete_percent?: number;
+  delimiter?: string;
+  quote?: string;
+  date_style?: string;
+  load_id?: string;
+  /** Columns of the file; each fills the column of its name unless `columns` says otherwise. */
+  file_columns: string[];
+  columns?: { position: number; target_column: string; date_format?: string }[];
+};
+
+let loads = 0;
+
+export type LoadAnswer = Awaited<ReturnType<DataNet['jobs']['BulkLoad']>>;
+
+/** Loads CSV text (or bytes, or chunks as they come) into a table. */
+export function load(
+  net: DataNet,
+  table: number,
+  content: string | Buffer | AsyncIterable<Buffer>,
+  options: Options,
+  as: RpcCaller = caller,
+): Promise<LoadAnswer> {
+  loads += 1;
+  const { file_columns, ...rest } = options;
+  async function* messages() {
+    yield {
+      options: {
+        load_id: `load-${process.pid}-${loads}`,
+        table_definition_id: table,
+        pattern: 'incremental',
+        on_error: 'reject_file',
+        date_style: 'ISO',
+        delimiter: ',',
+        quote: '"',
+        file_columns,
+        columns: file_columns.map((target_column, position) => ({ position, target_column, date_format: '' })),
+        ...rest,
+      },
+    };
+    if (typeof content === 'string' || Buffer.isBuffer(content)) {
+      const bytes = Buffer.from(content as string);
+      for (let at = 0; at < bytes.length; at += 65_536) yield { chunk: bytes.subarray(at, at + 65_536) };
+    } else for await (const chunk of content) yield { chunk };
+  }
+  return net.jobs.BulkLoad(as, messages());
+}
+
+export type ReadAnswer = { columns: string[]; text: string; rows: number; mark: string; chunks: number };
+
+/** Reads a table as CSV. */
+export async function read(net: DataNet, table: number, mark = '', as: RpcCaller = caller): Promise<ReadAnswer> {
+  const answer: ReadAnswer = { columns: [], text: '', rows: -1, mark: '', chunks: 0 };
+  const parts: Buffer[] = [];
+  const request = { table_definition_id: table, pattern: mark === '' ? 'full' : 'incremental', high_water_mark: mark };
+  for await (const message of net.jobs.BulkRead(as, request)) {
+    if (message.start) answer.columns = message.start.columns;
+    if (message.chunk) parts.push(message.chunk as Buffer);
+    if (message.end) {
+      answer.rows = message.end.rows;
+      answer.mark = message.end.next_high_water_mark;
+    }
+  }
+  answer.text = Buffer.concat(parts).toString();
+  answer.chunks = parts.length;
+  return answer;
+}
+
+/** The rejected rows of a load as CSV. */
+export async function rejected(net: DataNet, loadId: string, as: RpcCaller = caller): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const { chunk } of net.jobs.ReadRejectedRows(as, { load_id: loadId })) parts.push(chunk as Buffer);
+  return Buffer.concat(parts).toString();
+}

@@ -1,0 +1,205 @@
+// What data's tests begin with: the service on a database of its own, called over HTTP as the gateway would and over gRPC as
+// metadata and jobs would; identity is faked at the RPC edge.
+import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/call-context';
+import { createLogger } from '@almanac/service-kit/logger';
+import { createMetrics } from '@almanac/service-kit/metrics';
+import type { Permission } from '@almanac/service-kit/rights';
+import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
+import type { RpcCaller, RpcClient, RpcHandlers } from '@almanac/service-kit/rpc-contract';
+import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import { type Call, createCaller } from '@almanac/testkit/call';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import pg from 'pg';
+import { readConfig } from '../src/config.ts';
+import type { DataContext } from '../src/context.ts';
+import { createData } from '../src/service.ts';
+
+export type Held = { license_type: string; permissions: Permission[] };
+
+export type DataNet = {
+  context: DataContext;
+  database: TestDatabase;
+  baseUrl: string;
+  keys: TestKeys;
+  /** As a machine of account 1, unless told otherwise. */
+  call: Call;
+  as: (claims: Partial<CallClaims>) => Call;
+  metadata: RpcClient<'data'>;
+  jobs: RpcClient<'data'>;
+  /** Rights of users by id. */
+  rights: Map<number, Held>;
+  query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
+  stop: () => Promise<void>;
+};
+
+/** Starts data on a new database, or once more on one that is there. */
+export async function givenData(options: { database?: TestDatabase; keys?: TestKeys } = {}): Promise<DataNet> {
+  const keys = options.keys ?? (await createTestKeys());
+  const database = options.database ?? (await createTestDatabase('data'));
+  const rights = new Map<number, Held>();
+  const identity = await startIdentity(keys, rights);
+  const config = readConfig({
+    ...keys.env,
+    DATA_HTTP_PORT: '0',
+    DATA_RPC_PORT: '0',
+    DATA_DATABASE_URL: database.url,
+    ALMANAC_BUS_URL: database.url,
+    IDENTITY_RPC: `127.0.0.1:${identity.port}`,
+    ALMANAC_LOG_LEVEL: process.env.ALMANAC_LOG_LEVEL ?? 'silent',
+  });
+  const service = await createData(config);
+  const { httpPort, rpcPort } = await service.start();
+  const baseUrl = `http://127.0.0.1:${httpPort}`;
+  const clients = await Promise.all(
+    (['metadata', 'jobs'] as const).map(async (issuer) =>
+      createRpcClient('data', `127.0.0.1:${rpcPort}`, await createContextSigner(issuer, keys.privateKeys[issuer])),
+    ),
+  );
+  const [metadata, jobs] = clients as [ClosableRpcClient<'data'>, ClosableRpcClient<'data'>];
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  return {
+    context: service.context,
+    database,
+    baseUrl,
+    keys,
+    rights,
+    as: (claims) => createCaller(baseUrl, keys, claims),
+    call: createCaller(baseUrl, keys),
+    metadata: metadata.client,
+    jobs: jobs.client,
+    query: async (text, values) => (await client.query(text, values)).rows,
+    stop: async () => {
+      await client.end();
+      for (const each of clients) each.close();
+      await service.stop();
+      await identity.stop();
+      if (!options.database) await database.drop();
+    },
+  };
+}
+
+async function startIdentity(
+  keys: TestKeys,
+  rights: Map<number, Held>,
+): Promise<{ port: number; stop: () => Promise<void> }> {
+  const handlers: Partial<RpcHandlers<'identity'>> = {
+    GetEffectivePermissions: async (_call, { user_id }) => ({
+      user_id,
+      ...(rights.get(user_id) ?? { license_type: 'developer', permissions: [] }),
+    }),
+  };
+  const unfaked = new Proxy(handlers, {
+    get: (target, name) =>
+      target[name as keyof typeof target] ??
+      (async () => {
+        throw new Error(`${String(name)} is not faked`);
+      }),
+  });
+  const callers = new Proxy({}, { get: () => ['data'] });
+  const server = createRpcServer({
+    service: 'identity',
+    host: '127.0.0.1',
+    port: 0,
+    handlers: unfaked as RpcHandlers<'identity'>,
+    callers: callers as RpcServerOptions<'identity'>['callers'],
+    verifyContext: createContextVerifier(keys.publicKeys),
+    logger: createLogger('identity', 'silent'),
+    metrics: createMetrics(),
+  });
+  return { port: await server.start(), stop: () => server.stop() };
+}
+
+/** The caller of an RPC: account 1 as an application, unless told otherwise. */
+export const caller: RpcCaller = { accountId: 1, applicationId: 9, scopes: ['api'], branching: true };
+
+export type ColumnInput = {
+  name: string;
+  data_type?: string;
+  length?: number;
+  scale?: number;
+  is_primary_key?: boolean;
+  is_required?: boolean;
+  foreign_key_table_id?: number;
+  valid_values?: string[];
+  lineage_id?: number;
+};
+export type TableInput = {
+  id: number;
+  columns: ColumnInput[];
+  key?: string;
+  name?: string;
+  branch_id?: number;
+  domain_id?: number;
+  lineage_id?: number;
+  load_type?: string;
+  version?: number;
+};
+
+/** A wanted table as metadata sends it; lineages are made from the id and the columns' places unless named. */
+export function wanted(table: TableInput) {
+  return {
+    table_definition_id: table.id,
+    lineage_id: table.lineage_id ?? table.id,
+    uuid: `00000000-0000-4000-8000-${String(table.id).padStart(12, '0')}`,
+    key: table.key ?? `table_${table.id}`,
+    name: table.name ?? `Table ${table.id}`,
+    description: '',
+    branch_id: table.branch_id ?? 1,
+    domain_id: table.domain_id ?? 1,
+    load_type: table.load_type ?? 'manual',
+    version: table.version ?? 1,
+    columns: table.columns.map((column, i) => ({
+      column_definition_id: table.id * 1000 + i,
+      lineage_id: column.lineage_id ?? table.id * 1000 + i + 1,
+      name: column.name,
+      data_type: column.data_type ?? 'string',
+      length: column.length,
+      scale: column.scale,
+      is_primary_key: column.is_primary_key ?? false,
+      is_required: column.is_required ?? false,
+      foreign_key_table_id: column.foreign_key_table_id,
+      valid_values: column.valid_values ?? [],
+      description: '',
+    })),
+  };
+}
+
+let deployments = 0;
+
+/** Deploys tables on branch 1 of account 1, unless told otherwise. */
+export function deploy(
+  net: DataNet,
+  tables: TableInput[],
+  options: { accountId?: number; branchId?: number; id?: string } = {},
+) {
+  deployments += 1;
+  return net.metadata.ApplyDeployment(
+    { ...caller, accountId: options.accountId ?? 1 },
+    {
+      deployment_id: options.id ?? `deployment-${process.pid}-${deployments}`,
+      branch_id: options.branchId ?? tables[0]?.branch_id ?? 1,
+      tables: tables.map(wanted),
+    },
+  );
+}
+
+/** The failure of a promise, with its problems. */
+export async function failureOf(promise: Promise<unknown>): Promise<{ kind: string; errors: string[] }> {
+  try {
+    await promise;
+  } catch (error) {
+    const { kind, errors } = error as { kind: string; errors: string[] };
+    if (kind === undefined) throw error;
+    return { kind, errors };
+  }
+  throw new Error('this should have failed');
+}
+
+/** Creates a row and answers it. */
+export async function create(net: DataNet, table: number, record: Record<string, unknown>, call = net.call) {
+  const answer = await call('POST', '/api/v1/table_data', { table_definition_id: table, record });
+  if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body.record;
+}
