@@ -1,6 +1,6 @@
 // One process of the embedded system, kept alive: started, logged into its file, started again with growing pauses when it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream, existsSync, renameSync, rmSync, statSync, type WriteStream } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { isRunning, signal, waitUntil } from './processes.ts';
 
 export type ChildOptions = {
@@ -32,20 +32,20 @@ export class Child {
   /** The server behind a guard, when there is one. */
   serverPid: number | undefined;
   private readonly options: ChildOptions;
-  private readonly log: WriteStream;
+  /** Written by the process itself, so that it can tell its end even when the supervisor was killed. */
+  private readonly log: number;
   private process: ChildProcess | undefined;
   private stopping = false;
   private failures = 0;
   private wasEverReady = false;
   private timer: NodeJS.Timeout | undefined;
-  private tail: string[] = [];
   private giveUp: ((error: Error) => void) | undefined;
 
   constructor(options: ChildOptions) {
     this.name = options.name;
     this.options = options;
     rotate(options.logFile);
-    this.log = createWriteStream(options.logFile, { flags: 'a', mode: 0o600 });
+    this.log = openSync(options.logFile, 'a', 0o600);
   }
 
   get pid(): number | undefined {
@@ -80,12 +80,10 @@ export class Child {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file, ...args], {
       cwd,
       env,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['ignore', this.log, this.log, 'ipc'],
       detached: process.platform !== 'win32',
     });
     this.process = child;
-    child.stdout?.on('data', (chunk: Buffer) => this.keep(chunk));
-    child.stderr?.on('data', (chunk: Buffer) => this.keep(chunk));
     child.on('message', (message) => {
       if (message === 'ready') this.markReady(child);
       else if (typeof message === 'object' && message && 'serverPid' in message) {
@@ -93,7 +91,7 @@ export class Child {
         this.options.onChange();
       }
     });
-    child.on('error', (error) => this.keep(Buffer.from(`${error.message}\n`)));
+    child.on('error', (error) => writeSync(this.log, `${error.message}\n`));
     child.once('exit', (code, signalName) => this.ended(child, startedAt, signalName ?? `code ${code}`));
     this.options.onChange();
     if (isReady)
@@ -134,17 +132,9 @@ export class Child {
     }, pause);
   }
 
-  private keep(chunk: Buffer): void {
-    this.log.write(chunk);
-    for (const line of chunk.toString().split('\n')) {
-      if (line.trim() === '') continue;
-      this.tail.push(line);
-      if (this.tail.length > 15) this.tail.shift();
-    }
-  }
-
   private lastWords(): string {
-    return `The end of ${this.options.logFile}:\n${this.tail.map((line) => `  ${line.slice(0, 400)}`).join('\n')}`;
+    const lines = readFileSync(this.options.logFile, 'utf8').trimEnd().split('\n').slice(-15);
+    return `The end of ${this.options.logFile}:\n${lines.map((line) => `  ${line.slice(0, 400)}`).join('\n')}`;
   }
 
   /** Asks it to stop; whoever is still there after the time is killed. Never starts again. */
@@ -162,7 +152,7 @@ export class Child {
         await waitUntil(() => !isRunning(pid), 2_000, 20);
       }
     }
-    await new Promise<void>((resolve) => this.log.end(() => resolve()));
+    closeSync(this.log);
   }
 }
 
