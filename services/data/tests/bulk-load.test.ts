@@ -123,7 +123,7 @@ describe('a load', () => {
     expect(await shown(table)).toEqual([]);
     expect((await rejected(net, 'reasons')).split('\n')).toEqual([
       'code,name,size,grp,svc_row,svc_errors',
-      `,${long},1e3,,2,"code can't be blank; name is too long (maximum is 20 characters); size must be an integer from -2147483648 to 2147483647"`,
+      `,${long},1e3,,2,code can't be blank; name is too long (maximum is 20 characters); size must be an integer from -2147483648 to 2147483647`,
       "b,,x,Q,3,name can't be blank; size must be an integer from -2147483648 to 2147483647",
       'c,ok,,Q,4,grp must refer to a record of the referenced table',
       'a,again,,,5,code must be unique: an earlier row of the file has this value',

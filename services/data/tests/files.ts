@@ -30,11 +30,12 @@ export function load(
   as: RpcCaller = caller,
 ): Promise<LoadAnswer> {
   loads += 1;
+  const load_id = `load-${process.pid}-${loads}`;
   const { file_columns, ...rest } = options;
   async function* messages() {
     yield {
       options: {
-        load_id: `load-${process.pid}-${loads}`,
+        load_id,
         table_definition_id: table,
         pattern: 'incremental',
         on_error: 'reject_file',
@@ -56,7 +57,7 @@ export function load(
 
 export type ReadAnswer = { columns: string[]; text: string; rows: number; mark: string; chunks: number };
 
-/** Reads a table as CSV. */
+/** Reads a table as CSV, with a header of the columns' names. */
 export async function read(net: DataNet, table: number, mark = '', as: RpcCaller = caller): Promise<ReadAnswer> {
   const answer: ReadAnswer = { columns: [], text: '', rows: -1, mark: '', chunks: 0 };
   const parts: Buffer[] = [];
@@ -69,7 +70,7 @@ export async function read(net: DataNet, table: number, mark = '', as: RpcCaller
       answer.mark = message.end.next_high_water_mark;
     }
   }
-  answer.text = Buffer.concat(parts).toString();
+  answer.text = `${answer.columns.join(',')}\n${Buffer.concat(parts).toString()}`;
   answer.chunks = parts.length;
   return answer;
 }
