@@ -106,6 +106,7 @@ export class Child {
     if (this.wasEverReady) this.options.onProblem(this.name, 'is back');
     this.wasEverReady = true;
     this.giveUp = undefined;
+    this.options.onChange();
     this.onReady();
   }
 

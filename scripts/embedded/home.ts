@@ -76,6 +76,8 @@ export type Runtime = {
   base_url: string;
   rpc: Record<string, string>;
   processes: Record<string, number>;
+  /** Those of the processes that are up to their work. */
+  ready: string[];
   postgres_port: number;
 };
 

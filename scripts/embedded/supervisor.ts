@@ -131,6 +131,7 @@ function describe(baseUrl: string, ports: Ports, postgresPort: number, children:
     base_url: baseUrl,
     rpc: Object.fromEntries(Object.entries(ports.rpc).map(([name, port]) => [name, `127.0.0.1:${port}`])),
     processes: Object.fromEntries(pids),
+    ready: children.filter((child) => child.ready).map((child) => child.name),
     postgres_port: postgresPort,
   };
 }

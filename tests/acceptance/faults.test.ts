@@ -1,6 +1,13 @@
 // kill -9 of any one process while the main job runs: the supervisor starts it again and the job completes.
-import { baseUrl, givenAccount } from '@almanac/testkit/builders';
-import { type RunningSystem, readProcesses, startSystem, systemHome, systemHomeName } from '@almanac/testkit/system';
+import { givenAccount } from '@almanac/testkit/builders';
+import {
+  type RunningSystem,
+  readProcesses,
+  readReady,
+  startSystem,
+  systemHome,
+  systemHomeName,
+} from '@almanac/testkit/system';
 import { type Progress, steps } from './main-job.ts';
 
 const patienceMs = 60_000;
@@ -51,15 +58,7 @@ async function kill(name: string): Promise<void> {
   await until(`${name} was started again`, () => findProcess(name) !== undefined && findProcess(name) !== killed);
 }
 
-async function isEverythingUp(): Promise<boolean> {
-  if (Object.keys(readProcesses(systemHome())).length < 7) return false;
-  for (const path of ['/readyz', '/openapi.json']) {
-    const answer = await impatientFetch(`${baseUrl()}${path}`).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (!answer?.ok) return false;
-  }
-  return true;
-}
+const isEverythingUp = () => readReady(systemHome()).length === 7;
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + patienceMs;

@@ -91,10 +91,18 @@ function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null
   });
 }
 
+type Runtime = { processes: Record<string, number>; ready: string[] };
+
+const readRuntime = (home: string) => JSON.parse(readFileSync(join(home, 'runtime.json'), 'utf8')) as Runtime;
+
 /** The processes of an embedded system by name, as its supervisor tells them now. */
 export function readProcesses(home: string): Record<string, number> {
-  const runtime = JSON.parse(readFileSync(join(home, 'runtime.json'), 'utf8')) as { processes: Record<string, number> };
-  return runtime.processes;
+  return readRuntime(home).processes;
+}
+
+/** Those of its processes that are up to their work now. */
+export function readReady(home: string): string[] {
+  return readRuntime(home).ready;
 }
 
 /** Where the system under test keeps its state; throws when it runs elsewhere. */
