@@ -1,16 +1,21 @@
-// The S3 adapter of the object store against a real server. A missing address is a failure, not a skip.
+// The object store against a real S3, whose address comes with ALMANAC_TEST_S3_URL (scripts/servers/ceph-rgw.sh starts a Ceph RGW).
+import { createObjectStore } from '../../services/jobs/src/object-store/connect.ts';
+import { describeObjectStore } from '../../services/jobs/src/object-store/object-store.suite.ts';
+import type { ObjectStore } from '../../services/jobs/src/object-store/object-store.ts';
 
-import type { ObjectStore } from '@almanac/jobs/object-store/object-store';
-import { describeObjectStore } from '@almanac/jobs/object-store/object-store.suite';
-import { createS3Store, readS3Url } from '@almanac/jobs/object-store/s3-store';
-
-const url = process.env.ALMANAC_TEST_S3_URL;
+const name = 'ALMANAC_TEST_S3_URL';
 let store: ObjectStore;
 
 beforeAll(async () => {
-  if (!url) throw new Error('ALMANAC_TEST_S3_URL is not set: s3://KEY:SECRET@host:port/bucket?tls=false');
-  store = createS3Store(readS3Url(url));
+  const url = process.env[name];
+  if (!url)
+    throw new Error(`${name} is missing: this suite needs an S3 (scripts/servers/ceph-rgw.sh start DIR PORT PORT).`);
+  store = createObjectStore({ url, publicUrl: 'http://127.0.0.1' });
   await store.start();
+});
+
+afterAll(async () => {
+  await store?.stop();
 });
 
 describeObjectStore('s3://', () => store);

@@ -62,7 +62,7 @@ export function readConfig(env: Environment): JobsConfig {
       leaseMs:
         1000 *
         read.integer('JOBS_LEASE_SECONDS', 'seconds until a silent job is taken up by another', {
-          default: 30,
+          default: 15,
           min: 3,
           max: 3600,
         }),

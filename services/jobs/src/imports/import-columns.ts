@@ -4,7 +4,7 @@ import { fileError, quoted } from '../csv/file-error.ts';
 
 export const transactionCode = 'svc_transaction_code';
 
-/** Written by exports beside the rows; not the file's to set, and left out when read. */
+/** Written beside the rows by exports and into the files of rejected rows; not the file's to set, and left out when read. */
 const systemColumns = new Set([
   'svc_sk',
   'svc_created_at',
@@ -12,6 +12,8 @@ const systemColumns = new Set([
   'svc_is_deleted',
   'svc_version',
   'svc_updated_by',
+  'svc_row',
+  'svc_errors',
 ]);
 
 export type ColumnMapping = { source_column: string; target_column: string | null; format?: string | null };

@@ -100,8 +100,8 @@ function checkOptions(input: NewImportTable): void {
   oneOf('Format', input.format, formats);
   oneOf('On error', input.on_error, onErrors);
   const percent = input.mass_delete_percent;
-  if (percent !== undefined && (percent < 0 || percent > 100))
-    problems.push('Mass delete percent must be from 0 to 100');
+  if (percent !== undefined && (percent < 1 || percent > 100))
+    problems.push('Mass delete percent must be from 1 to 100');
   if (input.file_size !== undefined && (input.file_size < 1 || input.file_size > limits.uploadBytes))
     problems.push(`File size must be from 1 to ${limits.uploadBytes}`);
   if (problems.length > 0) throw validationFailed(problems);

@@ -54,14 +54,13 @@ export function importTableHandler(ctx: Context): JobHandler {
 const subject = (job: Job) => ({ id: job.subject_id, account_id: job.account_id });
 
 async function runImportTable(ctx: Context, job: Job, signal: AbortSignal): Promise<void> {
-  const startedAt = performance.now();
   const table = await begin(ctx, job);
   if (!table) return transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
   const caller = callerOf(job);
   const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
   const result = await load(ctx, caller, table, deployed, signal);
   const rejectedKey = result.rejected > 0 ? await keepRejectedRows(ctx, caller, table, signal) : null;
-  const duration = Math.round(performance.now() - startedAt);
+  const duration = Date.now() - (table.started_at as Date).getTime();
   await transact(ctx, async (tx) => {
     await lockImport(tx, job.account_id, table.import_id);
     await finish(tx, job, table, result, { duration, rejectedKey });
@@ -73,9 +72,14 @@ async function runImportTable(ctx: Context, job: Job, signal: AbortSignal): Prom
 async function begin(ctx: Context, job: Job): Promise<import_table | undefined> {
   const { count } = await ctx.prisma.import_table.updateMany({
     where: { ...subject(job), status: { in: before(importTableMachine, 'begin') } },
-    data: { status: 'processing', started_at: new Date(), bytes_processed: 0, rows_processed: 0 },
+    data: { status: 'processing', bytes_processed: 0, rows_processed: 0 },
   });
   if (count === 0) return undefined;
+  // The time of an interrupted attempt counts too.
+  await ctx.prisma.import_table.updateMany({
+    where: { ...subject(job), started_at: null },
+    data: { started_at: new Date() },
+  });
   return ctx.prisma.import_table.findFirstOrThrow({ where: subject(job) });
 }
 

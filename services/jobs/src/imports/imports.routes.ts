@@ -101,7 +101,7 @@ export function importRoutes(ctx: Context): Route[] {
           .meta({ enum: [...onErrors], default: 'reject_file' }),
         dry_run: z.boolean().optional(),
         allow_mass_delete: z.boolean().optional(),
-        mass_delete_percent: z.int().optional().meta({ minimum: 0, maximum: 100, default: 50 }),
+        mass_delete_percent: z.int().optional().meta({ minimum: 1, maximum: 100, default: 50 }),
         file_size: z
           .int()
           .optional()

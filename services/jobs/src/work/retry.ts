@@ -53,7 +53,14 @@ async function retryImportTable(ctx: Context, tx: Transaction, job: Subject): Pr
   await lockImport(tx, job.account_id, table.import_id);
   const { count } = await tx.import_table.updateMany({
     where: { ...where, status: { in: before(importTableMachine, 'retry') } },
-    data: { status: 'uploaded', load_id: randomUUID(), errors: [], finished_at: null, rejected_key: null },
+    data: {
+      status: 'uploaded',
+      load_id: randomUUID(),
+      errors: [],
+      rejected_key: null,
+      started_at: null,
+      finished_at: null,
+    },
   });
   if (count === 0) throw notFailed('import table', table.status);
   await moveImport(tx, job.account_id, table.import_id, 'retry');

@@ -1,0 +1,45 @@
+import type { ConfigError } from '@almanac/service-kit/config';
+import { readConfig } from './config.ts';
+
+const key = Buffer.alloc(32, 1).toString('base64url');
+const env = {
+  ALMANAC_BUS_URL: 'postgres://localhost/bus',
+  ALMANAC_CONTEXT_KEYS: '{"keys":[]}',
+  JOBS_CONTEXT_KEY: '{}',
+  JOBS_DATABASE_URL: 'postgres://localhost/jobs',
+  JOBS_OBJECT_STORE_URL: 'file:///var/lib/almanac',
+  JOBS_SIGNING_KEY: key,
+};
+
+const problemsOf = (changes: Record<string, string>) => {
+  try {
+    readConfig({ ...env, ...changes });
+    return [];
+  } catch (error) {
+    return (error as ConfigError).problems;
+  }
+};
+
+describe('the configuration of jobs', () => {
+  it('takes a folder with a signing key, or S3 without one', () => {
+    expect(readConfig(env).secrets.signingKey).toHaveLength(32);
+    const s3 = 's3://key:secret@127.0.0.1:9000/almanac?tls=false&public_url=https://files.example';
+    expect(readConfig({ ...env, JOBS_OBJECT_STORE_URL: s3, JOBS_SIGNING_KEY: '' }).secrets).toEqual({
+      databaseUrl: env.JOBS_DATABASE_URL,
+      objectStoreUrl: s3,
+    });
+  });
+
+  it('reports every problem together, and none of the secrets', () => {
+    expect(problemsOf({ JOBS_SIGNING_KEY: '' })).toEqual([
+      'JOBS_SIGNING_KEY is missing; it should be the key that signs links to files: 32 or more bytes as base64url.',
+    ]);
+    const problems = problemsOf({
+      JOBS_OBJECT_STORE_URL: 's3://topsecret@127.0.0.1/x',
+      JOBS_SIGNING_KEY: 'topsecret',
+      JOBS_CONCURRENCY: '0',
+    });
+    expect(problems).toHaveLength(3);
+    expect(problems.join(' ')).not.toContain('topsecret');
+  });
+});
