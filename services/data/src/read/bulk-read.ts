@@ -8,7 +8,7 @@ import type { DataContext } from '../context.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { readInstant } from '../values/dates.ts';
-import { instantText, typeOf } from '../values/value-types.ts';
+import { systemInstant, typeOf } from '../values/value-types.ts';
 import { copyOut } from './copy-out.ts';
 import { readMark } from './mark.ts';
 
@@ -82,8 +82,8 @@ export function exportColumns(
   return [
     ...(incremental ? [{ name: 'svc_transaction_code', sql: code }] : []),
     { name: 'svc_sk', sql: 'svc_sk' },
-    { name: 'svc_created_at', sql: instantText('svc_created_at') },
-    { name: 'svc_updated_at', sql: instantText('svc_updated_at') },
+    { name: 'svc_created_at', sql: systemInstant.textSql('svc_created_at') },
+    { name: 'svc_updated_at', sql: systemInstant.textSql('svc_updated_at') },
     ...table.structure.columns.map((column) => {
       const { family, textSql } = typeOf(column);
       const x = columnName(column);

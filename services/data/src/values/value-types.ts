@@ -65,8 +65,11 @@ export type ValueType = {
 const same = (text: string) => text;
 const plain = (x: string) => `${x}::text`;
 const quoted = (x: string) => `'"' || ${x}::text || '"'`;
-/** The session's time zone is UTC (`database.ts`). */
-export const instantText = (x: string) => `to_char(${x}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+// YYYY-MM-DDTHH:MM:SS.mmmZ, for instants of whole milliseconds. JSON's own form of a time costs half of what to_char does; the
+// microsecond keeps it from leaving out zeros at the end. The session's time zone is UTC (`database.ts`).
+const wholeMilliseconds = (x: string) => `to_json(${x} + interval '1 microsecond')::text`;
+// What lies between two milliseconds is cut off, as people who read the earlier one expect.
+const cut = (x: string) => `(${x} - interval '500 microseconds')::timestamptz(3)`;
 
 const text = (length: boolean): ValueType => ({
   family: 'text',
@@ -109,8 +112,15 @@ const instant: ValueType = {
   fromJson: textFromJson,
   checks: () => [instantCheck],
   canonical: canonicalInstant,
-  jsonSql: (x) => `'"' || ${instantText(x)} || '"'`,
-  textSql: instantText,
+  jsonSql: (x) => `left(${wholeMilliseconds(x)}, 24) || 'Z"'`,
+  textSql: (x) => `substr(${wholeMilliseconds(x)}, 2, 23) || 'Z'`,
+};
+
+/** The times of system columns, which are kept to the microsecond. */
+export const systemInstant: ValueType = {
+  ...instant,
+  jsonSql: (x) => instant.jsonSql(cut(x)),
+  textSql: (x) => instant.textSql(cut(x)),
 };
 
 export const valueTypes = {
