@@ -1,0 +1,185 @@
+// Billing as it runs: over HTTP, gRPC and the bus.
+
+import { type Bus, createBus } from '@almanac/service-kit/bus/bus';
+import { createContextSigner, type Issuer } from '@almanac/service-kit/call-context';
+import { createLogger } from '@almanac/service-kit/logger';
+import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
+import type { Service } from '@almanac/service-kit/run';
+import { type Call, createCaller } from '@almanac/testkit/call';
+import { eventually } from '@almanac/testkit/eventually';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import type { BillingConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
+import type { BillingContext } from '../src/context.ts';
+import { createBilling } from '../src/service.ts';
+
+let keys: TestKeys;
+let database: TestDatabase;
+let busDatabase: TestDatabase;
+let service: Service<BillingContext>;
+let baseUrl: string;
+const clients: Partial<Record<Issuer, ClosableRpcClient<'billing'>>> = {};
+
+beforeAll(async () => {
+  keys = await createTestKeys();
+  [database, busDatabase] = await Promise.all([createTestDatabase('billing'), createTestDatabase('billing_bus')]);
+  const config: BillingConfig = readConfig({
+    ...keys.env,
+    ALMANAC_LOG_LEVEL: 'silent',
+    ALMANAC_BUS_URL: busDatabase.url,
+    BILLING_DATABASE_URL: database.url,
+    BILLING_HTTP_PORT: '0',
+    BILLING_RPC_PORT: '0',
+  });
+  service = await createBilling(config);
+  const { httpPort, rpcPort } = await service.start();
+  baseUrl = `http://127.0.0.1:${httpPort}`;
+  for (const issuer of ['gateway', 'identity', 'operator', 'metadata'] as const)
+    clients[issuer] = createRpcClient(
+      'billing',
+      `127.0.0.1:${rpcPort}`,
+      await createContextSigner(issuer, keys.privateKeys[issuer]),
+    );
+});
+afterAll(async () => {
+  for (const client of Object.values(clients)) client.close();
+  await service?.stop();
+  await Promise.all([database?.drop(), busDatabase?.drop()]);
+});
+
+const as = (issuer: 'gateway' | 'identity' | 'operator' | 'metadata') =>
+  (clients[issuer] as ClosableRpcClient<'billing'>).client;
+
+/** Serves calls of an account by way of a lease. */
+async function serve(accountId: number, served: { day: string; method: string; resource: string; calls: number }[]) {
+  await as('operator').OpenAccount({ accountId }, { plan: 'business' });
+  const lease = await as('gateway').ReserveCalls({ accountId }, { gateway_id: 'g', wanted: 100 });
+  const counts = served.map((part) => ({ ...part, application_id: 3 }));
+  const report = { lease_id: lease.lease_id, sequence: 1, served: counts, release: true };
+  await as('gateway').SettleCalls({ accountId }, report);
+}
+
+const dayOfMonth = (day: number) =>
+  new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth(), day)).toISOString().slice(0, 10);
+
+describe('GET /usage', () => {
+  let call: Call;
+  beforeAll(async () => {
+    await serve(1, [
+      { day: dayOfMonth(1), method: 'GET', resource: 'domains', calls: 5 },
+      { day: dayOfMonth(2), method: 'GET', resource: 'table_data', calls: 7 },
+      { day: dayOfMonth(2), method: 'POST', resource: 'table_data', calls: 11 },
+    ]);
+    await serve(2, [{ day: dayOfMonth(2), method: 'DELETE', resource: 'domains', calls: 99 }]);
+    call = createCaller(baseUrl, keys, { accountId: 1 });
+  });
+
+  it('tells calls per day, method, resource and application of this account only', async () => {
+    const { status, body } = await call('GET', '/api/v1/usage');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      data: [
+        { day: dayOfMonth(1), method: 'GET', resource: 'domains', application_id: 3, calls: 5 },
+        { day: dayOfMonth(2), method: 'GET', resource: 'table_data', application_id: 3, calls: 7 },
+        { day: dayOfMonth(2), method: 'POST', resource: 'table_data', application_id: 3, calls: 11 },
+      ],
+      meta: { page: 1, per_page: 100, total_count: 3, total_pages: 1 },
+    });
+  });
+
+  it.each([
+    [`from=${dayOfMonth(2)}`, [7, 11]],
+    [`to=${dayOfMonth(1)}`, [5]],
+    [`from=${dayOfMonth(1)}&to=${dayOfMonth(1)}`, [5]],
+    ['from=2001-01-01&to=2001-12-31', []],
+    ['q=method:eq:POST', [11]],
+    ['q=table&q=calls:gt:7', [11]],
+    [`q=day:eq:${dayOfMonth(2)}`, [7, 11]],
+    ['q=application_id:eq:4', []],
+    ['sort=-calls', [11, 7, 5]],
+    ['per_page=1&page=2', [7]],
+  ])('understands %s', async (query, calls) => {
+    const { body } = await call('GET', `/api/v1/usage?${query}`);
+    expect(body.data.map((row: { calls: number }) => row.calls)).toEqual(calls);
+  });
+
+  it.each([
+    'from=yesterday',
+    'from=2026-02-30',
+    'from=2026-02-02&to=2026-02-01',
+    'page=0',
+    'q=account_id:eq:2',
+    'sort=account_id',
+    'account_id=2',
+  ])('refuses %s', async (query) => {
+    const { status, body } = await call('GET', `/api/v1/usage?${query}`);
+    expect([status, body.error, body.errors.length]).toEqual([400, 'Bad request', 1]);
+  });
+
+  it('needs a call context', async () => {
+    expect((await fetch(`${baseUrl}/api/v1/usage`)).status).toBe(401);
+  });
+});
+
+describe('who may ask what', () => {
+  const account = { accountId: 3 };
+  const refused = { kind: 'forbidden' };
+  it('is decided by who signed the context', async () => {
+    await as('identity').OpenAccount(account, { plan: 'plus' });
+    await expect(as('gateway').OpenAccount(account, { plan: 'plus' })).rejects.toMatchObject(refused);
+    await expect(as('metadata').GetAccountBilling(account, {})).rejects.toMatchObject(refused);
+    await expect(as('identity').ReserveCalls(account, { gateway_id: 'g', wanted: 1 })).rejects.toMatchObject(refused);
+    await expect(as('operator').SettleCalls(account, {})).rejects.toMatchObject(refused);
+    await expect(as('gateway').UpdateAccountBilling(account, { overage_enabled: true })).rejects.toMatchObject(refused);
+    await expect(as('identity').UpdateAccountBilling(account, { plan: 'business' })).rejects.toMatchObject(refused);
+    expect(await as('identity').UpdateAccountBilling(account, { overage_enabled: true })).toMatchObject({
+      plan: 'plus',
+      overage_enabled: true,
+      allowance: 15_000,
+    });
+    expect(await as('operator').UpdateAccountBilling(account, { allowance: 20_000 })).toMatchObject({
+      overage_enabled: true,
+      allowance: 20_000,
+    });
+  });
+});
+
+describe('the bus', () => {
+  const buses: Bus[] = [];
+  const connectAs = async (name: string) => {
+    const logger = createLogger(name, 'silent');
+    const bus = createBus(busDatabase.url, { service: name, instance: `${name}-1`, logger });
+    buses.push(bus);
+    await bus.start();
+    return bus;
+  };
+  afterAll(() => Promise.all(buses.map((bus) => bus.stop())));
+
+  it('opens the books of a new account, once', async () => {
+    const bus = await connectAs('identity');
+    const message = (plan: string) => ({
+      v: 1 as const,
+      id: crypto.randomUUID(),
+      type: 'identity.account.created',
+      occurred_at: new Date().toISOString(),
+      payload: { account_id: 4, name: 'Four', plan },
+    });
+    await bus.publish([message('business')]);
+    const read = () => as('operator').GetAccountBilling({ accountId: 4 }, {});
+    await eventually(async () => expect(await read()).toMatchObject({ plan: 'business' }));
+    await bus.publish([message('free')]);
+    expect(await read()).toMatchObject({ plan: 'business' });
+  });
+
+  it('hears of a changed account', async () => {
+    const bus = await connectAs('gateway');
+    const heard: unknown[] = [];
+    await bus.subscribe(['billing.account.changed'], (message) => void heard.push(message.payload));
+    await as('operator').OpenAccount({ accountId: 5 }, { plan: 'free' });
+    await eventually(async () => {
+      await as('operator').UpdateAccountBilling({ accountId: 5 }, { plan: 'plus' });
+      expect(heard).toContainEqual({ account_id: 5 });
+    });
+  });
+});
