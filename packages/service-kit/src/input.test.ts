@@ -96,6 +96,12 @@ describe('splitBody', () => {
     expect(failure(() => splitBody({ domain: { name: 'a' }, name: 'b' }, 'domain', names)).kind).toBe('bad_request');
   });
 
+  it('takes a key that ends in [] for an array and nothing else', () => {
+    const own = { name: ['a'] };
+    expect(splitBody({ 'domain[name][]': ['a'] }, 'domain', names)).toEqual({ rest: {}, own });
+    expect(failure(() => splitBody({ 'domain[name][]': 'a' }, 'domain', names)).kind).toBe('bad_request');
+  });
+
   it.each([[[]], ['x'], [null], [1]])('refuses a body that is %p', (body) => {
     expect(failure(() => splitBody(body, 'domain', names)).kind).toBe('bad_request');
   });

@@ -131,9 +131,11 @@ export function splitBody(
     if (key !== undefined && name === key) {
       if (!isBag(value)) throw new ServiceError('bad_request', `${key} must be an object.`);
       for (const [inner, innerValue] of Object.entries(value)) put(homeOf(inner), inner, innerValue);
-    } else if (key !== undefined && bracket && bracket[1] === key)
+    } else if (key !== undefined && bracket && bracket[1] === key) {
+      if (bracket[3] !== undefined && !Array.isArray(value))
+        throw new ServiceError('bad_request', `${name} must be an array.`);
       put(homeOf(bracket[2] as string), bracket[2] as string, value);
-    else if (names.has(name)) put(own, name, value);
+    } else if (names.has(name)) put(own, name, value);
     else put(rest, name, value);
   }
   return { rest: { ...rest }, own: { ...own } };

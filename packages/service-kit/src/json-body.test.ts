@@ -26,6 +26,18 @@ describe('parseJsonBody', () => {
     expect(value.e).toBe(42);
   });
 
+  it('does not take a number for the whole one that a double would make of it', () => {
+    for (const text of [
+      '1.0000000000000001',
+      '9007199254740990.5',
+      '1e-400',
+      '1.23456789e-320',
+      '-0.99999999999999999',
+    ])
+      expect((parse(`[${text}]`) as ExactNumber[])[0]?.text).toBe(text);
+    expect(parse('[1.50, 1e3, 0.000000000000000000, 0e-999, 1e-300]')).toEqual([1.5, 1000, 0, 0, 1e-300]);
+  });
+
   it('writes an exact number back digit by digit', () => {
     expect(JSON.stringify({ n: new ExactNumber('12345678901234567.89') })).toBe('{"n":12345678901234567.89}');
   });

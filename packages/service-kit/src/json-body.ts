@@ -17,6 +17,7 @@ export class ExactNumber {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const mayBeInexact = /[\d.]{16}|\d[eE]/;
+const smallestNormal = 2 ** -1022;
 const forbiddenKeys = new Set(['__proto__']);
 
 const bad = (problem: string) => new ServiceError('bad_request', problem);
@@ -47,12 +48,13 @@ function keepExact(_key: string, value: unknown, context: { source?: string }): 
 // A double prints back its shortest text; up to 15 significant digits that text is the number that was written.
 function isExact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false;
-  if (Number.isInteger(value)) return Number.isSafeInteger(value);
+  if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
   const digits = source
     .replace(/[eE].*$/, '')
     .replace(/[-.]/g, '')
     .replace(/^0+/, '');
-  return digits.length <= 15;
+  // Too near to zero a double has fewer digits, or none at all.
+  return digits === '' || (digits.length <= 15 && Math.abs(value) >= smallestNormal);
 }
 
 function inspect(value: unknown, depth: number): void {
