@@ -127,6 +127,14 @@ describe('HTTP server of a service', () => {
     expect((await send('GET', '/things?branch_id=3&branch_id=4')).status).toBe(400);
   });
 
+  it('refuses a query that is no text, and takes the character that stands for what could not be read', async () => {
+    for (const query of ['a=%00', 'a%00=1', 'branch_id=%ff', 'a=1&a=%ed%a0%80'])
+      expect((await send('GET', `/things?${query}`)).body.errors).toEqual([expect.stringMatching(/^The query /)]);
+    expect((await send('GET', '/things?branch_id=%EF%BF%BD')).body.errors).toEqual([
+      expect.stringMatching(/^branch_id /),
+    ]);
+  });
+
   it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'application/json; charset=utf-16'])(
     'refuses a body of type %s',
     async (type) => {

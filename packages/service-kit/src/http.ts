@@ -177,7 +177,7 @@ function handler(declared: Route) {
     const answer = await declared.handle({
       call: res.locals.call,
       params: readParameters(params, req.params),
-      query: readParameters(query, { ...req.query }),
+      query: readParameters(query, queryOf(req)),
       body: () => {
         const read = readParameters(body, split().rest);
         // Without attributes nobody else looks at what is left under the resource's key.
@@ -200,6 +200,19 @@ function handler(declared: Route) {
       res.status(status).set('Content-Type', 'application/json; charset=utf-8').send(answer.text);
     else res.status(status).json(answer);
   };
+}
+
+// What can't be text is refused here rather than by a database, or found as another text than the one that was sent.
+function queryOf(req: Request): Record<string, unknown> {
+  const given = { ...req.query };
+  for (const [name, value] of Object.entries(given)) {
+    const text = [name, value].flat().join('');
+    if (text.includes('\u0000'))
+      throw new ServiceError('bad_request', 'The query holds U+0000, which no text may hold.');
+    if (text.includes('\ufffd') && !/%EF%BF%BD/i.test(req.url))
+      throw new ServiceError('bad_request', 'The query is not valid UTF-8.');
+  }
+  return given;
 }
 
 const hasBytes = (req: Request) => Buffer.isBuffer(req.body) && req.body.length > 0;

@@ -52,8 +52,19 @@ describe('readListQuery', () => {
     ['a value for null', 'description:null:x'],
     ['no value', 'name:eq'],
     ['nothing', ' '],
+    ['a bare word with a NUL', 'a\u0000b'],
+    ['a text with a NUL', 'name:eq:a\u0000b'],
+    ['a day that is not in the calendar', 'created_at:gt:2023-02-29'],
+    ['a day of the year 0', 'created_at:gt:0000-01-01'],
+    ['an hour that no day has', 'created_at:gt:2023-02-28T25:00:00Z'],
   ])('refuses %s', (_name, q) => {
     expect(errors({ q })[0]).toMatch(/^q/);
+  });
+
+  it('reads times with and without an offset', () => {
+    expect(
+      query({ q: ['created_at:gt:2024-02-29', 'created_at:lt:2024-02-29T23:30:00+01:00'] }).conditions,
+    ).toMatchObject([{ values: [new Date('2024-02-29T00:00:00Z')] }, { values: [new Date('2024-02-29T22:30:00Z')] }]);
   });
 
   it('refuses to sort by what is not a field', () => {

@@ -92,6 +92,7 @@ function unknownField(parameter: string, field: string, fields: Fields): Service
 
 function readCondition(text: string, fields: Fields, bareField: string): Condition {
   const [field = '', operator, ...more] = text.split(':');
+  if (text.includes('\u0000')) throw new ServiceError('bad_request', 'q: U+0000 is in no text.');
   if (operator === undefined) {
     if (text.trim() === '') throw new ServiceError('bad_request', 'q is empty; use field:operator:value or a word.');
     if (!Object.hasOwn(fields, bareField)) throw new ServiceError('bad_request', 'q: use field:operator:value.');
@@ -123,17 +124,24 @@ function readCondition(text: string, fields: Fields, bareField: string): Conditi
 }
 
 function readValue(text: string, type: Kind, field: string): Value {
-  if (type === 'text') {
-    if (text.includes('\u0000')) throw new ServiceError('bad_request', 'q: U+0000 is in no text.');
-    return text;
-  }
+  if (type === 'text') return text;
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   if (type === 'integer' && /^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) <= limits.int4) return Number(text);
-  if (type === 'time' && /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.test(text)) {
-    const time = new Date(text);
-    if (!Number.isNaN(time.getTime())) return time;
+  if (type === 'time') {
+    const time = readTime(text);
+    if (time) return time;
   }
   throw new ServiceError('bad_request', `q: ${text.slice(0, 80)} is no ${type}, which ${field} is.`);
+}
+
+// A day of the calendar that PostgreSQL has too; Date alone would take 30 February for 1 March, and knows a year 0.
+function readTime(text: string): Date | undefined {
+  const day = /^(\d{4}-\d\d-\d\d)(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.exec(text)?.[1];
+  if (day === undefined || day < '0001-01-02') return undefined;
+  const midnight = new Date(`${day}T00:00:00Z`);
+  const time = new Date(text);
+  const isReal = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+  return isReal && !Number.isNaN(time.getTime()) ? time : undefined;
 }
 
 export type Page<T> = { data: T[]; meta: { page: number; per_page: number; total_count: number; total_pages: number } };
