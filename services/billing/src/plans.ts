@@ -12,7 +12,6 @@ export const plans = {
 } as const satisfies Record<PlanName, { allowance: number; branching: boolean }>;
 
 export const billingStatuses = ['current', 'overdue', 'cancelled'] as const;
-export type BillingStatus = (typeof billingStatuses)[number];
 
 const graceSeconds = 7 * 86_400;
 
