@@ -1,5 +1,4 @@
-import { connect, type Socket } from 'node:net';
-import { limits } from '@almanac/service-kit/limits';
+import { connect } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -14,6 +13,7 @@ import {
   givenServices,
   type TestGateway,
 } from './given.ts';
+import { lines, send } from './raw.ts';
 
 let keys: TestKeys;
 let database: TestDatabase;
@@ -45,234 +45,19 @@ beforeEach(() => {
   services.answer(undefined);
 });
 
-type Raw = { text: string; status: number; closed: boolean; socket: Socket };
-
-/** Sends bytes and reads until the connection is closed or the condition holds. */
-function send(bytes: string | Buffer, to = gateway, until: (text: string) => boolean = () => false): Promise<Raw> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(to.port, '127.0.0.1');
-    let text = '';
-    const done = (closed: boolean) => {
-      clearTimeout(timer);
-      if (!closed) socket.destroy();
-      resolve({ text, status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), closed, socket });
-    };
-    const timer = setTimeout(() => reject(new Error(`nothing more after: ${text.slice(0, 500)}`)), 20_000);
-    socket.on('data', (chunk) => {
-      text += chunk.toString('latin1');
-      if (until(text)) done(false);
-    });
-    socket.on('error', () => {});
-    socket.on('close', () => done(true));
-    socket.write(bytes);
-  });
-}
-
-const lines = (...parts: string[]) => `${parts.join('\r\n')}\r\n\r\n`;
-const isErrorBody = (text: string) => {
-  const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as { error: unknown; errors: unknown[] };
-  return typeof body.error === 'string' && Array.isArray(body.errors) && body.errors.length > 0;
-};
-
-describe('framing', () => {
-  const smuggled = 'GET /api/v1/smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
-  const post = (...headers: string[]) => ['POST /api/v1/domains HTTP/1.1', 'Host: a', ...headers];
-  it.each([
-    ['both lengths', `${lines(...post('Content-Length: 5', 'Transfer-Encoding: chunked'))}0\r\n\r\n${smuggled}`],
-    ['two lengths', lines(...post('Content-Length: 5', 'Content-Length: 6')) + smuggled],
-    ['the same length twice', lines(...post('Content-Length: 5', 'Content-Length: 5')) + smuggled],
-    ['a signed length', `${lines(...post('Content-Length: +2'))}{}${smuggled}`],
-    ['a list of lengths', `${lines(...post('Content-Length: 2, 2'))}{}${smuggled}`],
-    ['an unknown encoding', `${lines(...post('Transfer-Encoding: xchunked'))}0\r\n\r\n${smuggled}`],
-    ['an encoding before chunked', `${lines(...post('Transfer-Encoding: gzip, chunked'))}0\r\n\r\n${smuggled}`],
-    ['chunked twice', `${lines(...post('Transfer-Encoding: chunked, chunked'))}0\r\n\r\n${smuggled}`],
-    [
-      'two encodings',
-      `${lines(...post('Transfer-Encoding: chunked', 'Transfer-Encoding: identity'))}0\r\n\r\n${smuggled}`,
-    ],
-    ['an obfuscated encoding', `${lines(...post('Transfer-Encoding:\x0bchunked'))}0\r\n\r\n${smuggled}`],
-    ['identity', lines(...post('Transfer-Encoding: identity')) + smuggled],
-    ['a space before the colon', `${lines(...post('Content-Length : 2'))}{}${smuggled}`],
-    ['bare line feeds', `${post('Content-Length: 2').join('\n')}\n\n{}${smuggled}`],
-    ['a folded header', lines(...post('X-A: b', ' c')) + smuggled],
-    ['a NUL in a header', lines(...post('X-A: b\0c')) + smuggled],
-    ['no colon', lines(...post('Nonsense')) + smuggled],
-    ['a chunk size that is none', `${lines(...post('Transfer-Encoding: chunked'))}zz\r\n${smuggled}`],
-    ['a chunk size beyond numbers', `${lines(...post('Transfer-Encoding: chunked'))}fffffffffffffffff\r\n${smuggled}`],
-    [
-      'a line feed in a chunk extension',
-      `${lines(...post('Transfer-Encoding: chunked'))}1;a\nb\r\nx\r\n0\r\n\r\n${smuggled}`,
-    ],
-    ['chunks in HTTP/1.0', lines('POST /api/v1/domains HTTP/1.0', 'Host: a', 'Transfer-Encoding: chunked') + smuggled],
-    ['no host', lines('GET /api/v1/domains HTTP/1.1') + smuggled],
-    ['two hosts', lines('GET /api/v1/domains HTTP/1.1', 'Host: a', 'Host: b') + smuggled],
-    [
-      'two Authorization headers',
-      lines('GET /api/v1/domains HTTP/1.1', 'Host: a', 'Authorization: Bearer a', 'Authorization: Bearer b') + smuggled,
-    ],
-    ['an absolute target', lines('GET http://evil.test/admin HTTP/1.1', 'Host: a') + smuggled],
-    ['the HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['TLS', Buffer.from('16030100a5010000a1030300', 'hex')],
-    ['no HTTP at all', 'hello\r\n\r\n'],
-    ['an unknown version', lines('GET /api/v1/domains HTTP/9.9', 'Host: a')],
-  ])('refuses %s and closes', async (_what, bytes) => {
-    const answer = await send(bytes);
-    expect([answer.status, answer.closed]).toEqual([400, true]);
-    expect(isErrorBody(answer.text)).toBe(true);
-    expect(answer.text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
-    expect(services.reached).toEqual([]);
-  });
-
-  it('refuses a tunnel', async () => {
-    const answer = await send(lines('CONNECT evil.test:443 HTTP/1.1', 'Host: evil.test:443'));
-    expect([answer.status, answer.closed]).toEqual([405, true]);
-  });
-
-  it.each([
-    ['h2c', ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA']],
-    ['websocket', ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: x', 'Sec-WebSocket-Version: 13']],
-  ])('ignores an upgrade to %s', async (_what, headers) => {
-    const request = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth, ...headers);
-    const answer = await send(request, gateway, (text) => text.includes('{}'));
-    expect(answer.status).toBe(200);
-    expect(services.reached[0]?.headers.upgrade).toBeUndefined();
-    expect(services.reached[0]?.headers['http2-settings']).toBeUndefined();
-  });
-
-  it('answers requests in a row on one connection, each once', async () => {
-    const one = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth);
-    const answer = await send(one.repeat(5), gateway, (text) => (text.match(/HTTP\/1\.1 200/g) ?? []).length === 5);
-    expect(answer.status).toBe(200);
-    expect(services.reached).toHaveLength(5);
-  });
-
-  it('takes headers named like parts of objects', async () => {
-    const odd = ['__proto__: 1', 'constructor: 2', 'toString: 3', 'hasOwnProperty: 4'];
-    const request = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth, ...odd, 'Connection: close');
-    expect((await send(request)).status).toBe(200);
-    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-    expect((await callWith(gateway, token, 'GET', '/api/v1/domains')).status).toBe(200);
-  });
-
-  it('does not send on what a client names hop by hop, but frames as it was framed', async () => {
-    const body = '{"a":1}';
-    const request = lines(
-      'POST /api/v1/domains HTTP/1.1',
-      'Host: a',
-      auth,
-      'Connection: close, X-Secret, Content-Length',
-      'X-Secret: 1',
-      `Content-Length: ${body.length}`,
-    );
-    expect((await send(request + body)).status).toBe(200);
-    expect(services.reached[0]).toMatchObject({ body });
-    expect(services.reached[0]?.headers['x-secret']).toBeUndefined();
-  });
-
-  it('passes a chunked body on', async () => {
-    const head = lines(
-      'POST /api/v1/domains HTTP/1.1',
-      'Host: a',
-      auth,
-      'Transfer-Encoding: chunked',
-      'Connection: close',
-    );
-    expect((await send(`${head}3\r\n{"a\r\n4\r\n":1}\r\n0\r\n\r\n`)).status).toBe(200);
-    expect(services.reached[0]?.body).toBe('{"a":1}');
-  });
-});
-
-describe('sizes', () => {
-  const headersOf = (bytes: number) => {
-    const fixed = ['Host: a', auth, 'Connection: close'];
-    const used = fixed.reduce((sum, line) => sum + line.length + 2, 0);
-    return [...fixed, `X-Filler: ${'x'.repeat(bytes - used - 'X-Filler: '.length - 2)}`];
-  };
-  const target = (bytes: number) => `/api/v1/domains?q=${'x'.repeat(bytes - '/api/v1/domains?q='.length)}`;
-
-  it('takes headers of 16 kB and not a byte more', async () => {
-    const at = await send(lines('GET /api/v1/domains HTTP/1.1', ...headersOf(limits.headerBytes)));
-    expect(at.status).toBe(200);
-    const over = await send(lines('GET /api/v1/domains HTTP/1.1', ...headersOf(limits.headerBytes + 1)));
-    expect([over.status, isErrorBody(over.text)]).toEqual([431, true]);
-    const wayOver = await send(lines('GET /api/v1/domains HTTP/1.1', ...headersOf(limits.headerBytes * 10)));
-    expect([wayOver.status, isErrorBody(wayOver.text)]).toEqual([431, true]);
-  });
-
-  it('takes an address of 8 kB and not a byte more', async () => {
-    const get = (bytes: number) => send(lines(`GET ${target(bytes)} HTTP/1.1`, 'Host: a', auth, 'Connection: close'));
-    expect((await get(limits.urlBytes)).status).toBe(200);
-    const over = await get(limits.urlBytes + 1);
-    expect([over.status, isErrorBody(over.text)]).toEqual([414, true]);
-    const wayOver = await get(limits.urlBytes * 20);
-    expect([wayOver.status, isErrorBody(wayOver.text)]).toEqual([414, true]);
-  });
-
-  it('refuses a JSON body that says it is larger than 1 MB before a byte of it is read, and before it asks for a token', async () => {
-    const head = (bytes: number, ...more: string[]) =>
-      lines('POST /api/v1/domains HTTP/1.1', 'Host: a', `Content-Length: ${bytes}`, 'Connection: close', ...more);
-    const over = await send(head(limits.jsonBodyBytes + 1), gateway, (text) => text.includes('}'));
-    expect([over.status, isErrorBody(over.text)]).toEqual([413, true]);
-    const at = await send(head(limits.jsonBodyBytes, auth) + 'x'.repeat(limits.jsonBodyBytes));
-    expect(at.status).toBe(200);
-  });
-
-  it('refuses an upload that says it is larger than 5 GB', async () => {
-    const request = lines(
-      'PUT /api/v1/imports/1/tables/1/file HTTP/1.1',
-      'Host: a',
-      `Content-Length: ${limits.uploadBytes + 1}`,
-    );
-    expect((await send(request, gateway, (text) => text.includes('}'))).status).toBe(413);
-  });
-
-  it.each(['gzip', 'br', 'deflate', 'gzip, gzip', 'zstd', 'GZIP'])('takes no body encoded as %s', async (encoding) => {
-    const answer = await callWith(gateway, token, 'POST', '/api/v1/domains', {
-      body: 'x',
-      headers: { 'content-encoding': encoding },
-    });
-    expect(answer.status).toBe(415);
-    expect(services.reached).toEqual([]);
-  });
-});
-
-describe('Expect', () => {
-  const head = (...more: string[]) =>
-    lines('POST /api/v1/domains HTTP/1.1', 'Host: a', 'Content-Length: 2', 'Expect: 100-continue', ...more);
-
-  it('asks for the body only when it will be forwarded', async () => {
-    const socket = connect(gateway.port, '127.0.0.1');
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk;
-      if (text.endsWith('100 Continue\r\n\r\n')) socket.write('{}');
-    });
-    socket.write(head(auth));
-    await eventually(() => expect(text).toContain('HTTP/1.1 200'));
-    socket.destroy();
-    expect(services.reached[0]).toMatchObject({ body: '{}' });
-    expect(services.reached[0]?.headers.expect).toBeUndefined();
-  });
-
-  it('refuses without asking for the body', async () => {
-    const answer = await send(head());
-    expect([answer.status, answer.text.includes('100 Continue')]).toEqual([401, false]);
-  });
-});
-
 describe('clients that stand still', () => {
   it.each([
     ['send nothing', ''],
     ['send half a head', 'GET /api/v1/domains HTTP/1.1\r\nHost: a\r\n'],
   ])('are cut when they %s', async (_what, bytes) => {
-    const answer = await send(bytes, impatient);
+    const answer = await send(impatient, bytes);
     expect(answer.closed).toBe(true);
     expect([0, 408]).toContain(answer.status);
   });
 
   it('are cut when they send half a body, and nothing is left upstream', async () => {
     const head = lines('POST /api/v1/domains HTTP/1.1', 'Host: a', auth, 'Content-Length: 100');
-    const many = await Promise.all(Array.from({ length: 50 }, () => send(`${head}{"a":`, impatient)));
+    const many = await Promise.all(Array.from({ length: 50 }, () => send(impatient, `${head}{"a":`)));
     expect(many.every(({ closed }) => closed)).toBe(true);
     expect(services.reached).toEqual([]);
     expect(await openExchanges(impatient)).toBe(0);

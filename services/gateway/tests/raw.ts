@@ -1,0 +1,38 @@
+// Requests as bytes: what no HTTP client would send.
+import { connect } from 'node:net';
+import type { TestGateway } from './given.ts';
+
+export type Raw = { text: string; status: number; closed: boolean };
+
+/** Sends bytes and reads until the connection is closed or the condition holds. */
+export function send(
+  to: TestGateway,
+  bytes: string | Buffer,
+  until: (text: string) => boolean = () => false,
+): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(to.port, '127.0.0.1');
+    let text = '';
+    const done = (closed: boolean) => {
+      clearTimeout(timer);
+      if (!closed) socket.destroy();
+      resolve({ text, status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), closed });
+    };
+    const timer = setTimeout(() => reject(new Error(`nothing more after: ${text.slice(0, 500)}`)), 20_000);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      if (until(text)) done(false);
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => done(true));
+    socket.write(bytes);
+  });
+}
+
+/** Lines of a head, with its end. */
+export const lines = (...parts: string[]) => `${parts.join('\r\n')}\r\n\r\n`;
+/** Whether an answer's body is the contract's. */
+export const isErrorBody = (text: string) => {
+  const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as { error: unknown; errors: unknown[] };
+  return typeof body.error === 'string' && Array.isArray(body.errors) && body.errors.length > 0;
+};
