@@ -38,6 +38,8 @@ export function createSigningKeys({ identityUrl, logger, reloadMs = 60_000 }: Op
 
   return {
     getKey: async (header, token) => {
+      // Identity's tokens name their key; one that doesn't isn't tried with whatever keys there are.
+      if (header.kid === undefined) throw new errors.JWKSNoMatchingKey();
       try {
         return await remote(header, token);
       } catch (error) {
