@@ -8,7 +8,7 @@ import { readPath } from '../route-matcher.ts';
 import type { ApiRoute } from '../routes.ts';
 import { contextFor, recallContext } from '../tokens/call-contexts.ts';
 import { readBearer, requireScope, type Token } from '../tokens/token.ts';
-import { type Exchange, refuse } from './exchange.ts';
+import { type Exchange, expectAnswer, refuse } from './exchange.ts';
 import { clientAddress, forwardedHeaders } from './forwarded-headers.ts';
 import { hasBody, sizeProblem } from './framing.ts';
 
@@ -87,7 +87,8 @@ async function admit(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, t
 function forward(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, context: string): void {
   const { req, requestId } = exchange;
   const { timeouts } = ctx.config;
-  exchange.answerDue = performance.now() + (route.method === 'GET' ? timeouts.readMs : timeouts.writeMs);
+  exchange.isUpload = route.upload;
+  expectAnswer(exchange, route.method === 'GET' ? timeouts.readMs : timeouts.writeMs);
   req.headers = forwardedHeaders(req.headers, {
     requestId,
     context,

@@ -20,6 +20,8 @@ export type Exchange = {
   ticket?: Ticket;
   /** Whether the client waits for `100 Continue` before it sends the body. */
   expectsContinue: boolean;
+  /** The body is a file: it may take as long as it moves. */
+  isUpload: boolean;
   /** When the first byte of a service's answer is due (performance.now); set while we wait for it. */
   answerDue?: number;
   upstreamRequest?: ClientRequest;
@@ -49,12 +51,22 @@ export function openExchange(
     startedAt,
     path: query === -1 ? url : url.slice(0, query),
     expectsContinue,
+    isUpload: false,
     wasRetried: false,
     isLast,
     progress: { read: req.socket.bytesRead, written: req.socket.bytesWritten, at: startedAt },
   };
   req.exchange = exchange;
   return exchange;
+}
+
+/** The answer is due `ms` from now; that of an upload, once all of it has come. */
+export function expectAnswer(exchange: Exchange, ms: number): void {
+  const expect = () => {
+    if (!exchange.res.headersSent) exchange.answerDue = performance.now() + ms;
+  };
+  if (exchange.isUpload && !exchange.req.complete) exchange.req.once('end', expect);
+  else expect();
 }
 
 /** Makes this the last answer of its connection. */

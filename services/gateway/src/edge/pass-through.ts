@@ -5,7 +5,7 @@ import { limits } from '@almanac/service-kit/limits';
 import type { UpstreamName } from '../config.ts';
 import type { GatewayContext } from '../context.ts';
 import { readPath } from '../route-matcher.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, expectAnswer } from './exchange.ts';
 import { clientAddress, forwardedHeaders } from './forwarded-headers.ts';
 import { sizeProblem } from './framing.ts';
 
@@ -44,7 +44,8 @@ export function passThrough(ctx: GatewayContext, exchange: Exchange, found: Pass
   const problem = sizeProblem(req, found.limit);
   if (problem) throw problem;
   const { timeouts } = ctx.config;
-  exchange.answerDue = performance.now() + timeouts.readMs;
+  exchange.isUpload = req.method === 'PUT';
+  expectAnswer(exchange, timeouts.readMs);
   req.headers = forwardedHeaders(req.headers, {
     requestId,
     clientAddress: clientAddress(req, ctx.config.trustedHops),

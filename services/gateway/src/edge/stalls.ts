@@ -20,7 +20,7 @@ export function findStall(
   const moved = bytesRead - progress.read >= progressBytes || bytesWritten - progress.written >= progressBytes;
   if (moved || !isWaitingForClient) exchange.progress = { read: bytesRead, written: bytesWritten, at: now };
   if (exchange.answerDue !== undefined && req.complete && now > exchange.answerDue) return 'slow service';
-  if (isReceiving && !exchange.route?.upload && now - exchange.startedAt > timeouts.clientMs) return 'slow request';
+  if (isReceiving && !exchange.isUpload && now - exchange.startedAt > timeouts.clientMs) return 'slow request';
   if (!isWaitingForClient || now - exchange.progress.at <= timeouts.clientMs) return undefined;
   return isReceiving ? 'slow request' : 'slow reader';
 }
