@@ -86,7 +86,7 @@ const ofUsers = (ctx: Context): Route[] => [
     handle: async ({ call, attributes }) => createBranch(ctx, call, attributes),
   }),
   route({
-    tag: 'Branches',
+    ...common,
     method: 'POST',
     path: '/branches/set_current_branch',
     summary: 'Set the branch on which the calling user works',

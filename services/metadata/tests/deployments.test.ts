@@ -51,6 +51,20 @@ const act = (user: Api, id: number, action: string, body?: unknown) =>
   user.send('POST', `/deployments/${id}/${action}`, body);
 
 describe('a deployment', () => {
+  it('takes its body nested, flat and with bracket keys', async () => {
+    const { id } = await givenTable(account, 'Codes');
+    for (const body of [
+      { deployment: { branch_id: account.mainId, table_definition_ids: [id] } },
+      { 'deployment[branch_id]': account.mainId, 'deployment[table_definition_ids][]': [id] },
+    ]) {
+      const made = await creator.post('/deployments', body);
+      const { status, comment } = await creator.post(`/deployments/${made.id}/send_request`, {
+        deployment: { comment: 'Please' },
+      });
+      expect({ status, comment }).toEqual({ status: 'requested', comment: 'Please' });
+    }
+  });
+
   it('goes from created to deployed with its diffs, and leaves its tables in service', async () => {
     const countries = await givenTable(account, 'Countries', [
       { ...keyColumn, valid_values: 'CH|DE' },

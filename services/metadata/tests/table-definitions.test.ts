@@ -187,7 +187,7 @@ describe('table definitions', () => {
 });
 
 describe('column definitions', () => {
-  it('are listed in their order for one table, which must be named', async () => {
+  it('are listed in their order for one table, or all of the account', async () => {
     const table = await givenTable(account, 'Codes', [keyColumn, { name: 'Name', data_type: 'varchar' }]);
     const { data } = await api.get(`/column_definitions?table_definition_id=${table.id}`);
     expect(data).toMatchObject([
@@ -195,7 +195,10 @@ describe('column definitions', () => {
       { name: 'Name', data_type: 'string', length: 255, is_primary_key: false, position: 2 },
     ]);
     expect(await api.get(`/column_definitions/${data[0].id}`)).toEqual(data[0]);
-    expect((await api.send('GET', '/column_definitions')).status).toBe(400);
+    const all = await api.get('/column_definitions?sort=-id&per_page=2');
+    expect(all.data).toEqual([data[1], data[0]]);
+    const { data: same } = await api.get(`/column_definitions?q=table_definition_id:eq:${table.id}`);
+    expect(same).toEqual(data);
     expect((await api.get('/column_definitions?table_definition_id=999999')).data).toEqual([]);
     expect((await api.get(`/column_definitions?table_definition_id=${table.id}&sort=-name`)).data[0].name).toBe('code');
   });

@@ -43,8 +43,8 @@ const readableByEverybody = (ctx: Context): Route[] => [
     ...common,
     method: 'GET',
     path: '/column_definitions',
-    summary: 'List the columns of a table definition',
-    query: { ...listParameters, table_definition_id: idTextSchema },
+    summary: 'List column definitions: those of one table in its order, or all',
+    query: { ...listParameters, table_definition_id: idTextSchema.optional() },
     response: pageSchema(columnSchema),
     handle: async ({ call, query: { table_definition_id, ...query } }) =>
       listColumnDefinitions(ctx, call, readListQuery(query, columnFilters), table_definition_id),

@@ -19,6 +19,7 @@ import { type ColumnShape, type GivenColumn, settleColumn } from './column-rules
 
 export const columnFilters = {
   id: 'integer',
+  table_definition_id: 'integer',
   name: 'text',
   data_type: 'text',
   length: 'integer?',
@@ -33,19 +34,16 @@ export const columnFilters = {
   updated_at: 'time',
 } as const;
 
-/** Lists the columns of one table, in its order unless another is asked for. */
+/** Lists the columns of one table, in its order unless another is asked for; without a table, all columns. */
 export async function listColumnDefinitions(
   ctx: Context,
   call: CallContext,
   list: ListQuery,
-  tableDefinitionId: number,
+  tableDefinitionId: number | undefined,
 ): Promise<Page<ColumnDefinition>> {
-  const where = {
-    account_id: call.accountId,
-    table_definition_id: tableDefinitionId,
-    ...prismaWhere(list.conditions),
-  };
-  const orderBy = list.sort ? prismaOrderBy(list) : inOrder;
+  const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
+  const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions) };
+  const orderBy = list.sort || tableDefinitionId === undefined ? prismaOrderBy(list) : inOrder;
   const [data, total] = await Promise.all([
     ctx.prisma.column_definition.findMany({ where, select: columnFields, orderBy, ...window(list) }),
     ctx.prisma.column_definition.count({ where }),

@@ -10,7 +10,7 @@ import { createDeployment, deploymentFilters, getDeployment, listDeployments, ta
 
 const params = { id: idTextSchema };
 const commented = { comment: descriptionSchema.optional() };
-const common = { tag: 'Deployments', user: true, branching: true } as const;
+const common = { tag: 'Deployments', resource: 'deployment', user: true, branching: true } as const;
 const mostTables = 1000;
 
 export function deploymentRoutes(ctx: Context): Route[] {
