@@ -48,6 +48,7 @@ describe('readAttributes', () => {
       kind: 'bad_request',
       errors: ['Name must be a string'],
     });
+    expect(failure(() => readAttributes(attributes, { name: 'a', load_type: 5 })).kind).toBe('bad_request');
     expect(failure(() => readAttributes(attributes, { name: 'a', id: 1, constructor: 2 }))).toEqual({
       kind: 'bad_request',
       errors: ['id is not a known property.', 'constructor is not a known property.'],

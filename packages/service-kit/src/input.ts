@@ -63,7 +63,9 @@ function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[]
   if (isAttribute && (missing || (at === null && issue.code === 'invalid_type')))
     return [{ kind: 'validation_failed', sentence: `${label} can't be blank` }];
   if (missing) return [{ kind: 'bad_request', sentence: `${label} is required.` }];
-  const ruleBroken = isAttribute && issue.code !== 'invalid_type' && issue.code !== 'invalid_union';
+  // A word that is not in the list breaks a rule; a number where a word belongs is of the wrong type.
+  const strange = issue.code === 'invalid_value' && !issue.values.some((known) => typeof known === typeof at);
+  const ruleBroken = isAttribute && issue.code !== 'invalid_type' && issue.code !== 'invalid_union' && !strange;
   const kind = ruleBroken ? 'validation_failed' : 'bad_request';
   return [{ kind, sentence: `${label} ${phrase(issue)}` }];
 }
