@@ -37,7 +37,7 @@ describe('an import', () => {
           unchanged: 0,
           rejected: 0,
           bytes: 31,
-          duration_ms: expect.any(Number),
+          duration: expect.any(Number),
         },
       ],
       [
@@ -50,7 +50,7 @@ describe('an import', () => {
           unchanged: 0,
           rejected: 0,
           bytes: 21,
-          duration_ms: expect.any(Number),
+          duration: expect.any(Number),
         },
       ],
     ]);

@@ -70,7 +70,7 @@ export const importTableSchema = z.object({
       unchanged: count,
       rejected: count,
       bytes: count,
-      duration_ms: count,
+      duration: count.meta({ description: 'Milliseconds.' }),
     })
     .nullable(),
   rejections: z.array(rejectionSchema).meta({ description: 'The first 100.' }),
@@ -207,6 +207,6 @@ function metricsOf(row: import_table): z.input<typeof importTableSchema>['metric
     unchanged: Number(row.rows_unchanged),
     rejected: Number(row.rows_rejected),
     bytes: Number(row.object_size),
-    duration_ms: Number(row.duration_ms),
+    duration: Number(row.duration_ms),
   };
 }
