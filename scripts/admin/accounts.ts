@@ -58,8 +58,14 @@ export async function updateAccount(operator: Operator, accountId: number, chang
   const caller = { accountId };
   await operator.service('identity').GetAccount(caller, {}); // an unknown account is said to be unknown
   const books = await operator.service('billing').UpdateAccountBilling(caller, changes);
-  return { id: accountId, ...books };
+  return { id: accountId, ...shown(books) };
 }
+
+// On the wire no time is an empty text; for a reader of JSON it is null.
+const shown = <T extends { overdue_since: string }>(books: T) => ({
+  ...books,
+  overdue_since: books.overdue_since || null,
+});
 
 /** All accounts with plan, state and this month's usage. */
 export async function listAccounts(operator: Operator) {
@@ -68,7 +74,7 @@ export async function listAccounts(operator: Operator) {
   const listed = [];
   for (const { id, name, status, created_at } of accounts) {
     const books = await billing.GetAccountBilling({ accountId: id }, {});
-    listed.push({ id, name, status, created_at, ...books });
+    listed.push({ id, name, status, created_at, ...shown(books) });
   }
   return listed;
 }

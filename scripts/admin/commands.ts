@@ -100,7 +100,7 @@ export const commands = {
 type Books = {
   plan: string;
   billing_status: string;
-  overdue_since: string;
+  overdue_since: string | null;
   overage_enabled: boolean;
   allowance: number;
   calls: number;
