@@ -203,6 +203,8 @@ describe('HTTP server of a service', () => {
     expect(paths['/api/v1/things/{id}']?.patch).toMatchObject({
       security: [{ oauth2: ['api:write'] }],
       parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }],
+      requestBody: { required: true },
+      responses: { 402: expect.anything(), 413: expect.anything(), 415: expect.anything(), 422: expect.anything() },
     });
     expect((await fetch(`${url}/metrics`)).status).toBe(200);
   });

@@ -31,7 +31,14 @@ function parameters(declared: Route): Json[] {
       const required = where === 'path' || !(schema as z.ZodType).safeParse(undefined).success;
       return { name, in: where, required, schema: json, ...(description ? { description } : {}) };
     });
-  return [...of(declared.params, 'path'), ...of(declared.query, 'query')];
+  const headers = Object.entries(declared.requestHeaders ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    schema: { type: 'string' },
+    description,
+  }));
+  return [...of(declared.params, 'path'), ...of(declared.query, 'query'), ...headers];
 }
 
 function requestBody(declared: Route): Json | undefined {
@@ -46,7 +53,9 @@ function requestBody(declared: Route): Json | undefined {
       : (declared.attributes ?? {});
   const shape = { ...(declared.body ?? {}), ...attributes };
   if (Object.keys(shape).length === 0) return undefined;
-  return { required: true, content: { 'application/json': { schema: asSchema(z.strictObject(shape), 'input') } } };
+  const schema = z.strictObject(shape);
+  const required = declared.attributes !== undefined || !schema.safeParse({}).success;
+  return { required, content: { 'application/json': { schema: asSchema(schema, 'input') } } };
 }
 
 function operation(declared: Route, service: string): Json {
@@ -68,11 +77,17 @@ function operation(declared: Route, service: string): Json {
       [status]: success,
       '400': errorAnswer('Missing or invalid parameters.'),
       '401': errorAnswer('Invalid or missing token, or no user context where one is needed.'),
-      '402': errorAnswer('Billing overdue; writes are blocked.'),
+      ...(declared.method === 'GET' ? {} : { '402': errorAnswer('Billing overdue; writes are blocked.') }),
       '403': errorAnswer('The scope or the right is missing.'),
       '404': errorAnswer('No such resource in this account.'),
+      ...(declared.requestHeaders?.['If-Match']
+        ? { '412': errorAnswer('Changed since: If-Match does not match.') }
+        : {}),
+      ...(body ? { '413': errorAnswer('The body is larger than the limit.') } : {}),
+      ...(body && !declared.raw ? { '415': errorAnswer('The body is no application/json in UTF-8.') } : {}),
       ...(declared.method === 'GET' ? {} : { '422': errorAnswer('A rule is broken; every problem is listed.') }),
-      '429': errorAnswer('The allowance is used up.'),
+      '429': errorAnswer('The allowance is used up; see Retry-After.'),
+      '500': errorAnswer('Something failed on the side of the service.'),
       '503': errorAnswer('Not available just now; see Retry-After.'),
     },
   };
@@ -107,7 +122,12 @@ export function mergeOpenApi(fragments: Pick<OpenApiDocument, 'paths'>[], server
       title: 'Almanac REST API',
       version: 'v1',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      description: 'Reference data management: typed tables, controlled change, one API.',
+      description: [
+        'Reference data management: typed tables, controlled change, one API.',
+        'A body may be nested as shown (`{"domain": {"name": "x"}}`), flat (`{"name": "x"}`) or with bracket keys (`{"domain[name]": "x"}`).',
+        'Collections take `page`, `per_page` (at most 1000), `q` (`field:operator:value`, repeatable, or a bare word) and `sort` (`field` or `-field`).',
+        'Every answer carries `X-Request-Id`; counted calls also `X-Allowance-Limit`, `X-Allowance-Remaining` and `X-Allowance-Reset`. GET answers HEAD too.',
+      ].join('\n\n'),
     },
     servers: [{ url: serverUrl }],
     paths,

@@ -65,6 +65,8 @@ export type RouteDeclaration<
   raw?: boolean;
   bodyLimit?: number;
   status?: 200 | 201 | 204;
+  /** Request headers the handler understands, for the document: name to description. */
+  requestHeaders?: { 'If-Match'?: string; 'Idempotency-Key'?: string };
   response?: z.ZodType;
   /** An extension to the contract. */
   extension?: boolean;

@@ -18,7 +18,7 @@ const accountSchema = z.object({
   usage: z.object({
     period_start: timeSchema,
     period_end: timeSchema,
-    calls: z.int(),
+    calls: z.int().meta({ description: 'Calls of this month before this one.' }),
     allowance: z.int(),
     overage_calls: z.int(),
   }),

@@ -148,6 +148,9 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data',
       tag,
       summary: 'Create a row',
+      requestHeaders: {
+        'Idempotency-Key': 'A repeated request with the same key answers the first one’s row, for 24 hours.',
+      },
       body: { table_definition_id: idSchema, record: recordSchema },
       status: 201,
       response: z.object({ record: row, message: z.string() }),
@@ -164,6 +167,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/{id}',
       tag,
       summary: 'Change columns of a row',
+      requestHeaders: { 'If-Match': 'The ETag of the record; 412 when it has changed since.' },
       description:
         'Changes only the columns that `record` names. `If-Match` with the ETag of the record guards against lost updates.',
       params: { id: recordIdText },

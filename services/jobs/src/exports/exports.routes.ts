@@ -46,6 +46,7 @@ export function exportRoutes(ctx: Context): Route[] {
       path: '/exports',
       tag,
       summary: 'Export a table',
+      requestHeaders: { 'Idempotency-Key': 'A repeated request with the same key answers the first one’s export.' },
       description:
         'Runs in the background: ask GET /exports/{id} until the status is completed. Idempotency-Key is honoured for 24 hours.',
       resource: 'export',

@@ -52,6 +52,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports',
       tag,
       summary: 'Open an import',
+      requestHeaders: { 'Idempotency-Key': 'A repeated request with the same key answers the first one’s import.' },
       description:
         'Then add tables, upload their files and call upload_complete. Idempotency-Key is honoured for 24 hours.',
       resource: 'import',
