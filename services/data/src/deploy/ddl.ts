@@ -49,7 +49,7 @@ export function changeTable(
 }
 
 // Vacuumed after a small share of rows has changed: at the defaults, pages under heavy updates cost twice the CPU.
-const storage = [
+export const storage = [
   'autovacuum_vacuum_scale_factor = 0.02',
   'autovacuum_vacuum_threshold = 500',
   'autovacuum_analyze_scale_factor = 0.02',

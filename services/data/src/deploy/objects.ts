@@ -14,15 +14,15 @@ import {
   foreignKeyIndex,
   keyConstraint,
   requiredConstraint,
-  schemaName,
   tableName,
+  tableSchema,
   updatedIndex,
   valuesConstraint,
 } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { typeOf } from '../values/value-types.ts';
 
-export type Shape = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'>;
+export type Shape = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'> & { loading?: number };
 
 export type TableObject = {
   kind: 'index' | 'check' | 'key' | 'foreign key';
@@ -63,7 +63,7 @@ function index(table: Shape, name: string, columns: string, on: Column[]): Table
     kind: 'index',
     signature: `${create} on ${types(on)}`,
     create,
-    drop: `drop index ${schemaName(table.branch_id)}.${name}`,
+    drop: `drop index ${tableSchema(table)}.${name}`,
   };
 }
 

@@ -13,6 +13,7 @@ const lockClass = "hashtext('almanac.data.staging')";
 
 export type Staging = {
   name: string;
+  number: number;
   /** The physical table it is meant for. */
   target: string;
   rows: number;
@@ -54,7 +55,7 @@ export async function stage(
       await sql("set statement_timeout = '3600s'");
       await sql("select pg_advisory_lock(hashtext('almanac.data.load'), $1::int)", [tableDefinitionId]);
     };
-    return { name, target, rows: count, lockTable, drop: release };
+    return { name, number, target, rows: count, lockTable, drop: release };
   } catch (error) {
     await release().catch(() => {});
     throw error;
@@ -77,8 +78,10 @@ async function copyInto(
     await sql(createStagingSql(name, options.fileColumns.length));
     const count = await copy(client, copyStagingSql(name, options), chunks);
     await sql('commit');
-    // Without statistics the planner would take a million rows for a handful.
+    // Without statistics the planner would take a million rows for a handful; a small sample will do.
+    await sql('set default_statistics_target = 10');
     await sql(`analyze ${name}`);
+    await sql('reset default_statistics_target');
     return count;
   } catch (error) {
     await client.query('rollback').catch(() => {});

@@ -43,7 +43,12 @@ function testSql(field: Field, test: Test, bind: Bind): string {
       const values =
         test.values.length === 0
           ? []
-          : [`${folded(field)} = any(array(select lower(v) from unnest(${bind(test.values, 'text[]')}) v))`];
+          : [
+              both(
+                spellingsSql(field, test.values, bind),
+                `${folded(field)} = any(array(select lower(v) from unnest(${bind(test.values, 'text[]')}) v))`,
+              ),
+            ];
       const none = test.blanks ? [isText(field) ? `(${x} is null or ${x} = '')` : `${x} is null`] : [];
       const either = [...values, ...none];
       return either.length === 0 ? 'false' : `(${either.join(' or ')})`;
@@ -86,10 +91,35 @@ function textSql(field: Field, operator: TextOperator, value: string, bind: Bind
     case 'endsWith':
       return like(`%${literally(value)}`);
     case 'equals':
-      return `${x} = lower(${bind(value, 'text')})`;
+      return both(spellingsSql(field, [value], bind), `${x} = lower(${bind(value, 'text')})`);
     case 'notEqual':
       return orNull(`${x} <> lower(${bind(value, 'text')})`);
   }
+}
+
+const both = (one: string | undefined, other: string) => (one === undefined ? other : `(${one} and ${other})`);
+
+const spellingsMaximum = 256;
+// Signs that are no ASCII letters but become one in lower case: the Kelvin sign, and I with a dot.
+const alsoBecome: Record<string, string> = { k: '\u212a', i: '\u0130' };
+
+// An index on the column itself can't ignore case. For short texts all ways to write them are few: asking for those first lets the
+// index find the rows, and the comparison that ignores case then has little left to do.
+function spellingsSql(field: Field, values: string[], bind: Bind): string | undefined {
+  if (!isText(field)) return undefined;
+  const spellings: string[] = [];
+  for (const value of values) {
+    if (!/^[ -~]*$/.test(value)) return undefined;
+    let own = [''];
+    for (const character of value) {
+      const lower = character.toLowerCase();
+      const ways = [...new Set([lower, character.toUpperCase(), alsoBecome[lower] ?? lower])];
+      own = own.flatMap((begun) => ways.map((way) => begun + way));
+      if (own.length + spellings.length > spellingsMaximum) return undefined;
+    }
+    spellings.push(...own);
+  }
+  return `${field.sql} = any(${bind(spellings, 'text[]')})`;
 }
 
 const bigintMaximum = 9223372036854775807n;

@@ -6,13 +6,21 @@ function id(number: number): string {
   return String(number);
 }
 
-type TablePlace = { branch_id: number; lineage_id: number };
+/** `loading`: the number of the load that is building the table anew, out of everybody's sight. */
+type TablePlace = { branch_id: number; lineage_id: number; loading?: number };
 
 /** The schema that holds the deployed tables of a branch. */
 export const schemaName = (branchId: number): string => `b_${id(branchId)}`;
 
 /** The physical table, with its schema. */
-export const tableName = (table: TablePlace): string => `${schemaName(table.branch_id)}.${bareTableName(table)}`;
+export const tableName = (table: TablePlace): string => `${tableSchema(table)}.${bareTableName(table)}`;
+
+/** The schema a table is in. */
+export const tableSchema = (table: TablePlace): string =>
+  table.loading === undefined ? schemaName(table.branch_id) : loadingSchema(table.loading);
+
+/** The schema in which a load builds a table anew before it takes the place of the empty one. */
+export const loadingSchema = (number: number): string => `l_${id(number)}`;
 
 /** The physical table inside its schema. */
 export const bareTableName = (table: { lineage_id: number }): string => `t_${id(table.lineage_id)}`;

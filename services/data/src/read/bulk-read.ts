@@ -72,6 +72,9 @@ function readRequest({ pattern, highWaterMark }: ReadRequest): Plan {
 
 type ExportColumn = { name: string; sql: string };
 
+// Most rows were never changed: their second time is the first one's text again, which saves a sixth of the whole export.
+const changedAt = `case when svc_updated_at = svc_created_at then created else ${systemInstant.textSql('svc_updated_at')} end`;
+
 /** The columns of an export: system columns first, then the table's own in their order. */
 export function exportColumns(
   table: Pick<DeployedTable, 'structure'>,
@@ -82,8 +85,8 @@ export function exportColumns(
   return [
     ...(incremental ? [{ name: 'svc_transaction_code', sql: code }] : []),
     { name: 'svc_sk', sql: 'svc_sk' },
-    { name: 'svc_created_at', sql: systemInstant.textSql('svc_created_at') },
-    { name: 'svc_updated_at', sql: systemInstant.textSql('svc_updated_at') },
+    { name: 'svc_created_at', sql: 'created' },
+    { name: 'svc_updated_at', sql: changedAt },
     ...table.structure.columns.map((column) => {
       const { family, textSql } = typeOf(column);
       const x = columnName(column);
@@ -99,5 +102,8 @@ export function copySql(table: DeployedTable, { incremental, mark }: Plan): stri
   const literal = quoteLiteral(mark);
   const columns = exportColumns(table, incremental, literal).map((column) => column.sql);
   const where = incremental ? `svc_updated_at > ${literal}::timestamptz` : 'not svc_is_deleted';
-  return `copy (select ${columns.join(', ')} from ${tableName(table)} where ${where} order by svc_sk) to stdout with (format csv, encoding 'UTF8')`;
+  const created = systemInstant.textSql('svc_created_at');
+  // OFFSET keeps the inner query whole, so that the text is made once.
+  const rows = `select *, ${created} as created from ${tableName(table)} where ${where} order by svc_sk offset 0`;
+  return `copy (select ${columns.join(', ')} from (${rows}) t) to stdout with (format csv, encoding 'UTF8')`;
 }

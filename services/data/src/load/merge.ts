@@ -1,0 +1,211 @@
+// Merges a staged file into its table: one try, one transaction, from the look at the catalogue to the kept result.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallContext } from '@almanac/service-kit/call-context';
+import type { Sql } from '@almanac/service-kit/database';
+import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import { tableName } from '../query/identifiers.ts';
+import type { Statement } from '../query/statement.ts';
+import { actorOf } from '../rows/actor.ts';
+import { type FreshTable, planFreshTable } from './fresh-table.ts';
+import { type LoadOptions, type LoadPlan, planLoad } from './load-options.ts';
+import { type Counts, findResult, type LoadResult, nothing, type RejectedValue } from './load-result.ts';
+import * as merge from './merge-sql.ts';
+import * as staged from './staged-sql.ts';
+import type { Staging } from './staging.ts';
+
+const shownRejections = 100;
+const takingAttempts = 40;
+
+export type How = {
+  /**
+   * References, and keys in an empty table, are left to the constraints, which check them anyway; when they object, the next try
+   * finds out which rows are meant.
+   */
+  trusting: boolean;
+  /** Into a table without rows: fill a new one and let it take the place (`fresh-table.ts`). */
+  fresh: boolean;
+  /** Keep other writers out. */
+  alone: boolean;
+};
+
+/** One try at merging a staged file, in one transaction. */
+export class Merge {
+  private readonly how: How;
+  private readonly sql: Sql;
+  private readonly call: CallContext;
+  private readonly options: LoadOptions;
+  private readonly staging: Staging;
+
+  constructor(sql: Sql, call: CallContext, options: LoadOptions, staging: Staging, how: How) {
+    this.how = how;
+    this.sql = sql;
+    this.call = call;
+    this.options = options;
+    this.staging = staging;
+  }
+
+  private async query(statement: Statement): Promise<{ rows: Record<string, unknown>[]; count: number }> {
+    const { rows, rowCount } = await this.sql(statement.text, statement.values);
+    return { rows, count: rowCount ?? 0 };
+  }
+
+  /** Answers the result, which is kept with what it did. */
+  async run(): Promise<LoadResult> {
+    const { sql, options, call } = this;
+    const table = await this.enter();
+    const plan = planLoad(table, options);
+    const { rows: begun } = await sql(
+      `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns)
+       values ($1::int, $2, $3::int, '{}', $4::text[]) on conflict do nothing returning true`,
+      [call.accountId, options.loadId, options.tableDefinitionId, options.fileColumns],
+    );
+    if (begun.length === 0) return (await findResult(sql, call.accountId, options.loadId)) as LoadResult;
+
+    const { rows: empty } = await sql(
+      `select not exists (select from ${tableName(table)} where not svc_is_deleted) as empty`,
+    );
+    const isEmpty = empty[0]?.empty as boolean;
+    const rejected = await this.reject(table, plan, isEmpty);
+    const result = await this.finish(table, plan, isEmpty, rejected);
+    await sql('update finished_load set result = $3::jsonb where account_id = $1::int and load_id = $2', [
+      call.accountId,
+      options.loadId,
+      JSON.stringify(result),
+    ]);
+    return result;
+  }
+
+  // SET LOCAL and LOCK take no snapshot: the first that does is the look at the catalogue, when deployments are kept out.
+  private async enter(): Promise<DeployedTable> {
+    const { sql, options, call } = this;
+    for (const setting of [
+      'statement_timeout = 0',
+      "lock_timeout = '60s'",
+      "work_mem = '128MB'",
+      'idle_in_transaction_session_timeout = 0',
+    ])
+      await sql(`set local ${setting}`);
+    const mode = this.how.alone || this.how.fresh ? 'share row exclusive' : 'row exclusive';
+    await sql(`lock table ${this.staging.target} in ${mode} mode`);
+    const { rows } = await this.query(catalogueSql.byId(call.accountId, options.tableDefinitionId));
+    const [table] = rows;
+    if (!table) throw notDeployed();
+    return table as DeployedTable;
+  }
+
+  // Answers how many rows were taken out of the staged file.
+  private async reject(table: DeployedTable, plan: LoadPlan, isEmpty: boolean): Promise<number> {
+    const { name } = this.staging;
+    const target = { accountId: this.call.accountId, loadId: this.options.loadId };
+    const keep = async (statement: Statement) => {
+      const { count } = await this.query(statement);
+      await this.query(staged.removeRejectedSql(name, target));
+      return count;
+    };
+    const { rows: counts } = await this.query(staged.countBrokenSql(name, plan));
+    let rejected = counts[0]?.broken === 0 ? 0 : await keep(staged.rejectBrokenSql(name, target, plan, this.options));
+    const trusting = this.how.trusting && rejected === 0;
+    if (plan.key.length > 0 && !(trusting && isEmpty)) {
+      const { rows: twice } = await this.query(staged.findDuplicatesSql(name, plan));
+      if (twice[0]?.found) rejected += await keep(staged.rejectDuplicatesSql(name, target, plan, this.options));
+    }
+    const orphans = trusting ? undefined : staged.findOrphansSql(name, table, plan);
+    if (orphans) {
+      const { rows: found } = await this.query(orphans);
+      if (found[0]?.found) rejected += await keep(staged.rejectOrphansSql(name, target, table, plan, this.options));
+    }
+    return rejected;
+  }
+
+  private async finish(table: DeployedTable, plan: LoadPlan, isEmpty: boolean, rejected: number): Promise<LoadResult> {
+    const { sql, options, staging } = this;
+    const base = { rows_read: staging.rows, rejected, rejections: rejected > 0 ? await this.firstRejections() : [] };
+    const failed = (error: string): LoadResult => ({ ...base, ...nothing, status: 'failed', errors: [error] });
+    if (rejected > 0 && !options.rejectRows)
+      return failed(`${rejected} of ${staging.rows} rows break rules; nothing was loaded.`);
+    if (options.pattern === 'full' && !isEmpty) {
+      const refusal = await this.massDeletion(table, plan);
+      if (refusal) return failed(refusal);
+    }
+    await sql('savepoint merge');
+    const counts = await this.merge(table, plan, isEmpty, staging.rows - rejected);
+    // Constraints have looked at every row by now; a dry run ends here.
+    if (options.dryRun) await sql('rollback to savepoint merge');
+    return { ...base, ...counts, status: rejected > 0 ? 'completed_with_errors' : 'completed', errors: [] };
+  }
+
+  private async firstRejections(): Promise<RejectedValue[]> {
+    const { rows } = await this.sql(
+      `select r.row_number as row, x.value->>'column' as "column", coalesce(x.value->>'value', '') as value, x.value->>'message' as message
+       from rejected_row r cross join lateral jsonb_array_elements(r.reasons) with ordinality x(value, n)
+       where r.account_id = $1::int and r.load_id = $2 order by r.row_number, x.n limit ${shownRejections}`,
+      [this.call.accountId, this.options.loadId],
+    );
+    return rows as RejectedValue[];
+  }
+
+  private async massDeletion(table: DeployedTable, plan: LoadPlan): Promise<string | undefined> {
+    const percent = this.options.massDeletePercent;
+    if (percent === undefined) return undefined;
+    const { rows } = await this.query(merge.countGoneSql(table, this.staging.name, plan));
+    const { live, gone } = rows[0] as { live: number; gone: number };
+    if (gone * 100 <= live * percent) return undefined;
+    return `This would delete ${gone} of ${live} rows, which is more than ${percent} %; allow mass deletion if that is meant.`;
+  }
+
+  private async merge(table: DeployedTable, plan: LoadPlan, isEmpty: boolean, rows: number): Promise<Counts> {
+    const { name } = this.staging;
+    const { rows: clock } = await this.sql('select clock_timestamp()::text as at');
+    const stamp = { at: clock[0]?.at as string, actor: actorOf(this.call) };
+    const count = async (statement: Statement | undefined) => (statement ? (await this.query(statement)).count : 0);
+    const updated = isEmpty ? 0 : await count(merge.updateSql(table, name, plan, stamp));
+    const named =
+      plan.codePosition === undefined || isEmpty ? 0 : await count(merge.deleteNamedSql(table, name, plan, stamp));
+    const gone =
+      this.options.pattern === 'full' && !isEmpty ? await count(merge.deleteGoneSql(table, name, plan, stamp)) : 0;
+    const fresh = this.how.fresh && isEmpty ? await this.beginFresh(table) : undefined;
+    const inserted = await count(merge.insertSql(fresh?.table ?? table, name, plan, stamp, isEmpty));
+    if (fresh) await this.completeFresh(fresh, table);
+    return { inserted, updated, deleted: named + gone, unchanged: rows - inserted - updated - named };
+  }
+
+  private async beginFresh(table: DeployedTable): Promise<FreshTable | undefined> {
+    if (!(await isWithoutRows(this.sql, tableName(table)))) return undefined;
+    const { rows } = await this.query(catalogueSql.ofBranch(table.account_id, table.branch_id));
+    const fresh = planFreshTable(table, rows as DeployedTable[], this.staging.number);
+    for (const statement of fresh?.create ?? []) await this.sql(statement);
+    return fresh;
+  }
+
+  // Who waits for the exclusive lock makes readers wait behind it: it is asked for a few times, for moments.
+  private async completeFresh({ build, take }: FreshTable, table: DeployedTable): Promise<void> {
+    for (const statement of build) await this.sql(statement);
+    if (this.options.dryRun) return;
+    await this.sql("set local lock_timeout = '300ms'");
+    for (let attempt = 1; ; attempt += 1) {
+      await this.sql('savepoint taking');
+      try {
+        await this.sql(`lock table ${tableName(table)} in access exclusive mode`);
+        break;
+      } catch (error) {
+        if (sqlState(error) !== '55P03' || attempt >= takingAttempts) throw error;
+        await this.sql('rollback to savepoint taking');
+        await sleep(100 + Math.random() * 200);
+      }
+    }
+    for (const statement of take) await this.sql(statement);
+    // Statements made for the table that was dropped are of yesterday now.
+    await this.sql(
+      "update deployed_table set revision = nextval('deployed_revision') where table_definition_id = $1::int",
+      [table.table_definition_id],
+    );
+  }
+}
+
+/** Whether a table has no row at all, not even a deleted one. */
+export async function isWithoutRows(sql: Sql, name: string): Promise<boolean> {
+  const { rows } = await sql(`select not exists (select from ${name}) as empty`);
+  return rows[0]?.empty as boolean;
+}
