@@ -16,6 +16,7 @@ import type { Context } from './context.ts';
 import { exportHandler } from './exports/export-work.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { routes } from './http.ts';
+import { consumeClones } from './import-mappings/cloned-definitions.ts';
 import { importTableHandler } from './imports/import-work.ts';
 import { createObjectStore, isFileStore } from './object-store/connect.ts';
 import { mountFileServer } from './object-store/file-server.ts';
@@ -113,6 +114,7 @@ async function startStore({ logger }: Frame, store: ObjectStore): Promise<void> 
 
 async function consume({ bus }: Frame, ctx: Context, worker: Worker): Promise<void> {
   await bus.consume('jobs.work', [workRequested], () => worker.look());
+  await consumeClones(ctx, bus);
   const forgetAll = ({ payload }: { payload: Record<string, unknown> }) => {
     const user = payload.user_id;
     ctx.rights.forget(Number(payload.account_id), typeof user === 'number' ? user : null);

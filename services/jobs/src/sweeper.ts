@@ -11,6 +11,7 @@ import { tell, transact } from './transaction.ts';
 const day = 86_400_000;
 const forgottenAfterMs = 7 * day;
 const jobsKeptMs = 90 * day;
+const messagesKeptMs = 30 * day;
 
 /** One round; what fails is logged and tried again at the next. */
 export async function sweep(ctx: Context): Promise<void> {
@@ -24,6 +25,7 @@ export async function sweep(ctx: Context): Promise<void> {
       ctx.prisma.job.deleteMany({
         where: { state: { in: ['done', 'cancelled'] }, updated_at: { lt: ago(jobsKeptMs) } },
       }),
+    messages: () => ctx.prisma.inbox.deleteMany({ where: { received_at: { lt: ago(messagesKeptMs) } } }),
   };
   for (const [name, round] of Object.entries(rounds)) {
     try {

@@ -1,5 +1,6 @@
 // What the tests of jobs begin with: the whole service over a fresh database, bus and folder store, reached as the gateway
 // reaches it; its neighbours are faked at the RPC edge.
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +30,8 @@ export type Jobs = {
   keys: TestKeys;
   neighbours: Neighbours;
   events: BusMessage[];
+  /** Announces what a neighbour would; answers the message, which can be sent again. */
+  announce(type: string, payload: Record<string, unknown>, again?: BusMessage): Promise<BusMessage>;
   /** A machine of account 1. */
   call: Call;
   as(claims: Partial<CallClaims>): Call;
@@ -88,6 +91,12 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     keys,
     neighbours,
     events,
+    announce: async (type, payload, again) => {
+      const occurred_at = new Date().toISOString();
+      const message: BusMessage = again ?? { v: 1, id: randomUUID(), type, occurred_at, payload };
+      await listener.publish([message]);
+      return message;
+    },
     call: createCaller(url, keys, { accountId: 1, applicationId: 9 }),
     as: (claims) => createCaller(url, keys, claims),
     send: async (method, path, body, headers = {}) => {

@@ -1,3 +1,4 @@
+import { eventually } from '@almanac/testkit/eventually';
 import { givenJobs, type Jobs, runImport } from './given.ts';
 
 let jobs: Jobs;
@@ -8,6 +9,7 @@ beforeAll(async () => {
   jobs.neighbours.addTable({ key: 'countries' });
   jobs.neighbours.addTable({ key: 'regions' });
   jobs.neighbours.addTable({ key: 'foreign', account_id: 2, branch_id: 3 });
+  jobs.neighbours.addTable({ key: 'banks' });
 });
 afterAll(() => jobs.close());
 
@@ -225,5 +227,36 @@ describe('an import with a mapping', () => {
     const { body } = await jobs.call('POST', '/api/v1/imports', { branch_id: 1 });
     const other = { table_definition_key: 'regions', pattern: 'full', import_mapping_id: mapping.id };
     expect((await jobs.call('POST', `/api/v1/imports/${body.id}/tables`, other)).status).toBe(422);
+  });
+});
+
+describe('a cloned definition', () => {
+  const cloned = 'metadata.table_definition.cloned';
+  const mappingsOf = async (id: number) => (await call('GET', `?table_definition_id=${id}`)).body.data;
+
+  it('gets the mappings of its source, once, and keeps what it has already', async () => {
+    const [source, clone, next] = [13, 900, 901];
+    const column_mappings = [{ source_column: 'Land', target_column: 'code', format: null }];
+    await make({ table_definition_id: source, name: 'Bank', is_default: true, delimiter: ';', column_mappings });
+    await make({ table_definition_id: source, name: 'Other', date_style: 'DMY' });
+    const made = jobs.context.prisma.import_mapping;
+    await made.create({ data: { account_id: 1, table_definition_id: clone, name: 'Other', is_default: true } });
+
+    const payload = { account_id: 1, table_definition_id: clone, branch_id: 5, source_id: source };
+    const message = await jobs.announce(cloned, payload);
+    await jobs.announce(cloned, payload, message);
+    await jobs.announce(cloned, { ...payload, account_id: 2, table_definition_id: next });
+    await jobs.announce(cloned, { ...payload, table_definition_id: next });
+    await eventually(async () => expect(await mappingsOf(next)).toHaveLength(2));
+    expect(await mappingsOf(next)).toMatchObject([
+      { name: 'Bank', is_default: true, delimiter: ';', date_style: 'ISO', column_mappings },
+      { name: 'Other', is_default: false, date_style: 'DMY', column_mappings: [] },
+    ]);
+    await eventually(async () => expect(await mappingsOf(clone)).toHaveLength(2));
+    expect(await mappingsOf(clone)).toMatchObject([
+      { name: 'Other', is_default: true, date_style: 'ISO' },
+      { name: 'Bank', is_default: false, delimiter: ';' },
+    ]);
+    expect(await made.count({ where: { account_id: 2 } })).toBe(0);
   });
 });

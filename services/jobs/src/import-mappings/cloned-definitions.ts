@@ -1,0 +1,39 @@
+// Hears that a table definition was cloned and gives the clone the import mappings of its source (design 3.4).
+import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import { prismaSql } from '@almanac/service-kit/database';
+import { receiveOnce } from '@almanac/service-kit/inbox';
+import type { Context } from '../context.ts';
+import { transact } from '../transaction.ts';
+
+const queue = 'jobs.cloned_definitions';
+
+/** Consumes the event for as long as the bus runs. */
+export function consumeClones(ctx: Pick<Context, 'prisma'>, bus: Bus): Promise<void> {
+  return bus.consume(queue, ['metadata.table_definition.cloned'], (message) => receive(ctx, message));
+}
+
+async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: BusMessage): Promise<void> {
+  const { account_id, source_id, table_definition_id } = payload as Record<string, number>;
+  if (account_id === undefined || source_id === undefined || table_definition_id === undefined) return;
+  await transact(ctx, async (tx) => {
+    if (!(await receiveOnce(prismaSql(tx), queue, id))) return;
+    const sources = await tx.import_mapping.findMany({
+      where: { account_id, table_definition_id: source_id },
+      orderBy: { id: 'asc' },
+    });
+    // What somebody has made for the clone meanwhile stays: its names, and its default.
+    const mine = { account_id, table_definition_id };
+    const hasDefault = (await tx.import_mapping.count({ where: { ...mine, is_default: true } })) > 0;
+    await tx.import_mapping.createMany({
+      data: sources.map(({ name, date_style, delimiter, is_default, column_mappings }) => ({
+        ...mine,
+        name,
+        date_style,
+        delimiter,
+        is_default: is_default && !hasDefault,
+        column_mappings: column_mappings ?? [],
+      })),
+      skipDuplicates: true,
+    });
+  });
+}
