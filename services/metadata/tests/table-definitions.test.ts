@@ -278,6 +278,31 @@ describe('column definitions', () => {
     expect((await refer(id)).status).toBe(201);
   });
 
+  it('refer only to tables that one may see, whose keys they would tell', async () => {
+    const other = await api.post('/domains', { domain: { name: 'Salaries', abbreviation: 'SAL' } });
+    const secret = await givenTable({ ...account, domainId: other.id }, 'Grades');
+    const own = await givenTable(account, 'People');
+    const link = { name: 'grade', data_type: 'string', length: 10, foreign_key_table_id: secret.id };
+    const developer = givenUser(metadata, account.id, [['develop', 'domain', account.domainId]]);
+    const added = { table_definition_id: own.id, column_definition: link };
+    expect(await developer.send('POST', '/column_definitions', added)).toMatchObject({
+      status: 403,
+      body: { error: 'Forbidden', errors: [expect.stringContaining('"view"')] },
+    });
+    const [key] = own.column_definitions;
+    const change = { column_definition: { foreign_key_table_id: secret.id } };
+    expect((await developer.send('PATCH', `/column_definitions/${key.id}`, change)).status).toBe(403);
+
+    const sighted = givenUser(metadata, account.id, [
+      ['develop', 'domain', account.domainId],
+      ['view', 'table_definition', secret.id],
+    ]);
+    const { body: column } = await sighted.send('POST', '/column_definitions', added);
+    // Who may change the table may go on changing a column that refers to it already.
+    const renamed = { column_definition: { name: 'pay_grade', foreign_key_table_id: secret.id } };
+    expect((await developer.send('PATCH', `/column_definitions/${column.id}`, renamed)).status).toBe(200);
+  });
+
   it('are the table’s own when shown for lookups, and no longer when deleted', async () => {
     const table = await givenTable(account, 'Codes', [keyColumn, { name: 'name', data_type: 'text' }]);
     const other = await givenTable(account, 'Other');

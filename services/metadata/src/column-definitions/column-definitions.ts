@@ -71,6 +71,7 @@ export async function createColumnDefinition(
   const table = await requireTableDefinition(ctx, call, String(tableDefinitionId));
   await requireRight(ctx.rights, call, 'develop', placeOf(table));
   const given = read();
+  await requireSight(ctx, call, table, given.foreign_key_table_id);
   return refusingTaken(nameTaken, () =>
     transact(ctx, async (tx) => {
       if (!(await lockRow(tx, 'table_definition', call.accountId, table.id))) throw notFound('Table definition');
@@ -132,6 +133,21 @@ async function checkPlace(
   if (problems.length > 0) throw validationFailed(problems);
 }
 
+// Whoever refers to a table can find out which keys it has, and keep its rows from being deleted.
+async function requireSight(
+  ctx: Context,
+  call: CallContext,
+  table: TableDefinition,
+  target: number | null | undefined,
+): Promise<void> {
+  if (target === undefined || target === null || target === table.id) return;
+  const found = await ctx.prisma.table_definition.findFirst({
+    where: { id: target, account_id: call.accountId, branch_id: table.branch_id },
+    select: { id: true, domain_id: true, branch_id: true },
+  });
+  if (found) await requireRight(ctx.rights, call, 'view', placeOf(found));
+}
+
 // The shared lock keeps the target from being removed between this look and the commit.
 async function mayReferTo(
   tx: Transaction,
@@ -157,10 +173,12 @@ export async function updateColumnDefinition(
   id: number,
   read: () => GivenColumn,
 ): Promise<ColumnDefinition> {
-  const { table_definition_id } = await getColumnDefinition(ctx, call, id);
+  const { table_definition_id, foreign_key_table_id } = await getColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(table_definition_id));
   await requireRight(ctx.rights, call, 'develop', placeOf(table));
   const given = read();
+  if (given.foreign_key_table_id !== foreign_key_table_id)
+    await requireSight(ctx, call, table, given.foreign_key_table_id);
   return refusingTaken(nameTaken, () =>
     transact(ctx, async (tx) => {
       const before = await lockColumn(tx, call, table.id, id);
