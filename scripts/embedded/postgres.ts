@@ -18,6 +18,9 @@ const settings: Record<string, string> = {
   timezone: 'UTC',
   max_wal_size: '2GB',
   log_line_prefix: '%m [%p] %d ',
+  // What a constraint refuses is for the caller: neither rows nor statements that any caller can make fail fill the log.
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
 };
 
 type Options = {
