@@ -1,7 +1,7 @@
 // Finds deployed tables. Entries are remembered by revision; every statement over rows states the revision it was made for, so
 // a memory that is out of date answers nothing and is read again. That holds with any number of replicas and costs no round trip.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { run } from '../database.ts';
@@ -121,6 +121,6 @@ const keyOf = (accountId: number, { key, branchId }: { key: string; branchId: nu
 
 // A column or table that is gone, a type that changed, a plan that no longer fits (0A000).
 function mayComeFromChange(error: unknown): boolean {
-  const state = sqlState(error);
+  const state = findSqlState(error);
   return state !== undefined && /^(42|22|23|0A|3F)/.test(state);
 }

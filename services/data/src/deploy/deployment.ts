@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type pg from 'pg';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
@@ -129,7 +129,7 @@ export async function applyDeployment(
     try {
       return await withTransaction(ctx.pools.work, (sql) => apply(sql, call.accountId, request));
     } catch (error) {
-      if (sqlState(error) !== '55P03' || attempt >= attempts) throw error;
+      if (findSqlState(error) !== '55P03' || attempt >= attempts) throw error;
       ctx.logger.info(
         { deployment_id: request.deploymentId, attempt },
         'a table is in use; trying the deployment again',

@@ -2,7 +2,7 @@
 // table as it was until it is as it shall be. A load id that has a result is never done again.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql, withTransaction } from '@almanac/service-kit/database';
-import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { notDeployed } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';
 import { tableName } from '../query/identifiers.ts';
@@ -65,7 +65,7 @@ async function loadStaged(
         attempts: 1,
       });
     } catch (error) {
-      const state = sqlState(error) ?? '';
+      const state = findSqlState(error) ?? '';
       if (attempt < attempts && worthAnother.has(state)) {
         ctx.logger.info({ load_id: options.loadId, attempt, state }, 'a load is merged again');
         continue;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import type { Sql } from '@almanac/service-kit/database';
-import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { tableName } from '../query/identifiers.ts';
@@ -190,7 +190,7 @@ export class Merge {
         await this.sql(`lock table ${tableName(table)} in access exclusive mode`);
         break;
       } catch (error) {
-        if (sqlState(error) !== '55P03' || attempt >= takingAttempts) throw error;
+        if (findSqlState(error) !== '55P03' || attempt >= takingAttempts) throw error;
         await this.sql('rollback to savepoint taking');
         await sleep(100 + Math.random() * 200);
       }

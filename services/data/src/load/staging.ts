@@ -2,7 +2,7 @@
 // made it, so that a sweep can tell an abandoned one.
 import { pgSql, type Sql } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { stagingName } from '../query/identifiers.ts';
@@ -121,7 +121,7 @@ async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<B
 }
 
 function explain(error: unknown, options: LoadOptions): unknown {
-  const state = sqlState(error);
+  const state = findSqlState(error);
   const line = /line (\d+)/.exec(String((error as { where?: unknown }).where))?.[1];
   const place = line === undefined ? 'The file' : `Line ${line} of the file`;
   if (state === '22P04')

@@ -2,7 +2,7 @@
 // input (400, 422), makes one statement and runs it.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { type Action, requireRight } from '@almanac/service-kit/rights';
 import { catalogueSql, stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
@@ -203,7 +203,7 @@ export function deleteRecords(
     try {
       [row] = await run(ctx.pools.rows, deleteSql(table, unique, actorOf(call)));
     } catch (error) {
-      if (sqlState(error) !== '23503') throw error;
+      if (findSqlState(error) !== '23503') throw error;
       throw await explainReferrers(ctx, table, unique, error);
     }
     if (!row) return stale;
@@ -267,7 +267,7 @@ async function explainRefusal(
   cells: Cells,
   id: string | undefined,
 ): Promise<unknown> {
-  const state = sqlState(error);
+  const state = findSqlState(error);
   if (state !== '23505' && state !== '23503') return error;
   const problems = await findConstraintProblems(ctx, table, cells, id);
   if (problems.length > 0) return validationFailed(problems);
