@@ -1,7 +1,7 @@
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { createPool, findSqlState, pgSql, retryTransaction, withTransaction } from './database.ts';
+import { createPool, pgSql, retryTransaction, withTransaction } from './database.ts';
 
 const logger = pino({ level: 'silent' });
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -96,19 +96,6 @@ describe('withTransaction', () => {
     );
     await expect(work).rejects.toThrow('conflict');
     expect(runs).toBe(2);
-  });
-});
-
-describe('findSqlState', () => {
-  it('reads pg and Prisma errors, and nothing else', () => {
-    const prisma = { code: 'P2010', meta: { driverAdapterError: { cause: { originalCode: '23505' } } } };
-    expect(findSqlState(Object.assign(new Error(), { code: '23503' }))).toBe('23503');
-    expect(findSqlState(prisma)).toBe('23505');
-    expect(findSqlState({ code: 'P2034' })).toBe('40001');
-    expect(findSqlState({ code: 'P2002' })).toBeUndefined();
-    expect(findSqlState({ code: 'ECONNREFUSED' })).toBeUndefined();
-    expect(findSqlState({ code: 'P0001' })).toBe('P0001');
-    expect(findSqlState('23505')).toBeUndefined();
   });
 });
 

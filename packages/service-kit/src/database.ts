@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { findSqlState } from './postgres-errors.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a column holds is known where the statement is written, not here
 type Row = Record<string, any>;
@@ -146,16 +147,4 @@ export async function retryTransaction<T>(transact: () => Promise<T>, { attempts
 function isRetryable(error: unknown): boolean {
   const state = findSqlState(error);
   return state === '40001' || state === '40P01';
-}
-
-type DatabaseError = { code?: unknown; meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } };
-
-/** The SQLSTATE of an error of pg or Prisma; undefined when the error is not the database's. */
-export function findSqlState(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { code, meta } = error as DatabaseError;
-  const original = meta?.driverAdapterError?.cause?.originalCode;
-  if (typeof original === 'string') return original;
-  if (code === 'P2034') return '40001'; // Prisma's own code for a write conflict or a deadlock
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^P[1-9]/.test(code) ? code : undefined;
 }

@@ -11,7 +11,6 @@ const secretNames = [
   'secret',
   'access_token',
   'refresh_token',
-  'code',
   'code_verifier',
   'token',
   'x-almanac-context',
@@ -23,6 +22,7 @@ const secretNames = [
 /** A logger for one service. `level` is a pino level; `silent` turns it off. */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
   const paths = secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]);
+  paths.push('["code"]', 'body["code"]', 'query["code"]', 'form["code"]'); // deeper, `code` is what tells an error
   return pino(
     {
       level,

@@ -1,43 +1,49 @@
 // The one file that turns PostgreSQL's codes into kinds. Texts of the database never reach a caller.
 import { ServiceError } from './errors.ts';
 
-/** SQLSTATE of a pg error, or of the driver adapter's error inside a Prisma error. */
-export function sqlState(thrown: unknown): string | undefined {
-  const error = thrown as {
-    code?: unknown;
-    meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } };
-    cause?: { originalCode?: unknown };
-  };
-  const adapter = error?.meta?.driverAdapterError?.cause?.originalCode ?? error?.cause?.originalCode;
-  const state = adapter ?? error?.code;
-  return typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state) && !/^P\d{4}$/.test(state) ? state : undefined;
+type AdapterCause = { originalCode?: unknown; kind?: unknown };
+type DatabaseError = { code?: unknown; message?: unknown; meta?: { driverAdapterError?: { cause?: AdapterCause } } };
+
+// Prisma's own codes for what PostgreSQL has a code for; its other codes say nothing that a caller could use.
+const prismaCodes = new Map<unknown, string>([
+  ['P2002', '23505'],
+  ['P2034', '40001'],
+]);
+
+/** The SQLSTATE of an error of pg or Prisma; undefined when the error is not the database's. */
+export function findSqlState(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, meta } = error as DatabaseError;
+  const original = meta?.driverAdapterError?.cause?.originalCode;
+  if (typeof original === 'string') return original;
+  const known = prismaCodes.get(code);
+  if (known) return known;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^P[1-9]/.test(code) ? code : undefined;
 }
 
-const connectionLost = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'P1001',
-  'P1002',
-  'P1017',
-  'P2024',
+// Of the socket, of Prisma, and of its driver adapter when there was no answer that could carry a SQLSTATE.
+const connectionLost = new Set<unknown>([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['P1001', 'P1002', 'P1017', 'P2024'],
+  ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'],
 ]);
 const connectionTexts =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|server closed the connection/i;
 
+function isConnectionLost(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { code, message, meta } = error as DatabaseError;
+  const kind = meta?.driverAdapterError?.cause?.kind;
+  return connectionLost.has(code) || connectionLost.has(kind) || connectionTexts.test(String(message));
+}
+
 /** What a database failure means to the caller; anything that isn't one comes back as it was. */
 export function toPostgresError(thrown: unknown): unknown {
   if (thrown instanceof ServiceError) return thrown;
-  const state = sqlState(thrown);
+  const state = findSqlState(thrown);
   const unavailable = () =>
     new ServiceError('unavailable', 'The database is not available just now; try again.', { cause: thrown });
-  if (state === undefined) {
-    const error = thrown as { code?: unknown; message?: unknown };
-    const lost = connectionLost.has(String(error?.code)) || connectionTexts.test(String(error?.message));
-    return lost ? unavailable() : thrown;
-  }
+  if (state === undefined) return isConnectionLost(thrown) ? unavailable() : thrown;
   if (state === '23505') return new ServiceError('already_exists', 'It exists already.', { cause: thrown });
   if (state.startsWith('23') || state.startsWith('22') || state.startsWith('54'))
     return new ServiceError('validation_failed', 'A value breaks a rule of the table.', { cause: thrown });

@@ -1,8 +1,8 @@
 // Who is in which group.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { findSqlState } from '@almanac/service-kit/database';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import type { IdentityContext } from './context.ts';
 import { transact } from './database.ts';
@@ -54,8 +54,7 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
       return assignment;
     });
   } catch (error) {
-    if (findSqlState(error) === '23505' || (error as { code?: unknown }).code === 'P2002')
-      throw validationFailed('User is already in this group');
+    if (findSqlState(error) === '23505') throw validationFailed('User is already in this group');
     throw error;
   }
 }

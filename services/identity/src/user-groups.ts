@@ -1,9 +1,9 @@
 // Groups of people and what they may do. System groups belong to the account, a domain or a branch; custom ones are the
 // administrators' own.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { findSqlState } from '@almanac/service-kit/database';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import type { IdentityContext } from './context.ts';
 import { type Database, type Transaction, transact } from './database.ts';
@@ -167,8 +167,7 @@ async function withUniqueName<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (findSqlState(error) === '23505' || (error as { code?: unknown }).code === 'P2002')
-      throw validationFailed('Name has already been taken');
+    if (findSqlState(error) === '23505') throw validationFailed('Name has already been taken');
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 // The people of an account: made by administrators, invited by mail, gone with all their tokens.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { findSqlState } from '@almanac/service-kit/database';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import type { IdentityContext } from './context.ts';
 import { type Transaction, transact } from './database.ts';
@@ -146,8 +146,7 @@ async function withUniqueEmail<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (findSqlState(error) === '23505' || (error as { code?: unknown }).code === 'P2002')
-      throw validationFailed('Email has already been taken');
+    if (findSqlState(error) === '23505') throw validationFailed('Email has already been taken');
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { prismaSql, retryTransaction } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { announce } from '@almanac/service-kit/outbox';
-import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 
@@ -24,7 +24,7 @@ export async function refusingTaken<T>(sentence: string, work: () => Promise<T>)
   try {
     return await work();
   } catch (error) {
-    const taken = (error as { code?: unknown }).code === 'P2002' || sqlState(error) === '23505';
+    const taken = findSqlState(error) === '23505';
     if (!taken) throw error;
     throw new ServiceError('already_exists', sentence, { cause: error });
   }

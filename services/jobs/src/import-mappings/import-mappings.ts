@@ -2,7 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { sqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
@@ -162,7 +162,7 @@ async function write(
       return change(tx);
     });
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'P2002' && sqlState(error) !== '23505') throw error;
+    if (findSqlState(error) !== '23505') throw error;
     if (JSON.stringify((error as { meta?: unknown }).meta ?? {}).includes('import_mapping_one_default'))
       throw new ServiceError('unavailable', 'Another default was set at the same moment; try again.', { cause: error });
     throw new ServiceError('already_exists', 'Name has already been taken', { cause: error });

@@ -1,0 +1,41 @@
+import { ServiceError } from './errors.ts';
+import { findSqlState, toPostgresError } from './postgres-errors.ts';
+
+const adapterError = (cause: Record<string, unknown>) => ({ code: 'P2010', meta: { driverAdapterError: { cause } } });
+const kindOf = (error: unknown) => {
+  const translated = toPostgresError(error);
+  return translated instanceof ServiceError ? translated.kind : 'unknown';
+};
+
+describe('findSqlState', () => {
+  it('reads pg and Prisma errors, and nothing else', () => {
+    expect(findSqlState(Object.assign(new Error(), { code: '23503' }))).toBe('23503');
+    expect(findSqlState(adapterError({ originalCode: '23505' }))).toBe('23505');
+    expect(findSqlState({ code: 'P2034' })).toBe('40001');
+    expect(findSqlState({ code: 'P2002' })).toBe('23505');
+    expect(findSqlState({ code: 'P2025' })).toBeUndefined();
+    expect(findSqlState({ code: 'ECONNREFUSED' })).toBeUndefined();
+    expect(findSqlState({ code: 'P0001' })).toBe('P0001');
+    expect(findSqlState('23505')).toBeUndefined();
+  });
+});
+
+describe('toPostgresError', () => {
+  it.each([
+    ['a unique violation', { code: '23505' }, 'already_exists'],
+    ['a broken rule', { code: '23514' }, 'validation_failed'],
+    ['a value out of range', { code: '22003' }, 'validation_failed'],
+    ['a full disk', { code: '53100' }, 'unavailable'],
+    ['a server that starts', { code: '57P03' }, 'unavailable'],
+    ['a statement that took too long', { code: '57014' }, 'unavailable'],
+    ['a deadlock', { code: '40P01' }, 'unavailable'],
+    ['a refused connection', { code: 'ECONNREFUSED' }, 'unavailable'],
+    ['a connection cut under a query', new Error('Connection terminated unexpectedly'), 'unavailable'],
+    ['a server that Prisma can not reach', { code: 'P1001' }, 'unavailable'],
+    ['the same under a raw query', adapterError({ kind: 'DatabaseNotReachable' }), 'unavailable'],
+    ['a mistake of ours', { code: '42703' }, 'unknown'],
+    ['what is no error of a database', new TypeError('x is not a function'), 'unknown'],
+  ])('translates %s', (_name, error, kind) => {
+    expect(kindOf(error)).toBe(kind);
+  });
+});
