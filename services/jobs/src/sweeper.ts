@@ -1,6 +1,8 @@
 // Clears away what time has made useless: expired objects, forgotten imports, old keys and finished jobs.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pgSql } from '@almanac/service-kit/database';
 import type { Part } from '@almanac/service-kit/frame';
+import { sweepInbox } from '@almanac/service-kit/inbox';
 import type { Context } from './context.ts';
 import { keptForMs } from './idempotency.ts';
 import { finishedTableStates } from './imports/import-states.ts';
@@ -11,7 +13,6 @@ import { tell, transact } from './transaction.ts';
 const day = 86_400_000;
 const forgottenAfterMs = 7 * day;
 const jobsKeptMs = 90 * day;
-const messagesKeptMs = 30 * day;
 
 /** One round; what fails is logged and tried again at the next. */
 export async function sweep(ctx: Context): Promise<void> {
@@ -25,7 +26,7 @@ export async function sweep(ctx: Context): Promise<void> {
       ctx.prisma.job.deleteMany({
         where: { state: { in: ['done', 'cancelled'] }, updated_at: { lt: ago(jobsKeptMs) } },
       }),
-    messages: () => ctx.prisma.inbox.deleteMany({ where: { received_at: { lt: ago(messagesKeptMs) } } }),
+    messages: () => sweepInbox(pgSql(ctx.pool), 30),
   };
   for (const [name, round] of Object.entries(rounds)) {
     try {
