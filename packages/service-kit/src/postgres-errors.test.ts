@@ -32,6 +32,7 @@ describe('toPostgresError', () => {
     ['a refused connection', { code: 'ECONNREFUSED' }, 'unavailable'],
     ['a connection cut under a query', new Error('Connection terminated unexpectedly'), 'unavailable'],
     ['a server that Prisma can not reach', { code: 'P1001' }, 'unavailable'],
+    ['a transaction that got no connection in time', { code: 'P2028' }, 'unavailable'],
     ['the same under a raw query', adapterError({ kind: 'DatabaseNotReachable' }), 'unavailable'],
     ['a mistake of ours', { code: '42703' }, 'unknown'],
     ['what is no error of a database', new TypeError('x is not a function'), 'unknown'],

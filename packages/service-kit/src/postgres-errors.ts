@@ -24,7 +24,7 @@ export function findSqlState(error: unknown): string | undefined {
 // Of the socket, of Prisma, and of its driver adapter when there was no answer that could carry a SQLSTATE.
 const connectionLost = new Set<unknown>([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
-  ...['P1001', 'P1002', 'P1017', 'P2024'],
+  ...['P1001', 'P1002', 'P1017', 'P2024', 'P2028'], // the last: a transaction got no connection in time, or took too long
   ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'],
 ]);
 const connectionTexts =

@@ -1,6 +1,5 @@
 // Transactions of jobs: tried again when the database asks for it, with the locks and announcements they share.
 import { prismaSql, retryTransaction } from '@almanac/service-kit/database';
-import { ServiceError } from '@almanac/service-kit/errors';
 import { announce } from '@almanac/service-kit/outbox';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
@@ -8,14 +7,8 @@ import type { Prisma } from './generated/prisma/client.ts';
 export type Transaction = Prisma.TransactionClient;
 
 /** Runs `work` in one transaction; a deadlock runs it again, so it has no effect outside the database. */
-export async function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  try {
-    return await retryTransaction(() => ctx.prisma.$transaction(work, { maxWait: 5_000, timeout: 20_000 }));
-  } catch (error) {
-    // Prisma's own code for a transaction that got no connection in time or took too long.
-    if ((error as { code?: unknown }).code !== 'P2028') throw error;
-    throw new ServiceError('unavailable', 'The database was too busy to finish this; try again.', { cause: error });
-  }
+export function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return retryTransaction(() => ctx.prisma.$transaction(work, { maxWait: 5_000, timeout: 20_000 }));
 }
 
 /** What is counted or made once per account waits here for its turn. */

@@ -9,14 +9,8 @@ import type { Prisma } from './generated/prisma/client.ts';
 export type Transaction = Prisma.TransactionClient;
 
 /** Runs `work` in one transaction; a deadlock runs it again, so it has no effect outside the database. */
-export async function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  try {
-    return await retryTransaction(() => ctx.prisma.$transaction(work, { maxWait: 5_000, timeout: 20_000 }));
-  } catch (error) {
-    // Prisma's own code for a transaction that got no connection in time or took too long.
-    if ((error as { code?: unknown }).code !== 'P2028') throw error;
-    throw new ServiceError('unavailable', 'The database was too busy to finish this; try again.', { cause: error });
-  }
+export function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return retryTransaction(() => ctx.prisma.$transaction(work, { maxWait: 5_000, timeout: 20_000 }));
 }
 
 /** Runs `work`; a name or key that a unique index finds taken is 422 with this sentence. */
@@ -24,8 +18,7 @@ export async function refusingTaken<T>(sentence: string, work: () => Promise<T>)
   try {
     return await work();
   } catch (error) {
-    const taken = findSqlState(error) === '23505';
-    if (!taken) throw error;
+    if (findSqlState(error) !== '23505') throw error;
     throw new ServiceError('already_exists', sentence, { cause: error });
   }
 }
