@@ -6,7 +6,7 @@ export const holder = globalThis as { almanacTestSystem?: RunningSystem };
 
 export default async function setup(): Promise<void> {
   if (process.env.ALMANAC_BASE_URL) return;
-  holder.almanacTestSystem = await startSystem();
+  holder.almanacTestSystem = await startSystem({ onRealServers: true });
   process.env.ALMANAC_BASE_URL = holder.almanacTestSystem.baseUrl;
   process.env[systemHomeName] = holder.almanacTestSystem.home;
 }

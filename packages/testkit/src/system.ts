@@ -25,18 +25,22 @@ type StartOptions = {
   /** A folder that is kept for another start; a temporary one when left out. */
   home?: string;
   demo?: boolean;
+  /** On the bus and the object store that the environment names; only one system at a time may use them. */
+  onRealServers?: boolean;
   env?: Record<string, string | undefined>;
 };
 
 const readyWithinMs = 120_000;
 
 /** Starts `npm start`'s program and waits until it says that it is ready. */
-export async function startSystem({ home, demo = false, env = {} }: StartOptions = {}): Promise<RunningSystem> {
+export async function startSystem(options: StartOptions = {}): Promise<RunningSystem> {
+  const { home, demo = false, onRealServers = false, env = {} } = options;
+  const servers = onRealServers ? {} : { ALMANAC_BUS_URL: undefined, JOBS_OBJECT_STORE_URL: undefined };
   const folder = home ?? mkdtempSync(join(tmpdir(), 'almanac-system-'));
   const words = ['--disable-warning=ExperimentalWarning', 'scripts/start.ts', ...(demo ? [] : ['--no-demo'])];
   const child = spawn(process.execPath, words, {
     cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '', PORT: '0', ALMANAC_HOME: folder, ...env },
+    env: { ...process.env, NODE_OPTIONS: '', PORT: '0', ALMANAC_HOME: folder, ...servers, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
