@@ -5,8 +5,20 @@ export type Statement = { text: string; values: unknown[] };
 
 /** Collects the values of a statement while its text is written; equal values of one type share a placeholder. */
 export class Values {
-  readonly list: unknown[] = [];
-  private readonly places = new Map<string, string>();
+  readonly list: unknown[];
+  private readonly places: Map<string, string>;
+
+  /** Empty, or beginning with the values of another. */
+  constructor(begun?: Values) {
+    this.list = begun ? [...begun.list] : [];
+    this.places = new Map(begun?.places);
+  }
+
+  /** The placeholder of a value that is given later, see `Template`. */
+  slot(type: string): string {
+    this.list.push(undefined);
+    return `$${this.list.length}::${type}`;
+  }
 
   /** The placeholder of a value, cast to its type. */
   readonly bind: Bind = (value, type) => {
@@ -25,4 +37,38 @@ export function concatSql(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? "''";
   const middle = parts.length >> 1;
   return `(${concatSql(parts.slice(0, middle))} || ${concatSql(parts.slice(middle))})`;
+}
+
+/** A statement written once for many executions; its slots come first and are filled each time. */
+export class Template {
+  readonly text: string;
+  private readonly rest: unknown[];
+
+  constructor(text: string, values: Values, slots: number) {
+    this.text = text;
+    this.rest = values.list.slice(slots);
+  }
+
+  fill(slots: unknown[]): Statement {
+    return { text: this.text, values: [...slots, ...this.rest] };
+  }
+}
+
+const templates = new WeakMap<object, Map<string, Template>>();
+const templatesPerTable = 200;
+
+/** The template of a table for a shape of statement; forgotten with the table's entry, so with its revision. */
+export function templateOf(table: object, shape: string, write: () => Template): Template {
+  let known = templates.get(table);
+  if (!known) {
+    known = new Map();
+    templates.set(table, known);
+  }
+  let template = known.get(shape);
+  if (!template) {
+    template = write();
+    if (known.size >= templatesPerTable) known.clear();
+    known.set(shape, template);
+  }
+  return template;
 }

@@ -3,32 +3,28 @@ import { currentSql } from '../catalogue/catalogue.ts';
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import { recordSql } from '../query/record-sql.ts';
-import { type Statement, Values } from '../query/statement.ts';
+import { type Statement, Template, templateOf, Values } from '../query/statement.ts';
 import { typeOf } from '../values/value-types.ts';
 import type { Cells } from './record-input.ts';
 
-const place = (values: Values, column: Column, cell: string | null) => values.bind(cell, typeOf(column).base);
+const slotOf = (values: Values, column: Column) => values.slot(typeOf(column).base);
 
 // The clock is read inside the statement, when the transaction is known to be open: incremental exports rely on it (`read/mark.ts`).
 const clock = '(select clock_timestamp() as at) clock';
 
 /** Inserts a row; answers `record` and `svc_version`, or no row when the table has changed. */
 export function insertSql(table: DeployedTable, cells: Cells, actor: string): Statement {
-  const values = new Values();
-  const columns = [...cells.keys()];
-  const names = ['svc_created_at', 'svc_updated_at', 'svc_updated_by', ...columns.map(columnName)];
-  const sources = [
-    'at',
-    'at',
-    values.bind(actor, 'text'),
-    ...columns.map((column) => place(values, column, cells.get(column) as string | null)),
-  ];
-  return {
-    text:
+  const { columns } = table.structure;
+  const template = templateOf(table, 'insert', () => {
+    const values = new Values();
+    const names = ['svc_created_at', 'svc_updated_at', 'svc_updated_by', ...columns.map(columnName)];
+    const sources = ['at', 'at', values.slot('text'), ...columns.map((column) => slotOf(values, column))];
+    const text =
       `insert into ${tableName(table)} (${names.join(', ')}) select ${sources.join(', ')} from ${clock}` +
-      ` where ${currentSql(table, values.bind)} returning ${recordSql(table, values.bind)} as record, svc_version`,
-    values: values.list,
-  };
+      ` where ${currentSql(table, values.bind)} returning ${recordSql(table, values.bind)} as record, svc_version`;
+    return new Template(text, values, 1 + columns.length);
+  });
+  return template.fill([actor, ...columns.map((column) => cells.get(column) ?? null)]);
 }
 
 /** Changes named columns of a live row; no row comes back when there is none, its version is another, or the table has changed. */
@@ -39,32 +35,38 @@ export function updateSql(
   actor: string,
   versions: number[] | undefined,
 ): Statement {
-  const values = new Values();
-  const own = [...cells].map(([column, cell]) => `${columnName(column)} = ${place(values, column, cell)}`);
-  const system = [
-    'svc_updated_at = clock.at',
-    'svc_version = svc_version + 1',
-    `svc_updated_by = ${values.bind(actor, 'text')}`,
-  ];
-  const matching = versions === undefined ? '' : ` and svc_version = any(${values.bind(versions, 'int[]')})`;
-  return {
-    text:
-      `update ${tableName(table)} set ${[...system, ...own].join(', ')} from ${clock}` +
-      ` where svc_sk = ${values.bind(id, 'bigint')} and not svc_is_deleted${matching} and ${currentSql(table, values.bind)}` +
-      ` returning ${recordSql(table, values.bind)} as record, svc_version`,
-    values: values.list,
-  };
+  const columns = [...cells.keys()];
+  const shape = `update ${columns.map((column) => column.lineage_id).join()} ${versions === undefined ? '' : 'if-match'}`;
+  const template = templateOf(table, shape, () => {
+    const values = new Values();
+    const sets = [
+      `svc_updated_by = ${values.slot('text')}`,
+      ...columns.map((column) => `${columnName(column)} = ${slotOf(values, column)}`),
+      'svc_updated_at = clock.at',
+      'svc_version = svc_version + 1',
+    ];
+    const row = `svc_sk = ${values.slot('bigint')} and not svc_is_deleted`;
+    const matching = versions === undefined ? '' : ` and svc_version = any(${values.slot('int[]')})`;
+    const slots = values.list.length;
+    const text =
+      `update ${tableName(table)} set ${sets.join(', ')} from ${clock} where ${row}${matching} and ${currentSql(table, values.bind)}` +
+      ` returning ${recordSql(table, values.bind)} as record, svc_version`;
+    return new Template(text, values, slots);
+  });
+  return template.fill([actor, ...cells.values(), id, ...(versions === undefined ? [] : [versions])]);
 }
 
 /** Reads one row, deleted or not: `record`, `svc_version`, `svc_is_deleted`. */
 export function showSql(table: DeployedTable, id: string): Statement {
-  const values = new Values();
-  return {
-    text:
+  const template = templateOf(table, 'show', () => {
+    const values = new Values();
+    const row = `svc_sk = ${values.slot('bigint')}`;
+    const text =
       `select ${recordSql(table, values.bind)} as record, svc_version, svc_is_deleted from ${tableName(table)}` +
-      ` where svc_sk = ${values.bind(id, 'bigint')} and ${currentSql(table, values.bind)}`,
-    values: values.list,
-  };
+      ` where ${row} and ${currentSql(table, values.bind)}`;
+    return new Template(text, values, 1);
+  });
+  return template.fill([id]);
 }
 
 /**
