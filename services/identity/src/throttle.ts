@@ -27,8 +27,11 @@ export type ThrottleKey = { rule: ThrottleRule; key: string };
 export type Throttle = {
   /** Seconds to wait before the next try; 0: go on. */
   waitSeconds(keys: ThrottleKey[]): Promise<number>;
-  /** Counts a try under each key: before a slow check, so that many at once can't slip through, or after a failed one. */
-  count(keys: ThrottleKey[]): Promise<void>;
+  /**
+   * Counts a try under each key: before a slow check, or after a failed one. Answers the seconds to wait, not 0 for a try that
+   * came together with the one that made others wait: many at once can't slip through between the look and the count.
+   */
+  count(keys: ThrottleKey[]): Promise<number>;
   /** Clears what a success disproves. */
   succeeded(keys: ThrottleKey[]): Promise<void>;
 };
@@ -60,11 +63,14 @@ export function createThrottle(pool: pg.Pool): Throttle {
   const countOne = async ({ rule, key }: ThrottleKey) => {
     const { tries, seconds, longestSeconds } = throttleRules[rule];
     const { consumedPoints } = await counts[rule].penalty(hashed(key));
-    if (consumedPoints < tries) return;
+    if (consumedPoints < tries) return 0;
     const wait = Math.min(2 ** Math.min(consumedPoints - tries + 1, 20), longestSeconds);
-    await waits[rule].set(hashed(key), 1, wait);
+    // One statement begins the wait or finds that it has begun: of tries at the same moment only one goes on.
+    const begun = await waits[rule].penalty(hashed(key), 1, { customDuration: wait });
+    if (begun.consumedPoints > 1) return Math.max(begun.msBeforeNext / 1000, 1);
     // The count outlives the wait, or the next wait would be short again.
     await counts[rule].set(hashed(key), consumedPoints, wait + seconds);
+    return 0;
   };
   const clearOne = async ({ rule, key }: ThrottleKey) => {
     if (!throttleRules[rule].personal) return void (await counts[rule].reward(hashed(key)));
@@ -77,7 +83,7 @@ export function createThrottle(pool: pg.Pool): Throttle {
       return Math.ceil(Math.max(0, ...found.map((wait) => wait?.msBeforeNext ?? 0)) / 1000);
     },
     async count(keys) {
-      await Promise.all(keys.map(countOne));
+      return Math.ceil(Math.max(0, ...(await Promise.all(keys.map(countOne)))));
     },
     async succeeded(keys) {
       await Promise.all(keys.map(clearOne));

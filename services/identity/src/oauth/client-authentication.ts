@@ -39,13 +39,12 @@ async function refuse(ctx: IdentityContext, req: Request, { id, basic }: Credent
     { rule: 'clientFrom', key: `${id}|${address}` },
     { rule: 'clientNetwork', key: networkOf(address) },
   ];
-  const wait = await ctx.throttle.waitSeconds(keys);
+  const wait = (await ctx.throttle.waitSeconds(keys)) || (await ctx.throttle.count(keys));
   if (wait > 0)
     return new OAuthError('slow_down', 'Too many wrong credentials; try again later.', {
       status: 429,
       headers: { 'Retry-After': String(wait) },
     });
-  await ctx.throttle.count(keys);
   return invalidClient(basic);
 }
 

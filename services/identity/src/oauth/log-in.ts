@@ -29,13 +29,12 @@ export async function logIn(
   const facts = { account_id, user_id: user?.id, application_id: client.id, address };
 
   const keys = throttleKeys(ctx, req, `${account_id}:${email_key}`, address, user?.id);
-  const waitSeconds = await ctx.throttle.waitSeconds(keys);
+  // Counted before the password is checked, or many tries at once would all be let through.
+  const waitSeconds = (await ctx.throttle.waitSeconds(keys)) || (await ctx.throttle.count(keys));
   if (waitSeconds > 0) {
     ctx.logger.warn(facts, 'log-in throttled');
     return { problem: 'Too many tries. Wait a moment and try again.', waitSeconds };
   }
-  // Counted before the password is checked, or many tries at once would all be let through.
-  await ctx.throttle.count(keys);
   const right = await ctx.passwords.verify(password.slice(0, 1_000), user?.password_hash);
   if (!user || !right || user.status !== 'active') {
     ctx.logger.warn(facts, 'log-in failed');
