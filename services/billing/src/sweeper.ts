@@ -1,8 +1,6 @@
-// Takes back, every few seconds, what silent gateways hold, and forgets leases that ended and messages that came long ago.
-// Every replica runs one.
+// Takes back, every few seconds, what silent gateways hold, and forgets leases that ended long ago. Every replica runs one.
 import { pgSql } from '@almanac/service-kit/database';
 import type { Part } from '@almanac/service-kit/frame';
-import { sweepInbox } from '@almanac/service-kit/inbox';
 import type { Logger } from '@almanac/service-kit/logger';
 import type pg from 'pg';
 
@@ -26,7 +24,6 @@ export function createSweeper(options: { pool: pg.Pool; logger: Logger; everyMs?
       }
       if (Date.now() - forgottenAt > forgetEveryMs) {
         await forgetOldLeases(sql);
-        await sweepInbox(sql, 30);
         forgottenAt = Date.now();
       }
     } catch (error) {

@@ -1,8 +1,6 @@
 // Clears away what time has made useless: expired objects, forgotten imports, old keys and finished jobs.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pgSql } from '@almanac/service-kit/database';
 import type { Part } from '@almanac/service-kit/frame';
-import { sweepInbox } from '@almanac/service-kit/inbox';
 import type { Context } from './context.ts';
 import { keptForMs } from './idempotency.ts';
 import { finishedTableStates } from './imports/import-states.ts';
@@ -26,7 +24,6 @@ export async function sweep(ctx: Context): Promise<void> {
       ctx.prisma.job.deleteMany({
         where: { state: { in: ['done', 'cancelled'] }, updated_at: { lt: ago(jobsKeptMs) } },
       }),
-    messages: () => sweepInbox(pgSql(ctx.pool), 30),
   };
   for (const [name, round] of Object.entries(rounds)) {
     try {
