@@ -196,8 +196,7 @@ function handler(declared: Route) {
     if (res.headersSent) return;
     const status = declared.status ?? 200;
     if (status === 204) res.status(204).end();
-    else if (answer instanceof JsonText)
-      res.status(status).set('Content-Type', 'application/json; charset=utf-8').send(answer.text);
+    else if (answer instanceof JsonText) sendText(res.status(status), answer.text);
     else res.status(status).json(answer);
   };
 }
@@ -216,6 +215,13 @@ function queryOf(req: Request): Record<string, unknown> {
 }
 
 const hasBytes = (req: Request) => Buffer.isBuffer(req.body) && req.body.length > 0;
+
+// express would make a buffer of it; as a string it leaves in one write together with the headers.
+function sendText(res: Response, text: string): void {
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.end(text, 'utf8');
+}
 
 function bodyOf(req: Request): unknown {
   return hasBytes(req) ? parseJsonBody(req.body as Buffer) : {};
