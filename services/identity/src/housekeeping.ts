@@ -1,8 +1,6 @@
 // Forgets what can no longer matter: expired codes, families, sessions, revocations, keys and counters. Every instance does it;
 // deleting twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prismaSql } from '@almanac/service-kit/database';
-import { sweepInbox } from '@almanac/service-kit/inbox';
 import type { Logger } from '@almanac/service-kit/logger';
 import type { IdentityConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
@@ -44,5 +42,4 @@ export async function sweep(prisma: PrismaClient, accessTokenSeconds: number): P
   await prisma.$executeRaw`
     delete from signing_key where retired_at < now() - make_interval(secs => ${accessTokenSeconds + 86_400}::int)`;
   await prisma.$executeRaw`delete from rate_limit where expire < extract(epoch from now()) * 1000 - 3600000`;
-  await sweepInbox(prismaSql(prisma), 30);
 }
