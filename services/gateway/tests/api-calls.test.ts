@@ -238,6 +238,17 @@ describe('outside the API', () => {
     expect(services.reached[0]?.headers['x-almanac-context']).toBeUndefined();
   });
 
+  it('refuses what is wrong with a call of an OAuth endpoint in the form of OAuth', async () => {
+    const url = `${gateway.url}/oauth/token`;
+    const refused = await fetch(url, { method: 'DELETE' });
+    expect(refused.status).toBe(405);
+    expect(await refused.json()).toEqual({ error: 'invalid_request', error_description: expect.any(String) });
+    const large = await fetch(url, { method: 'POST', body: 'x'.repeat(65_537) });
+    expect([large.status, large.headers.get('cache-control')]).toEqual([413, 'no-store']);
+    expect(await large.json()).toEqual({ error: 'invalid_request', error_description: expect.any(String) });
+    expect(services.reached).toEqual([]);
+  });
+
   it('passes pre-signed files to jobs, without credentials', async () => {
     await fetch(`${gateway.url}/files/exports/a.csv?signature=s`, {
       headers: { authorization: 'Bearer x', cookie: 'a=b' },

@@ -22,6 +22,8 @@ export type Exchange = {
   expectsContinue: boolean;
   /** The body is a file: it may take as long as it moves. */
   isUpload: boolean;
+  /** Failures are told in RFC 6749's form. */
+  isOAuth: boolean;
   /** When the first byte of a service's answer is due (performance.now); set while we wait for it. */
   answerDue?: number;
   upstreamRequest?: ClientRequest;
@@ -52,6 +54,7 @@ export function openExchange(
     path: query === -1 ? url : url.slice(0, query),
     expectsContinue,
     isUpload: false,
+    isOAuth: false,
     wasRetried: false,
     isLast,
     progress: { read: req.socket.bytesRead, written: req.socket.bytesWritten, at: startedAt },
@@ -75,7 +78,7 @@ export function closeAfter(exchange: Exchange): void {
   exchange.res.setHeader('Connection', 'close');
 }
 
-/** Answers with the contract's error body. Nothing happens when an answer is under way: then the connection is cut. */
+/** Answers with the contract's error body, or RFC 6749's. Nothing happens when an answer is under way: then the connection is cut. */
 export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
   const error = toServiceError(thrown);
   const { req, res } = exchange;
@@ -85,7 +88,7 @@ export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
   }
   // A client that was not told to send its body may send it or not: nobody could tell what comes next.
   if (exchange.expectsContinue && !exchange.upstreamRequest) closeAfter(exchange);
-  const body = JSON.stringify(error.body);
+  const body = JSON.stringify(exchange.isOAuth ? oauthBody(error) : error.body);
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   if (error.kind === 'unavailable' && !res.hasHeader('retry-after')) res.setHeader('Retry-After', '1');
   res.statusCode = error.status;
@@ -94,6 +97,11 @@ export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
   res.end(body);
   dropBody(req);
   return error;
+}
+
+function oauthBody(error: ServiceError): { error: string; error_description: string } {
+  const fault = error.kind === 'unavailable' ? 'temporarily_unavailable' : 'server_error';
+  return { error: error.status < 500 ? 'invalid_request' : fault, error_description: error.errors.join(' ') };
 }
 
 const lingerMs = 5_000;

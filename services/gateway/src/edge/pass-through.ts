@@ -38,6 +38,7 @@ export function findPassThrough(path: string): PassThrough | undefined {
 export function passThrough(ctx: GatewayContext, exchange: Exchange, found: PassThrough): void {
   const { req, requestId } = exchange;
   if (!readPath(exchange.path)) throw new ServiceError('not_found', 'There is nothing at this address.');
+  exchange.isOAuth = found.prefix === '/oauth/';
   const allow = found.methods.join(', ');
   if (!found.methods.includes(req.method ?? ''))
     throw new ServiceError('method_not_allowed', `Use ${allow}.`, { headers: { Allow: allow } });
