@@ -148,7 +148,7 @@ function parse(command: Command, args: string[]): { values: Values; positionals:
 export function helpText(): string {
   const entries = Object.values(commands).map(({ usage, about }) => `  ${usage}\n      ${about}`);
   return [
-    'Usage: npm run -s admin -- COMMAND [--json]        (in an image: node scripts/admin.ts COMMAND)',
+    'Usage: npm run -s admin -- COMMAND [--json]        (in an image: node /app/scripts/admin.ts COMMAND)',
     '',
     ...entries,
     '',

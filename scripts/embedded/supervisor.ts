@@ -96,7 +96,7 @@ export class StoppedError extends Error {}
 // The gateway first, so that nothing new comes in; then those it calls; the database when nobody needs it any more.
 async function stopAll(home: Home, children: Child[], unlock: () => void): Promise<void> {
   const named = (test: (name: string) => boolean) => children.filter((child) => test(child.name));
-  await Promise.all(named((name) => name === 'gateway').map((child) => child.stop(4_000)));
+  await Promise.all(named((name) => name === 'gateway').map((child) => child.stop(3_000)));
   await Promise.all(named((name) => name !== 'gateway' && name !== 'postgres').map((child) => child.stop(5_000)));
   await Promise.all(named((name) => name === 'postgres').map((child) => child.stop(4_000)));
   rmSync(home.runtime, { force: true });

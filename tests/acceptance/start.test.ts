@@ -116,3 +116,49 @@ describe('npm start', () => {
     expect(await rowCount('Countries')).toBeGreaterThan(240);
   });
 });
+
+describe('a first start', () => {
+  it('that is killed while it loads its data goes on where it was', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'almanac-first-'));
+    const read = (name: string) => {
+      try {
+        return JSON.parse(readFileSync(join(home, name), 'utf8'));
+      } catch {
+        return undefined;
+      }
+    };
+    // The account is made in the first try, and the data are under way at different places in the next ones.
+    for (const afterMs of [0, 400, 900]) {
+      rmSync(join(home, 'runtime.json'), { force: true }); // of the one before
+      const cutOff = startSystem({ home, demo: true }).then(
+        (system) => system.kill(),
+        () => {},
+      );
+      const isUnderWay = () => read('secrets.json')?.demo && read('runtime.json')?.ready.length === 7;
+      for (const deadline = Date.now() + 60_000; Date.now() < deadline && !isUnderWay(); )
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      process.kill(read('runtime.json').pid, 'SIGKILL');
+      await cutOff;
+    }
+    const system = await startSystem({ home, demo: true });
+    try {
+      const { application, account_id } = read('credentials.json');
+      expect(account_id).toBe(1);
+      const api = createApi(system.baseUrl, (await signInMachine(system.baseUrl, application)).access_token);
+      const { data } = await api.get('/deployed_table_definitions');
+      expect(data.map(({ name }: { name: string }) => name).toSorted()).toEqual([
+        'Countries',
+        'Currencies',
+        'Languages',
+        'Subdivisions',
+      ]);
+      const counts = [];
+      for (const { id } of data)
+        counts.push((await api.post('/table_data/grid', { table_definition_id: id, startRow: 0, endRow: 1 })).rowCount);
+      expect(Math.min(...counts)).toBeGreaterThan(100);
+    } finally {
+      await system.stop();
+    }
+  });
+});
