@@ -57,12 +57,24 @@ export const exportFields = {
 } as const;
 
 const isDateTime = z.iso.datetime({ offset: true, local: true });
+const earliest = Date.parse('0001-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** An ISO 8601 date and time; without an offset it is UTC. */
+// Marks have milliseconds; finer ones are cut, which is earlier, so that no row is missed.
+const asMark = (text: string) => `${text.replace(/(\.\d{3})\d+/, '$1')}${/(Z|[+-]\d\d:\d\d)$/.test(text) ? '' : 'Z'}`;
+
+function isMark(text: string): boolean {
+  if (!isDateTime.safeParse(text).success || text.startsWith('0000')) return false;
+  const time = Date.parse(asMark(text));
+  const hoursAway = Number(/[+-](\d\d):\d\d$/.exec(text)?.[1] ?? 0);
+  return time >= earliest && time <= latest && hoursAway <= 14;
+}
+
+/** An ISO 8601 date and time that there is; without an offset it is UTC. */
 export const highWaterMarkSchema = z
   .string()
-  .refine((text) => isDateTime.safeParse(text).success && !text.startsWith('0000'), 'must be an ISO 8601 datetime')
-  .transform((text) => (/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`))
+  .refine(isMark, 'must be an ISO 8601 datetime')
+  .transform(asMark)
   .meta({ type: 'string', format: 'date-time' });
 
 export type NewExport = {
