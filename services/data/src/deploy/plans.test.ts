@@ -1,0 +1,172 @@
+import type { Column, DeployedTable } from '../catalogue/structure.ts';
+import { planBranch } from './branch-change.ts';
+import { changeTable, inOrder } from './ddl.ts';
+import { resolveForeignKeys } from './foreign-keys.ts';
+import { diffTable } from './table-diff.ts';
+
+const column = (lineage_id: number, more: Partial<Column> = {}): Column => ({
+  column_definition_id: lineage_id,
+  lineage_id,
+  name: `col_${lineage_id}`,
+  data_type: 'integer',
+  length: null,
+  scale: null,
+  is_primary_key: false,
+  is_required: false,
+  foreign_key_table_id: null,
+  valid_values: [],
+  description: '',
+  ...more,
+});
+
+const table = (id: number, columns: Column[], more: Partial<DeployedTable> = {}): DeployedTable => ({
+  table_definition_id: id,
+  account_id: 1,
+  branch_id: 1,
+  domain_id: 1,
+  lineage_id: id,
+  uuid: '',
+  key: `key_${id}`,
+  name: `Table ${id}`,
+  load_type: 'manual',
+  version: 1,
+  revision: 1,
+  structure: { description: '', lookup_display_column_id: null, foreign_keys: [], columns },
+  ...more,
+});
+
+const key = (lineage: number) => column(lineage, { is_primary_key: true });
+const refer = (lineage: number, target: number) => column(lineage, { foreign_key_table_id: target });
+
+describe('foreign keys', () => {
+  const target = table(1, [key(11), key(12)]);
+  const find = (id: number) => (id === 1 ? target : undefined);
+
+  it('take the columns that name a target in the order of its key', () => {
+    expect(resolveForeignKeys([refer(21, 1), column(22), refer(23, 1)], find)).toEqual({
+      foreignKeys: [{ columns: [21, 23], target_table_id: 1, target_lineage_id: 1, target_columns: [11, 12] }],
+      problems: [],
+    });
+  });
+
+  it('are several when there are more columns than the key has', () => {
+    const { foreignKeys } = resolveForeignKeys([refer(21, 1), refer(22, 1), refer(23, 1), refer(24, 1)], find);
+    expect(foreignKeys.map((each) => each.columns)).toEqual([
+      [21, 22],
+      [23, 24],
+    ]);
+  });
+
+  it('say what is wrong with them', () => {
+    expect(resolveForeignKeys([refer(21, 1)], find).problems[0]).toMatch(/as many columns/);
+    expect(resolveForeignKeys([refer(21, 9)], find).problems[0]).toMatch(/not deployed/);
+    expect(resolveForeignKeys([refer(21, 1)], () => table(1, [column(11)])).problems[0]).toMatch(/no primary key/);
+  });
+});
+
+describe('statements of a deployment', () => {
+  const change = (old: DeployedTable | undefined, wanted: DeployedTable, others: DeployedTable[] = []) => {
+    const all = new Map([...others, wanted].map((each) => [each.lineage_id, each]));
+    const before = new Map([...others, ...(old ? [old] : [])].map((each) => [each.lineage_id, each]));
+    const find = (map: Map<number, DeployedTable>) => (lineage: number) => map.get(lineage) as DeployedTable;
+    return inOrder([changeTable({ old, wanted }, 77, find(before), find(all)).statements]);
+  };
+
+  it('make a table, then what leans on it', () => {
+    const columns = [
+      key(11),
+      column(12, { data_type: 'string', length: 5, is_required: true, valid_values: ["it's", 'b'] }),
+      column(13, { data_type: 'bigint' }),
+    ];
+    const statements = change(undefined, table(1, columns));
+    expect(statements[0]).toBe('create schema if not exists b_1');
+    expect(statements[1]).toMatch(
+      /^create table b_1\.t_1 \(svc_sk bigint generated always as identity primary key, .*c_13 bigint, c_11 integer, c_12 varchar\(5\) collate "C", svc_updated_by text\) with \(autovacuum/,
+    );
+    expect(statements.slice(2)).toEqual([
+      'create index u_1 on b_1.t_1 (svc_updated_at)',
+      'alter table b_1.t_1 add constraint k_1 unique (c_11, svc_live)',
+      'alter table b_1.t_1 add constraint n_1 check (svc_is_deleted or (c_11 is not null and c_12 is not null))',
+      "alter table b_1.t_1 add constraint v_12 check (svc_is_deleted or c_12 is null or c_12 = any (array['it''s', 'b']::text[]))",
+    ]);
+  });
+
+  it('change only what differs', () => {
+    const old = table(1, [key(11), column(12), column(13, { data_type: 'text' })]);
+    expect(
+      change(
+        old,
+        table(1, [key(11), column(12, { name: 'renamed', description: 'x' }), column(13, { data_type: 'text' })]),
+      ),
+    ).toEqual([]);
+    expect(change(old, table(1, [key(11), column(12, { is_required: true }), column(14)]))).toEqual([
+      'alter table b_1.t_1 drop constraint n_1',
+      'alter table b_1.t_1 rename column c_13 to x_13_77',
+      'alter table b_1.t_1 add column c_14 integer',
+      'alter table b_1.t_1 add constraint n_1 check (svc_is_deleted or (c_11 is not null and c_12 is not null))',
+    ]);
+  });
+
+  it('keep aside what a cast may lose before casting', () => {
+    const old = table(1, [key(11), column(12, { data_type: 'string', length: 10 })]);
+    expect(change(old, table(1, [key(11), column(12, { data_type: 'string', length: 3 })]))).toEqual([
+      'alter table b_1.t_1 add column x_12_77 varchar(10) collate "C"',
+      'update b_1.t_1 set x_12_77 = c_12 where c_12 is not null and (char_length(c_12) > 3)',
+      'alter table b_1.t_1 alter column c_12 type varchar(3) collate "C" using left(c_12, 3)',
+    ]);
+  });
+
+  it('take references off before the keys they lean on, and put them back last', () => {
+    const foreign_keys = [{ columns: [22], target_table_id: 1, target_lineage_id: 1, target_columns: [11] }];
+    const child = (type: Column['data_type']) => {
+      const made = table(2, [key(21), column(22, { foreign_key_table_id: 1, data_type: type })]);
+      return { ...made, structure: { ...made.structure, foreign_keys } };
+    };
+    const statements = change(child('integer'), child('bigint'), [table(1, [key(11)])]);
+    expect(statements[0]).toBe('alter table b_1.t_2 drop constraint f_2_22');
+    expect(statements.at(-1)).toBe(
+      'alter table b_1.t_2 add constraint f_2_22 foreign key (c_22, svc_live) references b_1.t_1 (c_11, svc_live)',
+    );
+  });
+});
+
+describe('a branch', () => {
+  it('is planned as it will be: targets may come with the same deployment', () => {
+    const wanted = [table(2, [refer(21, 1)]), table(1, [key(11)])];
+    const { wanted: changes } = planBranch(1, wanted, { branch: [], elsewhere: new Set() });
+    expect(changes.map((change) => change.problems)).toEqual([[], []]);
+  });
+
+  it('makes references anew for tables that refer to a changed one', () => {
+    const child = table(2, [refer(21, 1)]);
+    child.structure.foreign_keys = [{ columns: [21], target_table_id: 1, target_lineage_id: 1, target_columns: [11] }];
+    const branch = [table(1, [key(11)]), child];
+    const { touched } = planBranch(1, [table(1, [column(11), key(12)])], { branch, elsewhere: new Set() });
+    expect(touched.map((pair) => pair.wanted.structure.foreign_keys[0]?.target_columns)).toEqual([[12]]);
+  });
+
+  it('has each key and each lineage once', () => {
+    const branch = [table(1, [column(11)])];
+    const again = table(5, [column(11)], { key: 'key_1', lineage_id: 1 });
+    expect(planBranch(1, [again], { branch, elsewhere: new Set() }).wanted[0]?.problems).toEqual([
+      expect.stringMatching(/key_1 is used/),
+    ]);
+  });
+});
+
+describe('a diff', () => {
+  it('tells new, modified, deleted and unchanged columns, and a changed order', () => {
+    const old = table(1, [key(11), column(12), column(13)]);
+    const wanted = table(1, [column(12, { data_type: 'text' }), key(11), column(14)]);
+    const diff = diffTable(old, wanted);
+    expect(diff.change).toBe('modified');
+    expect(diff.columns.map(({ name, change }) => `${name} ${change}`)).toEqual([
+      'col_12 modified',
+      'col_11 unchanged',
+      'col_14 new',
+      'col_13 deleted',
+    ]);
+    expect(diff.columns[0]?.attributes).toEqual([{ name: 'data_type', from: '"integer"', to: '"text"' }]);
+    expect(diff.attributes).toEqual([{ name: 'column_order', from: '["col_11","col_12"]', to: '["col_12","col_11"]' }]);
+  });
+});

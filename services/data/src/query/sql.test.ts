@@ -1,0 +1,218 @@
+import type { Column, DeployedTable } from '../catalogue/structure.ts';
+import { readRecord } from '../rows/record-input.ts';
+import { deleteSql, insertSql, showSql, updateSql } from '../rows/write-sql.ts';
+import { planGrid } from './grid-plan.ts';
+import { columnName, tableName } from './identifiers.ts';
+import { planList } from './list-plan.ts';
+import { quoteLiteral } from './literals.ts';
+import { gridSql, listSql } from './page-sql.ts';
+import { concatSql, Values } from './statement.ts';
+
+const column = (lineage_id: number, name: string, more: Partial<Column> = {}): Column => ({
+  column_definition_id: lineage_id,
+  lineage_id,
+  name,
+  data_type: 'string',
+  length: null,
+  scale: null,
+  is_primary_key: false,
+  is_required: false,
+  foreign_key_table_id: null,
+  valid_values: [],
+  description: '',
+  ...more,
+});
+
+const table: DeployedTable = {
+  table_definition_id: 7,
+  account_id: 3,
+  branch_id: 2,
+  domain_id: 1,
+  lineage_id: 5,
+  uuid: '',
+  key: 'things',
+  name: 'Things',
+  load_type: 'manual',
+  version: 1,
+  revision: 40,
+  structure: {
+    description: '',
+    lookup_display_column_id: null,
+    foreign_keys: [],
+    columns: [column(11, 'id', { data_type: 'integer', is_primary_key: true }), column(12, 'name')],
+  },
+};
+
+const hostile = `x"'; drop table t; --`;
+const current =
+  'exists (select from deployed_table d where d.table_definition_id = $T::int and d.account_id = $A::int and d.revision = $R::bigint)';
+
+/** The text with placeholders of the guard as in `current`, and everything it says between them. */
+function guard(text: string): string {
+  const found = /exists \(select from deployed_table d[^)]*\)/.exec(text)?.[0] ?? '';
+  return found
+    .replace(/\$\d+::int/, '$T::int')
+    .replace(/account_id = \$\d+::int/, 'account_id = $A::int')
+    .replace(/\$\d+::bigint/, '$R::bigint');
+}
+
+describe('identifiers', () => {
+  it('are made of numbers and of nothing else', () => {
+    expect([tableName(table), columnName({ lineage_id: 11 })]).toEqual(['b_2.t_5', 'c_11']);
+    for (const id of [0, -1, 1.5, Number.NaN, 2 ** 60, '5; drop' as unknown as number])
+      expect(() => columnName({ lineage_id: id })).toThrow('no id');
+  });
+});
+
+describe('literals', () => {
+  it.each([
+    ['plain', "'plain'"],
+    ["it's", "'it''s'"],
+    ['a\\b', " E'a\\\\b'"],
+    ["\\'", " E'\\\\'''"],
+  ])('quote %j', (text, quoted) => expect(quoteLiteral(text)).toBe(quoted));
+
+  it('refuse what no text can hold', () => {
+    expect(() => quoteLiteral('\u0000')).toThrow();
+    expect(() => quoteLiteral('\ud800')).toThrow();
+  });
+});
+
+describe('values', () => {
+  it('share a placeholder only when value and type are equal', () => {
+    const values = new Values();
+    expect([
+      values.bind(1, 'int'),
+      values.bind(1, 'bigint'),
+      values.bind(1, 'int'),
+      values.bind('1', 'int'),
+      values.bind(null, 'int'),
+      values.bind(null, 'int'),
+    ]).toEqual(['$1::int', '$2::bigint', '$1::int', '$3::int', '$4::int', '$5::int']);
+    expect(values.list).toEqual([1, 1, '1', null, null]);
+  });
+
+  it('join as a balanced tree', () => {
+    expect(concatSql(['a', 'b', 'c', 'd'])).toBe('((a || b) || (c || d))');
+    expect(concatSql([])).toBe("''");
+  });
+});
+
+describe('statements', () => {
+  it('of the grid hold no text of a request, and state the revision they are made for', () => {
+    const request = {
+      startRow: 20,
+      endRow: 70,
+      filterModel: {
+        name: { filterType: 'text', type: 'contains', filter: hostile },
+        id: { filterType: 'number', type: 'inRange', filter: 1, filterTo: '9' },
+      },
+      sortModel: [{ colId: 'name', sort: 'desc' as const }],
+    };
+    const { text, values } = gridSql(table, planGrid(table, request));
+    expect(text).not.toContain('drop');
+    expect(text).not.toContain('"name"');
+    expect(guard(text)).toBe(current);
+    expect(text).toMatch(
+      /where not svc_is_deleted and \(lower\(c_12 collate "default"\) like lower\(\$\d+::text\) and \(c_11 > \$\d+::bigint and c_11 < \$\d+::bigint\)\)/,
+    );
+    expect(text).toMatch(/order by c_12 desc nulls last, svc_sk asc limit \$\d+::int offset \$\d+::bigint/);
+    expect(text).toMatch(/\(select count\(\*\) from b_2\.t_5 where not svc_is_deleted and/);
+    expect(values).toEqual(
+      expect.arrayContaining([
+        `%x"'; drop table t; --%`,
+        '1',
+        '9',
+        50,
+        20,
+        7,
+        3,
+        40,
+        '{"svc_sk":',
+        ',"id":',
+        ',"name":',
+      ]),
+    );
+  });
+
+  it('of the grid are the same text for the same kind of model', () => {
+    const sql = (filter: string, startRow: number) =>
+      gridSql(
+        table,
+        planGrid(table, {
+          startRow,
+          endRow: startRow + 100,
+          filterModel: { name: { filterType: 'text', type: 'startsWith', filter } },
+        }),
+      ).text;
+    expect(sql('a', 0)).toBe(sql('b', 500));
+  });
+
+  it('take wildcards for themselves', () => {
+    const { values } = gridSql(
+      table,
+      planGrid(table, {
+        startRow: 0,
+        endRow: 1,
+        filterModel: { name: { filterType: 'text', type: 'startsWith', filter: '50%_\\' } },
+      }),
+    );
+    expect(values).toContain('50\\%\\_\\\\%');
+  });
+
+  it('ask an index for all spellings of a short text, and compare without case what it finds', () => {
+    const sql = (filter: string) =>
+      gridSql(
+        table,
+        planGrid(table, {
+          startRow: 0,
+          endRow: 1,
+          filterModel: { name: { filterType: 'text', type: 'equals', filter } },
+        }),
+      );
+    expect(sql('Ck1').values).toContainEqual(['ck1', 'cK1', 'c\u212a1', 'Ck1', 'CK1', 'C\u212a1']);
+    expect(sql('Ck1').text).toMatch(
+      /\(c_12 = any\(\$\d+::text\[\]\) and lower\(c_12 collate "default"\) = lower\(\$\d+::text\)\)/,
+    );
+    expect(sql('a text of many letters').text).not.toContain('= any');
+    expect(sql('é').text).not.toContain('= any');
+  });
+
+  it('of a list count and page in one', () => {
+    const { plan, ...page } = planList(table, {
+      page: 3,
+      per_page: 20,
+      q: ['id:gte:5', 'name:null'],
+      sort: '-id',
+      includeDeleted: true,
+    });
+    const { text, values } = listSql(table, plan, page);
+    expect(text).toMatch(
+      /from b_2\.t_5 where \(c_11 >= \$\d+::integer and c_12 is null\) order by c_11 desc, svc_sk asc/,
+    );
+    expect(values).toEqual(expect.arrayContaining(['5', 20, 40, 3]));
+  });
+
+  it('that write have their values first, and one text for all rows of a table', () => {
+    const { cells, problems } = readRecord(table, { name: hostile, id: 4 }, true);
+    expect(problems).toEqual([]);
+    const insert = insertSql(table, cells, 'user:1');
+    expect(insert.text).toMatch(
+      /^insert into b_2\.t_5 \(svc_created_at, svc_updated_at, svc_updated_by, c_11, c_12\) select at, at, \$1::text, \$2::integer, \$3::text from/,
+    );
+    expect(insert.values.slice(0, 3)).toEqual(['user:1', '4', hostile]);
+    expect(guard(insert.text)).toBe(current);
+    expect(insertSql(table, readRecord(table, { id: 5 }, true).cells, 'user:2').text).toBe(insert.text);
+  });
+
+  it('that change or read a row name it by value', () => {
+    const { cells } = readRecord(table, { name: 'x' }, false);
+    const update = updateSql(table, '99', cells, 'user:1', [2, 3]);
+    expect(update.text).toContain('svc_sk = $3::bigint and not svc_is_deleted and svc_version = any($4::int[])');
+    expect(update.values.slice(0, 4)).toEqual(['user:1', 'x', '99', [2, 3]]);
+    expect(guard(update.text)).toBe(current);
+    expect(showSql(table, '99').values[0]).toBe('99');
+    expect(guard(showSql(table, '99').text)).toBe(current);
+    expect(guard(deleteSql(table, ['1'], 'user:1').text)).toBe(current);
+  });
+});

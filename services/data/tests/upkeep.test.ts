@@ -1,0 +1,110 @@
+import { pgSql } from '@almanac/service-kit/database';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { eventually } from '@almanac/testkit/eventually';
+import { sweep } from '../src/housekeeping.ts';
+import { load } from './files.ts';
+import { caller, create, type DataNet, deploy, givenData } from './given.ts';
+
+let net: DataNet;
+
+beforeAll(async () => {
+  net = await givenData();
+  await deploy(net, [{ id: 1, columns: [{ name: 'id', data_type: 'integer', is_primary_key: true }, { name: 'x' }] }]);
+});
+
+afterAll(() => net.stop());
+
+describe('changed rows', () => {
+  it('are announced per table, batched and counted', async () => {
+    const heard: Record<string, unknown>[] = [];
+    const { createBus } = await import('@almanac/service-kit/bus/bus');
+    const { createLogger } = await import('@almanac/service-kit/logger');
+    const bus = createBus(net.database.url, {
+      service: 'jobs',
+      instance: 'test',
+      logger: createLogger('test', 'silent'),
+    });
+    await bus.start();
+    await bus.subscribe(['data.rows.changed'], async ({ payload }) => void heard.push(payload));
+    const rows = await Promise.all([1, 2, 3].map((id) => create(net, 1, { id })));
+    await load(net, 1, Array.from({ length: 50 }, (_, i) => `${100 + i},y\n`).join(''), { file_columns: ['id', 'x'] });
+    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [rows[0].svc_sk] });
+    const sum = (name: string) => heard.reduce((total, each) => total + Number(each[name]), 0);
+    await eventually(() => expect([sum('inserted'), sum('deleted')]).toEqual([52, 1]));
+    expect(heard[0]).toMatchObject({ account_id: 1, table_definition_id: 1 });
+    expect(heard.length).toBeLessThan(10);
+    await bus.stop();
+  });
+});
+
+describe('the sweep', () => {
+  it('drops files that nobody is loading, and leaves those that somebody is', async () => {
+    await net.query('create unlogged table staging.s_4711 (f_1 text)');
+    let send = () => {};
+    const sent = new Promise<void>((resolve) => {
+      send = resolve;
+    });
+    async function* slow() {
+      yield Buffer.from('500,a\n');
+      await sent;
+      yield Buffer.from('501,b\n');
+    }
+    const loading = load(net, 1, slow(), { file_columns: ['id', 'x'] });
+    const copying = "select 1 from pg_stat_activity where datname = current_database() and query like 'copy staging.%'";
+    await eventually(async () => expect((await net.query(copying)).length).toBe(1));
+    await sweep(net.context.pools);
+    send();
+    expect(await loading).toMatchObject({ inserted: 2 });
+    expect(await net.query("select to_regclass('staging.s_4711') as left_over")).toEqual([{ left_over: null }]);
+  });
+
+  it('forgets after a week what was retired, and after a day what was kept', async () => {
+    await deploy(net, [
+      { id: 2, columns: [{ name: 'a' }, { name: 'b' }] },
+      { id: 3, columns: [{ name: 'a' }] },
+    ]);
+    await create(net, 2, { a: '1', b: '2' });
+    await net.call(
+      'POST',
+      '/api/v1/table_data',
+      { table_definition_id: 2, record: { a: 'k' } },
+      { 'idempotency-key': 'old' },
+    );
+    await deploy(net, [{ id: 2, columns: [{ name: 'a' }] }]);
+    await net.metadata.DropTable(caller, { table_definition_id: 3 });
+    await load(net, 2, 'a,b,c\n', { file_columns: ['a'], load_id: 'old' });
+    await sweep(net.context.pools);
+    const kept = () =>
+      net.query(
+        "select (select count(*)::int from retired_table) as tables, (select count(*)::int from retired_column) as columns, (select count(*)::int from idempotent_answer) as answers, (select count(*)::int from pg_attribute where attrelid = 'b_1.t_2'::regclass and attname like 'x!_%' escape '!') as physical",
+      );
+    expect(await kept()).toEqual([{ tables: 1, columns: 1, answers: 1, physical: 1 }]);
+    await net.query("update retired_table set retired_at = now() - interval '8 days'");
+    await net.query("update retired_column set retired_at = now() - interval '8 days'");
+    await net.query("update idempotent_answer set created_at = now() - interval '25 hours'");
+    await sweep(net.context.pools);
+    expect(await kept()).toEqual([{ tables: 0, columns: 0, answers: 0, physical: 0 }]);
+  });
+});
+
+describe('the database', () => {
+  it('takes one statement at a time, so that no text can append another', async () => {
+    const sql = pgSql(net.context.pools.rows);
+    const failure = await sql('select 1; select 2').catch((error: unknown) => error);
+    expect(findSqlState(failure)).toBe('42601');
+  });
+
+  it('that goes away is 503, and used again when it is back', async () => {
+    const show = () => net.call('GET', '/api/v1/table_data?table_definition_id=1&per_page=1');
+    expect((await show()).status).toBe(200);
+    await net.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'almanac-data'",
+    );
+    await eventually(async () => expect((await show()).status).toBe(200));
+    const during = Promise.all(Array.from({ length: 20 }, show));
+    await net.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'almanac-data'",
+    );
+    for (const { status } of await during) expect([200, 503]).toContain(status);
+  });
+});
