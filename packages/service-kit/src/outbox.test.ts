@@ -119,6 +119,28 @@ describe('the relay', () => {
     await eventually(() => expect(carried).toEqual(['test.thing.changed', 'test.job.requested']));
   });
 
+  it('carries the rest at once, also behind more untaken work than a batch holds', async () => {
+    const carried: unknown[] = [];
+    let asked = 0;
+    startRelay(async (messages) => {
+      asked += 1;
+      const work = messages.filter(({ type }) => type.endsWith('.requested'));
+      carried.push(...messages.filter((message) => !work.includes(message)).map(({ payload }) => payload.n));
+      if (work.length > 0) throw new UnroutableError(work);
+    });
+    await withTransaction(pool, async (sql) => {
+      for (let n = 0; n < 250; n += 1) await announce(sql, { type: 'test.job.requested', payload: {} });
+    });
+    for (let n = 0; n < 20; n += 1) {
+      await withTransaction(pool, (sql) => announce(sql, { type: 'test.thing.changed', payload: { n } }));
+      await eventually(() => expect(carried).toHaveLength(n + 1));
+    }
+    expect(carried).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    const { rows } = await pool.query('select count(*)::int as count from outbox');
+    expect(rows).toEqual([{ count: 250 }]);
+    expect(asked).toBeLessThan(500);
+  });
+
   it('goes on after the database ended its connections', async () => {
     const carried: unknown[] = [];
     startRelay(async (messages) => void carried.push(...messages.map(({ payload }) => payload.n)));

@@ -24,6 +24,7 @@ import { pgSql, type Sql, withTransaction } from './database.ts';
 import { DatabaseListener } from './database-listener.ts';
 import { sweepInbox } from './inbox.ts';
 import { Pause } from './pause.ts';
+import { UntakenWork } from './untaken-work.ts';
 
 const channel = 'almanac_outbox';
 const batchSize = 100;
@@ -72,6 +73,7 @@ class Relay implements OutboxRelay {
   private readonly listener: DatabaseListener;
   private readonly idle = new Pause();
   private readonly backoff = new Pause();
+  private readonly untaken = new UntakenWork(longestPauseMs);
   private stopping = false;
   private sweptAt = 0;
   private running: Promise<void> | undefined;
@@ -122,7 +124,10 @@ class Relay implements OutboxRelay {
         if (failures > 0) logger.info({ failures }, 'the outbox is carried to the bus again');
         failures = 0;
         await this.sweep();
-        if (!full) await this.idle.wait(this.listener.isListening ? pollWhileListeningMs : pollMs);
+        if (!full) {
+          const pause = this.listener.isListening ? pollWhileListeningMs : pollMs;
+          await this.idle.wait(this.untaken.nextWithin(pause));
+        }
       } catch (error) {
         failures += 1;
         if (failures === 1) logger.warn({ err: error }, 'the outbox could not be carried to the bus; trying again');
@@ -134,25 +139,30 @@ class Relay implements OutboxRelay {
   // The rows stay locked until the bus holds them, so another instance takes others; a relay that dies gives them back. Some may
   // be on the bus already when that happens: they are published again under the same id.
   private async carryBatch(): Promise<boolean> {
+    let carried: string[] = [];
     let unroutable: UnroutableError | undefined;
-    const full = await withTransaction(
+    const count = await withTransaction(
       this.options.pool,
       async (sql) => {
         const { rows } = await sql(
           `select id::text, message_id, type, payload, request_id, occurred_at from outbox
+           where message_id <> all($1::uuid[])
            order by outbox.id limit ${batchSize} for update skip locked`,
+          [this.untaken.resting],
         );
-        if (rows.length === 0) return false;
+        if (rows.length === 0) return 0;
         unroutable = await this.publish(rows.map(toMessage));
         const kept = new Set(unroutable?.ids);
-        const carried = rows.filter((row) => !kept.has(row.message_id));
-        await sql('delete from outbox where id = any($1::bigint[])', [carried.map((row) => row.id)]);
-        return rows.length === batchSize;
+        const done = rows.filter((row) => !kept.has(row.message_id));
+        await sql('delete from outbox where id = any($1::bigint[])', [done.map((row) => row.id)]);
+        carried = done.map((row) => row.message_id);
+        return rows.length;
       },
       { attempts: 1 },
     );
-    if (unroutable) throw unroutable;
-    return full;
+    if (this.untaken.note(carried, unroutable?.ids ?? [], count < batchSize))
+      this.options.logger.warn({ err: unroutable }, 'work waits in the outbox for a queue that takes it');
+    return count === batchSize;
   }
 
   private async publish(messages: BusMessage[]): Promise<UnroutableError | undefined> {

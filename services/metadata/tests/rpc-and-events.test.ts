@@ -108,7 +108,7 @@ describe('events', () => {
     const types = [
       ...['domain', 'branch'].flatMap((noun) => ['created', 'updated', 'deleted'].map((what) => `${noun}.${what}`)),
       ...['created', 'updated', 'cloned', 'deployed', 'deleted', 'removed'].map((what) => `table_definition.${what}`),
-      ...['created', 'requested', 'begun', 'deployed', 'abandoned'].map((what) => `deployment.${what}`),
+      ...['created', 'submitted', 'begun', 'deployed', 'abandoned'].map((what) => `deployment.${what}`),
     ].map((name) => `metadata.${name}`);
     await bus.consume('listener.all', types, async ({ type, payload }) => void heard.push({ type, payload }));
     const account = await givenAccount(metadata);
@@ -134,7 +134,7 @@ describe('events', () => {
       name: 'main',
       creator_id: null,
     });
-    expect(ofAccount().find(({ type }) => type === 'metadata.deployment.requested')?.payload).toEqual({
+    expect(ofAccount().find(({ type }) => type === 'metadata.deployment.submitted')?.payload).toEqual({
       account_id: account.id,
       deployment_id: id,
       branch_id: account.mainId,

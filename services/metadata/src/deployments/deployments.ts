@@ -231,9 +231,10 @@ export function requireTransition(
 
 type Step = Exclude<DeploymentAction, 'deploy' | 'succeed' | 'fail'>;
 
-// What others are told; approvers hear of requests and abandonments, the creator of decisions.
+// What others are told; approvers hear of requests and abandonments, the creator of decisions. Not `.requested`: an event of
+// that name asks for work and waits until somebody does it.
 const announced = {
-  send_request: 'requested',
+  send_request: 'submitted',
   reject: 'rejected',
   cancel: 'cancelled',
   abandon: 'abandoned',
