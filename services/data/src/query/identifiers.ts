@@ -60,6 +60,3 @@ export const stagingName = (number: number): string => `staging.s_${id(number)}`
 
 /** A cell of a staged file, by its place in the line. */
 export const stagedColumn = (position: number): string => `f_${id(position + 1)}`;
-
-/** One of the numbered columns of a derived table. */
-export const derivedColumn = (prefix: 'k' | 'v', position: number): string => `${prefix}_${id(position + 1)}`;
