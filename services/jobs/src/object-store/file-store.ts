@@ -1,6 +1,6 @@
 // The folder store: one file an object, written beside and renamed into place, so a reader meets whole files only.
 import { randomBytes } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -46,13 +46,9 @@ export function createFileStore({ folder, publicUrl, secret }: FileStoreOptions)
     const draft = join(unfinished, randomBytes(16).toString('hex'));
     try {
       await mkdir(unfinished, { recursive: true });
-      await pipeline(
-        limitBytes(source, maxBytes),
-        createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true }),
-        {
-          signal,
-        },
-      );
+      // Opened first: a sender who leaves at once must not be cleaned up after before the file is made.
+      const file = await open(draft, 'wx', 0o600);
+      await pipeline(limitBytes(source, maxBytes), file.createWriteStream({ flush: true }), { signal });
       const stored = describe(await stat(draft, { bigint: true }));
       await moveInto(draft, path);
       return stored;
