@@ -22,6 +22,8 @@ type Export = {
 
 /** What the steps have made so far. */
 export type Progress = {
+  /** Called when work has just begun in the background, by tests that disturb it. */
+  disturb?: () => Promise<void>;
   domainId: number;
   branchId: number;
   countries: number;
@@ -109,13 +111,13 @@ export const steps: Step[] = [
   {
     name: 'imports all countries and all subdivisions of ISO 3166 from CSV files',
     run: async (api, progress) => {
-      const first = await load(api, progress.branchId, progress.countries, countriesCsv());
+      const first = await load(api, progress, progress.countries, countriesCsv());
       expect(first.import_tables[0]?.metrics).toMatchObject({
         rows_read: iso31661.length,
         inserted: iso31661.length,
         rejected: 0,
       });
-      const second = await load(api, progress.branchId, progress.subdivisions, subdivisionsCsv());
+      const second = await load(api, progress, progress.subdivisions, subdivisionsCsv());
       expect(second.import_tables[0]?.metrics).toMatchObject({
         rows_read: iso31662.length,
         inserted: iso31662.length,
@@ -208,11 +210,17 @@ async function define(api: Api, { branchId, domainId }: Progress, name: string, 
   return definition;
 }
 
-async function load(api: Api, branchId: number, tableDefinitionId: number, file: string): Promise<Import> {
+async function load(
+  api: Api,
+  { branchId, disturb }: Progress,
+  tableDefinitionId: number,
+  file: string,
+): Promise<Import> {
   const { id } = await api.post<Import>('/imports', { branch_id: branchId });
   const table = await api.post(`/imports/${id}/tables`, { table_definition_id: tableDefinitionId, pattern: 'full' });
   await upload(table.upload_url, file);
   await api.post(`/imports/${id}/upload_complete`);
+  await disturb?.();
   const done = await poll(
     () => api.get<Import>(`/imports/${id}`),
     ({ status }) => /^(complete|completed|completed_with_errors|failed|cancelled)$/.test(status),
