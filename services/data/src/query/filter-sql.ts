@@ -44,10 +44,8 @@ function testSql(field: Field, test: Test, bind: Bind): string {
         test.values.length === 0
           ? []
           : [
-              both(
-                spellingsSql(field, test.values, bind),
+              spellingsSql(field, test.values, bind) ??
                 `${folded(field)} = any(array(select lower(v) from unnest(${bind(test.values, 'text[]')}) v))`,
-              ),
             ];
       const none = test.blanks ? [isText(field) ? `(${x} is null or ${x} = '')` : `${x} is null`] : [];
       const either = [...values, ...none];
@@ -91,20 +89,18 @@ function textSql(field: Field, operator: TextOperator, value: string, bind: Bind
     case 'endsWith':
       return like(`%${literally(value)}`);
     case 'equals':
-      return both(spellingsSql(field, [value], bind), `${x} = lower(${bind(value, 'text')})`);
+      return spellingsSql(field, [value], bind) ?? `${x} = lower(${bind(value, 'text')})`;
     case 'notEqual':
       return orNull(`${x} <> lower(${bind(value, 'text')})`);
   }
 }
 
-const both = (one: string | undefined, other: string) => (one === undefined ? other : `(${one} and ${other})`);
-
 const spellingsMaximum = 256;
-// Signs that are no ASCII letters but become one in lower case: the Kelvin sign, and I with a dot.
-const alsoBecome: Record<string, string> = { k: '\u212a', i: '\u0130' };
+// The one sign outside ASCII that becomes an ASCII letter in lower case: the Kelvin sign.
+const alsoBecomes: Record<string, string> = { k: '\u212a' };
 
-// An index on the column itself can't ignore case. For short texts all ways to write them are few: asking for those first lets the
-// index find the rows, and the comparison that ignores case then has little left to do.
+// An index on the column itself can't ignore case, and folding every row costs time. The ways to write a short ASCII text are few:
+// a row that is equal without case is one of them.
 function spellingsSql(field: Field, values: string[], bind: Bind): string | undefined {
   if (!isText(field)) return undefined;
   const spellings: string[] = [];
@@ -113,7 +109,7 @@ function spellingsSql(field: Field, values: string[], bind: Bind): string | unde
     let own = [''];
     for (const character of value) {
       const lower = character.toLowerCase();
-      const ways = [...new Set([lower, character.toUpperCase(), alsoBecome[lower] ?? lower])];
+      const ways = [...new Set([lower, character.toUpperCase(), alsoBecomes[lower] ?? lower])];
       own = own.flatMap((begun) => ways.map((way) => begun + way));
       if (own.length + spellings.length > spellingsMaximum) return undefined;
     }

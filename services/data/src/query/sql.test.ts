@@ -160,7 +160,7 @@ describe('statements', () => {
     expect(values).toContain('50\\%\\_\\\\%');
   });
 
-  it('ask an index for all spellings of a short text, and compare without case what it finds', () => {
+  it('ask an index for all spellings of a short text', () => {
     const sql = (filter: string) =>
       gridSql(
         table,
@@ -171,9 +171,7 @@ describe('statements', () => {
         }),
       );
     expect(sql('Ck1').values).toContainEqual(['ck1', 'cK1', 'c\u212a1', 'Ck1', 'CK1', 'C\u212a1']);
-    expect(sql('Ck1').text).toMatch(
-      /\(c_12 = any\(\$\d+::text\[\]\) and lower\(c_12 collate "default"\) = lower\(\$\d+::text\)\)/,
-    );
+    expect(sql('Ck1').text).toMatch(/where not svc_is_deleted and \(c_12 = any\(\$\d+::text\[\]\)\) order by/);
     expect(sql('a text of many letters').text).not.toContain('= any');
     expect(sql('é').text).not.toContain('= any');
   });
