@@ -50,6 +50,7 @@ process.on('SIGTERM', () => leave('SIGTERM'));
 process.on('SIGHUP', () => leave('the terminal has gone'));
 process.on('disconnect', () => leave('the process that started this has gone'));
 process.stdout.on('error', () => {}); // a pipe that was closed is no reason to stop
+stopWithNpm();
 
 try {
   screen.say(`Almanac · state in ${home.folder} · Ctrl-C stops it`);
@@ -72,4 +73,13 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? `\n(${error.cause.message})` : '';
   return `Almanac did not start: ${error.message}${cause}`;
+}
+
+// `kill` of npm ends npm and the shell between, which tells nobody: what npm started would go on without it.
+function stopWithNpm(): void {
+  if (!process.env.npm_lifecycle_event) return;
+  const shell = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== shell) leave('npm has gone');
+  }, 250).unref();
 }
