@@ -48,9 +48,9 @@ function withSettings(url: string, settings: string): string {
 
 // A prepared statement lives as long as its connection and costs memory on both sides. A connection names a limited number of
 // them; when it keeps meeting others (many tables, new revisions) it is replaced by a fresh one.
-const namesPerConnection = 400;
+const namesPerConnection = 150;
 const strangersPerConnection = 20_000;
-const textsRemembered = 20_000;
+const textsRemembered = 4_000;
 
 type Prepared = { names: Set<string>; strangers: number };
 const prepared = new WeakMap<pg.PoolClient, Prepared>();

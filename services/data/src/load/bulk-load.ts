@@ -6,11 +6,12 @@ import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { notDeployed } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';
 import { tableName } from '../query/identifiers.ts';
+import { UnreadableFile } from './end-marks.ts';
 import { freshTableRows } from './fresh-table.ts';
 import { type LoadOptions, planLoad, readLoadOptions } from './load-options.ts';
 import { findResult, keepFailure, type LoadResult } from './load-result.ts';
 import { isWithoutRows, Merge } from './merge.ts';
-import { chunksOf, type Staging, stage, UnreadableFile } from './staging.ts';
+import { chunksOf, type Staging, stage } from './staging.ts';
 
 type Message = { options?: LoadOptions['raw'] | null; chunk?: Buffer | Uint8Array | string };
 

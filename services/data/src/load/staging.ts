@@ -6,6 +6,7 @@ import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { stagingName } from '../query/identifiers.ts';
+import { refuseEndMarks, UnreadableFile } from './end-marks.ts';
 import type { LoadOptions } from './load-options.ts';
 import { copyStagingSql, createStagingSql } from './staged-sql.ts';
 
@@ -22,9 +23,6 @@ export type Staging = {
   /** Drops the table and gives the connection back. */
   drop: () => Promise<void>;
 };
-
-/** Why a file couldn't even be cut into cells; a result of the load, not a failure of the call. */
-export class UnreadableFile extends Error {}
 
 /** Copies the bytes into a new table as they come; nothing is gathered or turned into rows here. */
 export async function stage(
@@ -76,7 +74,9 @@ async function copyInto(
       "select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)",
     );
     await sql(createStagingSql(name, options.fileColumns.length));
-    const count = await copy(client, copyStagingSql(name, options), chunks);
+    const { rows } = await sql("select current_setting('server_version_num')::int < 180000 as older");
+    const bytes = rows[0]?.older ? refuseEndMarks(chunks) : chunks;
+    const count = await copy(client, copyStagingSql(name, options), bytes);
     await sql('commit');
     // Without statistics the planner would take a million rows for a handful; a small sample will do.
     await sql('set default_statistics_target = 10');
@@ -121,6 +121,7 @@ async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<B
 }
 
 function explain(error: unknown, options: LoadOptions): unknown {
+  if (error instanceof UnreadableFile) return error;
   const state = findSqlState(error);
   const line = /line (\d+)/.exec(String((error as { where?: unknown }).where))?.[1];
   const place = line === undefined ? 'The file' : `Line ${line} of the file`;
