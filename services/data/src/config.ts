@@ -13,7 +13,7 @@ export type DataConfig = {
   common: CommonConfig;
   rpcPort: number;
   identityRpc: string;
-  /** Most connections for requests; for deployments and merges; for exports, files on their way in and the outbox. */
+  /** Most connections for requests; for deployments and merges; for exports and files on their way in. Three more announce. */
   connections: { rows: number; work: number; quiet: number };
   secrets: { databaseUrl: string };
 };

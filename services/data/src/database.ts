@@ -1,4 +1,4 @@
-// The ways to PostgreSQL: three pools over one database, and the runner of row statements, which always uses the extended
+// The ways to PostgreSQL: four pools over one database, and the runner of row statements, which always uses the extended
 // protocol and names the statements that come again.
 import { createHash } from 'node:crypto';
 import { createPool } from '@almanac/service-kit/database';
@@ -11,8 +11,10 @@ export type Pools = {
   rows: pg.Pool;
   /** Deployments and merges: long transactions that change live rows. */
   work: pg.Pool;
-  /** Sessions that never change live rows (exports, staging, the outbox): incremental exports needn't wait for them. */
+  /** Sessions that never change live rows (exports, files on their way in): incremental exports needn't wait for them. */
   quiet: pg.Pool;
+  /** Announcements, as quiet; apart, so that a dozen slow uploads don't hold them up. */
+  outbox: pg.Pool;
 };
 
 /** How `read/mark.ts` knows the sessions that never change live rows. */
@@ -32,11 +34,12 @@ export function createPools(url: string, sizes: PoolSizes, logger: Logger): Pool
     rows: make('almanac-data', sizes.rows, '-c lock_timeout=5s'),
     work: make('almanac-data-work', sizes.work, ''),
     quiet: make(quietName, sizes.quiet, ''),
+    outbox: make(quietName, 3, ''),
   };
 }
 
 export async function closePools(pools: Pools): Promise<void> {
-  await Promise.all([pools.rows.end(), pools.work.end(), pools.quiet.end()]);
+  await Promise.all([pools.rows.end(), pools.work.end(), pools.quiet.end(), pools.outbox.end()]);
 }
 
 function withSettings(url: string, settings: string): string {

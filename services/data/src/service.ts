@@ -37,7 +37,7 @@ export async function createData(config: DataConfig): Promise<Service<DataContex
     announcer: new RowsAnnouncer(pools, logger),
     logger,
   };
-  const relay = createOutboxRelay({ pool: pools.quiet, bus, logger });
+  const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
   const housekeeping = createHousekeeping(pools, logger);
   const rpc = createDataRpc(context, frame, config.rpcPort);
   const http = createDataHttp(context, frame);

@@ -25,7 +25,7 @@ export class RowsAnnouncer {
 
   /** Looks at every table once, for changes that an instance before this one didn't get to announce. */
   async start(): Promise<void> {
-    const { rows } = await pgSql(this.pools.quiet)('select table_definition_id as id from announced_rows');
+    const { rows } = await pgSql(this.pools.outbox)('select table_definition_id as id from announced_rows');
     for (const { id } of rows) this.touched.add(id);
     this.schedule();
   }
@@ -58,7 +58,7 @@ export class RowsAnnouncer {
     const ids = [...this.touched];
     this.touched.clear();
     try {
-      const mark = await readMark(pgSql(this.pools.quiet));
+      const mark = await readMark(pgSql(this.pools.outbox));
       for (const id of ids) {
         if (this.stopped) return;
         const more = await announceTable(this.pools, id, mark);
@@ -73,7 +73,7 @@ export class RowsAnnouncer {
 
 // True when the table has changes after the mark, or another instance is announcing it just now.
 async function announceTable(pools: Pools, id: number, mark: string): Promise<boolean> {
-  return withTransaction(pools.quiet, async (sql) => {
+  return withTransaction(pools.outbox, async (sql) => {
     const { rows } = await sql(
       `select d.account_id, d.branch_id, d.lineage_id, a.until::text as until from announced_rows a
        join deployed_table d using (table_definition_id) where table_definition_id = $1::int for update of a skip locked`,
