@@ -63,6 +63,8 @@ describe('parseJsonBody', () => {
     ['a NUL', '{"a": "x\\u0000"}'],
     ['a prototype key', '{"a": {"__proto__": {"polluted": 1}}}'],
     ['an escaped prototype key', '{"\\u005f_proto__": 1}'],
+    ['a property that is given twice', '{"a": {"b": 1, "c": [2], "b": 3}}'],
+    ['a property that is given twice in two spellings', '{"ab": 1, "a\\u0062": 2}'],
     ['trailing garbage', '{} x'],
     ['a comment', '{/* a */}'],
     ['NaN', '[NaN]'],
@@ -70,6 +72,17 @@ describe('parseJsonBody', () => {
     ['an empty body', ''],
   ])('refuses %s', (_name, text) => {
     expect(problem(() => parse(text))).toBe('bad_request');
+  });
+
+  it('takes any JSON as it is, colons and quotes in texts too', () => {
+    const letters = fc.constantFrom(':', '"', '\\', '{', '}', ',', 'a', 'é', '𝒳');
+    const text = fc.string({ unit: letters });
+    const json = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), fc.boolean(), fc.constant(null), tie('list'), tie('object')),
+      list: fc.array(tie('value'), { maxLength: 4 }),
+      object: fc.dictionary(text, tie('value'), { maxKeys: 4 }),
+    })).value;
+    fc.assert(fc.property(json, (value) => expect(parse(JSON.stringify(value))).toEqual(value)));
   });
 
   it('refuses bytes that are not UTF-8', () => {

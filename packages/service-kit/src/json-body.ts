@@ -1,5 +1,5 @@
 // Turns the bytes of a request body into JSON that is safe to look into: valid UTF-8, no prototype keys, bounded depth,
-// and numbers that JavaScript can't hold exactly kept as their own text.
+// no property twice, and numbers that JavaScript can't hold exactly kept as their own text.
 
 import { ServiceError } from './errors.ts';
 import { limits } from './limits.ts';
@@ -36,8 +36,22 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   } catch {
     throw bad('The body is not valid JSON.');
   }
-  inspect(value, 1);
+  // Each property has one colon; JSON.parse keeps the last of two with one name, and a reader of the first would be misled.
+  if (inspect(value, 1) < countColons(text)) throw bad('The body names a property twice in one object.');
   return value;
+}
+
+function countColons(text: string): number {
+  let count = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const character = text.charCodeAt(i);
+    if (character === 0x22) inString = !inString;
+    else if (character === 0x5c)
+      i += 1; // whatever is escaped ends no string
+    else if (character === 0x3a && !inString) count += 1;
+  }
+  return count;
 }
 
 function keepExact(_key: string, value: unknown, context: { source?: string }): unknown {
@@ -57,19 +71,22 @@ function isExact(value: number, source: string): boolean {
   return digits === '' || (digits.length <= 15 && Math.abs(value) >= smallestNormal);
 }
 
-function inspect(value: unknown, depth: number): void {
+/** Refuses what no body may hold; answers how many properties there are. */
+function inspect(value: unknown, depth: number): number {
   if (typeof value === 'string') inspectText(value);
-  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return 0;
   if (depth > limits.jsonDepth) throw bad(`The body is nested deeper than ${limits.jsonDepth} levels.`);
+  let properties = 0;
   if (Array.isArray(value)) {
-    for (const item of value) inspect(item, depth + 1);
-    return;
+    for (const item of value) properties += inspect(item, depth + 1);
+    return properties;
   }
   for (const key of Object.keys(value)) {
     if (forbiddenKeys.has(key)) throw bad(`The property name ${key} is not allowed.`);
     inspectText(key);
-    inspect((value as Record<string, unknown>)[key], depth + 1);
+    properties += 1 + inspect((value as Record<string, unknown>)[key], depth + 1);
   }
+  return properties;
 }
 
 function inspectText(text: string): void {
