@@ -64,6 +64,7 @@ describe('bad input', () => {
     ['JSON that is a list', 400, () => ['POST', '/domains', []]],
     ['JSON that is null', 400, () => ['POST', '/domains', 'null']],
     ['no body', 400, () => ['POST', '/domains', '']],
+    ['a repeated key', 400, () => ['POST', '/domains', '{"domain":{"name":"X","name":"Y"}}']],
     [
       'a prototype in the body',
       400,
