@@ -160,11 +160,13 @@ describe('statements', () => {
     expect(values).toContain('50\\%\\_\\\\%');
   });
 
-  it('ask an index for all spellings of a short text', () => {
-    const sql = (filter: string) =>
+  it('ask the index of a key for all spellings of a short text', () => {
+    const columns = [column(12, 'name', { is_primary_key: true })];
+    const keyed = { ...table, structure: { ...table.structure, columns } };
+    const sql = (filter: string, of: DeployedTable = keyed) =>
       gridSql(
-        table,
-        planGrid(table, {
+        of,
+        planGrid(of, {
           startRow: 0,
           endRow: 1,
           filterModel: { name: { filterType: 'text', type: 'equals', filter } },
@@ -174,6 +176,7 @@ describe('statements', () => {
     expect(sql('Ck1').text).toMatch(/where not svc_is_deleted and \(c_12 = any\(\$\d+::text\[\]\)\) order by/);
     expect(sql('a text of many letters').text).not.toContain('= any');
     expect(sql('é').text).not.toContain('= any');
+    expect(sql('Ck1', table).text).toContain('lower(c_12');
   });
 
   it('of a list count and page in one', () => {
