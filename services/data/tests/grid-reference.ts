@@ -7,7 +7,8 @@ type Kind = 'text' | 'number' | 'date' | 'instant' | 'boolean';
 export type Model = { filterModel: Record<string, Any>; sortModel: { colId: string; sort: 'asc' | 'desc' }[] };
 
 const shown = (value: Any) => (value === null ? null : String(value));
-const lower = (value: Any) => String(value).toLowerCase();
+// PostgreSQL folds sign by sign; JavaScript makes two signs of this one, so that AG Grid would not find İstanbul by "istanbul".
+const lower = (value: Any) => String(value).replaceAll('İ', 'i').toLowerCase();
 const isBlank = (value: Any, kind: Kind) => value === null || (kind === 'text' && value.trim() === '');
 
 function matches(value: Any, kind: Kind, filter: Any): boolean {

@@ -100,8 +100,8 @@ function textSql(field: Field, operator: TextOperator, value: string, bind: Bind
 }
 
 const spellingsMaximum = 256;
-// The one sign outside ASCII that becomes an ASCII letter in lower case: the Kelvin sign.
-const alsoBecomes: Record<string, string> = { k: '\u212a' };
+// The signs outside ASCII that become an ASCII letter in lower case: the Kelvin sign and the dotted capital I.
+const alsoBecomes: Record<string, string> = { k: '\u212a', i: '\u0130' };
 
 // An index on the column itself can't ignore case. The ways to write a short ASCII text are few: a row that is equal without
 // case is one of them. Without an index folding sorts most rows out first: the generic plan of a prepared statement compares
