@@ -152,14 +152,15 @@ export async function givenImport(
   return (await call('GET', `/api/v1/imports/${opened.body.id}`)).body;
 }
 
-/** Waits until the import or export has ended. */
+/** Waits until the import or export has ended; a large file on a busy machine takes its time. */
 export function ended(jobs: Jobs, path: string, call = jobs.call) {
-  return eventually(async () => {
+  const check = async () => {
     const { body } = await call('GET', `/api/v1${path}`);
     if (!/^(completed|completed_with_errors|failed|cancelled)$/.test(body.status))
       throw new Error(JSON.stringify(body));
     return body;
-  });
+  };
+  return eventually(check, { withinMs: 120_000 });
 }
 
 /** Opens an import, uploads, completes the uploads and waits for its end. */
