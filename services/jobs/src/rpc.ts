@@ -2,7 +2,7 @@
 import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
 import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
 import type { Context } from './context.ts';
-import { retryJob } from './work/retry.ts';
+import { retryJob } from './queue/retry.ts';
 
 export function createHandlers(ctx: Context): RpcHandlers<'jobs'> {
   return {

@@ -21,10 +21,10 @@ import { importTableHandler } from './imports/import-work.ts';
 import { createObjectStore, isFileStore } from './object-store/connect.ts';
 import { mountFileServer } from './object-store/file-server.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
+import { countQueued, workRequested } from './queue/jobs.ts';
+import { createWorker, type Worker } from './queue/worker.ts';
 import { callers, createHandlers } from './rpc.ts';
 import { createSweeper } from './sweeper.ts';
-import { countQueued, workRequested } from './work/jobs.ts';
-import { createWorker, type Worker } from './work/worker.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
 

@@ -6,8 +6,8 @@ import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from '../src/generated/prisma/client.ts';
+import { endRun, LeaseLost, queueJob, renewLease, takeJobs } from '../src/queue/jobs.ts';
 import { transact } from '../src/transaction.ts';
-import { endRun, LeaseLost, queueJob, renewLease, takeJobs } from '../src/work/jobs.ts';
 import { quickWork } from './given.ts';
 
 const logger = createLogger('test', 'silent');

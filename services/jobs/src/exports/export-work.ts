@@ -9,11 +9,11 @@ import { guardCells } from '../csv/csv-guard.ts';
 import type { data_export } from '../generated/prisma/client.ts';
 import { callerOf } from '../imports/import-work.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
+import { endRun, type Job } from '../queue/jobs.ts';
+import type { JobHandler } from '../queue/worker.ts';
 import { before } from '../states.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, tell, transact } from '../transaction.ts';
-import { endRun, type Job } from '../work/jobs.ts';
-import type { JobHandler } from '../work/worker.ts';
 import { exportMachine } from './export-states.ts';
 
 const readDeadlineMs = 12 * 3_600_000;

@@ -9,9 +9,9 @@ import type { Context } from '../context.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
 import { makeOnce } from '../idempotency.ts';
 import { readCorrelationCode } from '../imports/imports.ts';
+import { queueJob } from '../queue/jobs.ts';
 import { lockAccount, transact } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
-import { queueJob } from '../work/jobs.ts';
 import { type ExportStatus, openExportStates } from './export-states.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;

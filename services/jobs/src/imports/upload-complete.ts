@@ -5,9 +5,9 @@ import { limits } from '@almanac/service-kit/limits';
 import type { Context } from '../context.ts';
 import type { import_table } from '../generated/prisma/client.ts';
 import type { StoredObject } from '../object-store/object-store.ts';
+import { queueJob } from '../queue/jobs.ts';
 import { before } from '../states.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { queueJob } from '../work/jobs.ts';
 import { importTableMachine } from './import-states.ts';
 import {
   finishImport,
