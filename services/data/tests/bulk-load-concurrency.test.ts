@@ -1,46 +1,9 @@
 import { load } from './files.ts';
-import { caller, create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
+import { caller, create, deploy, type TableInput } from './given.ts';
 
-let net: DataNet;
-let last = 0;
+import { file_columns, givenTable, list, net, overLoads, shown } from './loads.ts';
 
-beforeAll(async () => {
-  net = await givenData();
-});
-
-afterAll(async () => {
-  expect(
-    await net.query("select relname from pg_class where relnamespace = 'staging'::regnamespace and relkind = 'r'"),
-  ).toEqual([]);
-  await net.stop();
-});
-
-/** A table `code, name, size` with a key, and one it refers to that has `A`, `B`, `C`. */
-async function givenTable(
-  extra: TableInput['columns'] = [],
-): Promise<{ table: number; groups: number; definition: TableInput }> {
-  last += 10;
-  const [groups, table] = [last, last + 1];
-  const definition: TableInput = {
-    id: table,
-    columns: [
-      { name: 'code', length: 10, is_primary_key: true },
-      { name: 'name', length: 20, is_required: true },
-      { name: 'size', data_type: 'integer' },
-      { name: 'grp', length: 5, foreign_key_table_id: groups },
-      ...extra,
-    ],
-  };
-  await deploy(net, [{ id: groups, columns: [{ name: 'id', length: 5, is_primary_key: true }] }, definition]);
-  for (const id of ['A', 'B', 'C']) await create(net, groups, { id });
-  return { table, groups, definition };
-}
-
-const file_columns = ['code', 'name', 'size', 'grp'];
-const list = async (table: number) =>
-  (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=code&per_page=1000`)).body.data;
-const shown = async (table: number) =>
-  (await list(table)).map((row: Record<string, unknown>) => [row.code, row.name, row.size, row.grp].join('|'));
+overLoads();
 
 describe('beside others', () => {
   it('loads of one table come one after the other and lose nothing', async () => {

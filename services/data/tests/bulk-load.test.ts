@@ -1,46 +1,9 @@
 import { load, read, rejected } from './files.ts';
-import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
+import { caller, create, deploy, failureOf } from './given.ts';
 
-let net: DataNet;
-let last = 0;
+import { file_columns, givenTable, list, net, nextId, overLoads, shown } from './loads.ts';
 
-beforeAll(async () => {
-  net = await givenData();
-});
-
-afterAll(async () => {
-  expect(
-    await net.query("select relname from pg_class where relnamespace = 'staging'::regnamespace and relkind = 'r'"),
-  ).toEqual([]);
-  await net.stop();
-});
-
-/** A table `code, name, size` with a key, and one it refers to that has `A`, `B`, `C`. */
-async function givenTable(
-  extra: TableInput['columns'] = [],
-): Promise<{ table: number; groups: number; definition: TableInput }> {
-  last += 10;
-  const [groups, table] = [last, last + 1];
-  const definition: TableInput = {
-    id: table,
-    columns: [
-      { name: 'code', length: 10, is_primary_key: true },
-      { name: 'name', length: 20, is_required: true },
-      { name: 'size', data_type: 'integer' },
-      { name: 'grp', length: 5, foreign_key_table_id: groups },
-      ...extra,
-    ],
-  };
-  await deploy(net, [{ id: groups, columns: [{ name: 'id', length: 5, is_primary_key: true }] }, definition]);
-  for (const id of ['A', 'B', 'C']) await create(net, groups, { id });
-  return { table, groups, definition };
-}
-
-const file_columns = ['code', 'name', 'size', 'grp'];
-const list = async (table: number) =>
-  (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=code&per_page=1000`)).body.data;
-const shown = async (table: number) =>
-  (await list(table)).map((row: Record<string, unknown>) => [row.code, row.name, row.size, row.grp].join('|'));
+overLoads();
 
 const zero = { inserted: 0, updated: 0, deleted: 0, unchanged: 0, rejected: 0 };
 
@@ -278,7 +241,7 @@ describe('a load', () => {
   });
 
   it('adds to a table without a key, and only that', async () => {
-    last += 10;
+    const last = nextId();
     await deploy(net, [{ id: last, columns: [{ name: 'x', data_type: 'integer' }] }]);
     expect(await load(net, last, '1\n1\n', { file_columns: ['x'] })).toMatchObject({ inserted: 2 });
     expect((await failureOf(load(net, last, '1\n', { file_columns: ['x'], pattern: 'full' }))).kind).toBe(
@@ -287,8 +250,7 @@ describe('a load', () => {
   });
 
   it('lets a table refer to itself within one file', async () => {
-    last += 10;
-    const table = last;
+    const table = nextId();
     await deploy(net, [
       {
         id: table,

@@ -1,0 +1,52 @@
+// What the tests of bulk loads begin with: a data service, tables to load into, and what is in them afterwards.
+import { create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
+
+export let net: DataNet;
+let last = 0;
+
+/** An id for a table that nothing here has used. */
+export function nextId(): number {
+  last += 10;
+  return last;
+}
+
+/** A data service for all tests of the file; at the end nothing that was staged is left. */
+export function overLoads(): void {
+  beforeAll(async () => {
+    net = await givenData();
+  });
+
+  afterAll(async () => {
+    expect(
+      await net.query("select relname from pg_class where relnamespace = 'staging'::regnamespace and relkind = 'r'"),
+    ).toEqual([]);
+    await net.stop();
+  });
+}
+
+/** A table `code, name, size` with a key, and one it refers to that has `A`, `B`, `C`. */
+export async function givenTable(
+  extra: TableInput['columns'] = [],
+): Promise<{ table: number; groups: number; definition: TableInput }> {
+  const groups = nextId();
+  const table = groups + 1;
+  const definition: TableInput = {
+    id: table,
+    columns: [
+      { name: 'code', length: 10, is_primary_key: true },
+      { name: 'name', length: 20, is_required: true },
+      { name: 'size', data_type: 'integer' },
+      { name: 'grp', length: 5, foreign_key_table_id: groups },
+      ...extra,
+    ],
+  };
+  await deploy(net, [{ id: groups, columns: [{ name: 'id', length: 5, is_primary_key: true }] }, definition]);
+  for (const id of ['A', 'B', 'C']) await create(net, groups, { id });
+  return { table, groups, definition };
+}
+
+export const file_columns = ['code', 'name', 'size', 'grp'];
+export const list = async (table: number) =>
+  (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=code&per_page=1000`)).body.data;
+export const shown = async (table: number) =>
+  (await list(table)).map((row: Record<string, unknown>) => [row.code, row.name, row.size, row.grp].join('|'));
