@@ -20,10 +20,12 @@ export type CallContext = {
   scopes: string[];
   branching: boolean;
   requestId: string;
+  /** Where the caller is, as the gateway saw it: for the audit log, not for any decision. */
+  address?: string;
 };
 
-/** What the signer states; issuer and request id are added by the mechanism. */
-export type CallClaims = Omit<CallContext, 'issuer' | 'requestId'>;
+/** What the signer states; issuer, request id and address are added by the mechanism. */
+export type CallClaims = Omit<CallContext, 'issuer' | 'requestId' | 'address'>;
 
 export type ContextSigner = (claims: CallClaims) => Promise<string>;
 export type ContextVerifier = (token: string, requestId: string) => Promise<CallContext>;

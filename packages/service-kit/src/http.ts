@@ -5,7 +5,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { type ContextVerifier, contextHeader, requestIdHeader, requireBranching, requireUser } from './call-context.ts';
+import {
+  type CallContext,
+  type ContextVerifier,
+  contextHeader,
+  requestIdHeader,
+  requireBranching,
+  requireUser,
+} from './call-context.ts';
+import { readClientAddress } from './client-address.ts';
 import { ServiceError, toServiceError } from './errors.ts';
 import type { Health } from './health.ts';
 import { readAttributes, readParameters, splitBody } from './input.ts';
@@ -36,6 +44,8 @@ export type HttpOptions = {
   metrics: Metrics;
   verifyContext: ContextVerifier;
   routes: Route[];
+  /** Told of each call that a right was missing for (403), before it is answered. */
+  onRefused?: (call: CallContext, route: Route, errors: string[]) => Promise<void>;
   /** Handlers outside /api/v1 (pages, /oauth): mounted before the API. */
   mount?: (app: Express) => void;
 };
@@ -134,7 +144,8 @@ function mountRoute(app: Express, declared: Route, options: HttpOptions): void {
       const context = req.headers[contextHeader];
       if (typeof context !== 'string')
         throw new ServiceError('unauthenticated', 'Tenant context not set', { label: 'Tenant context not set' });
-      const call = await options.verifyContext(context, res.locals.requestId);
+      const call: CallContext = await options.verifyContext(context, res.locals.requestId);
+      call.address = readClientAddress(req);
       res.locals.call = call;
       res.locals.accountId = call.accountId;
       if (declared.branching) requireBranching(call);
@@ -144,7 +155,22 @@ function mountRoute(app: Express, declared: Route, options: HttpOptions): void {
     ...(declared.raw || declared.method === 'GET' ? [] : [readBody(declared)]),
   ];
   const method = declared.method.toLowerCase() as 'get' | 'post' | 'patch' | 'put' | 'delete';
-  app[method](path, ...readers, handler(declared));
+  app[method](path, ...readers, noting(declared, options, handler(declared)));
+}
+
+// Whoever tries what he may not is written down; that this fails must not turn a refusal into something else.
+function noting(declared: Route, { onRefused, logger }: HttpOptions, handle: (req: Request, res: Response) => unknown) {
+  return async (req: Request, res: Response) => {
+    try {
+      await handle(req, res);
+    } catch (error) {
+      if (onRefused && error instanceof ServiceError && error.kind === 'forbidden')
+        await onRefused(res.locals.call, declared, error.errors).catch((failure: unknown) =>
+          logger.error({ err: failure, request_id: res.locals.requestId }, 'a refusal could not be noted'),
+        );
+      throw error;
+    }
+  };
 }
 
 // A GET route answers HEAD too (express does that by itself), and never looks at a body.

@@ -58,6 +58,7 @@ export async function listRevocations(prisma: PrismaClient) {
     issued_before: row.issued_before.toISOString(),
     expires_at: row.expires_at.toISOString(),
     reason: row.reason,
+    scope: row.scope ?? '',
   }));
 }
 

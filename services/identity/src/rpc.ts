@@ -4,6 +4,7 @@ import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
 import { createAccount, getAccountBasics, listAccounts } from './accounts.ts';
 import type { IdentityContext } from './context.ts';
+import { createPasswordLink } from './password-links.ts';
 import { getEffectivePermissions } from './permissions.ts';
 import { ensureResourceGroups, listResourceGroups } from './resource-groups.ts';
 import { listRevocations } from './revocations.ts';
@@ -17,6 +18,7 @@ const callers = {
   ListApprovers: ['metadata', 'jobs'],
   ListResourceGroups: ['metadata'],
   EnsureResourceGroups: ['metadata'],
+  CreatePasswordLink: ['jobs'],
   CreateAccount: ['operator'],
   ListAccounts: ['operator'],
   RotateSigningKey: ['operator'],
@@ -43,6 +45,7 @@ function identityHandlers(ctx: IdentityContext): RpcHandlers<'identity'> {
       await ensureResourceGroups(ctx, call, request);
       return {};
     },
+    CreatePasswordLink: (call, request) => createPasswordLink(ctx, call.accountId, request),
     CreateAccount: (call, request) => createAccount(ctx, request, call.requestId),
     ListAccounts: async () => ({ accounts: await listAccounts(ctx) }),
     RotateSigningKey: async () => ({ kid: await ctx.keys.rotate() }),

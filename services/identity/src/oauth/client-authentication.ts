@@ -1,11 +1,12 @@
 // Which application is asking (RFC 6749, 2.3): by HTTP Basic or in the body, public ones by their id alone.
+import { readClientAddress } from '@almanac/service-kit/client-address';
 import type { Request } from 'express';
 import { type Client, findClient } from '../applications.ts';
 import type { IdentityContext } from '../context.ts';
 import { digestOf, sameDigest } from '../digest.ts';
 import { networkOf, type ThrottleKey } from '../throttle.ts';
 import { OAuthError } from './oauth-error.ts';
-import { addressOf, type Parameters } from './parameters.ts';
+import type { Parameters } from './parameters.ts';
 
 type Credentials = { id: string; secret: string | undefined; basic: boolean };
 
@@ -34,7 +35,7 @@ function holds(client: Client | null, secret: string | undefined): boolean {
 
 /** Guessing is slowed down with 429; a right secret is never refused, so nobody can be shut out. */
 async function refuse(ctx: IdentityContext, req: Request, { id, basic }: Credentials): Promise<OAuthError> {
-  const address = addressOf(req);
+  const address = readClientAddress(req);
   const keys: ThrottleKey[] = [
     { rule: 'clientFrom', key: `${id}|${address}` },
     { rule: 'clientNetwork', key: networkOf(address) },

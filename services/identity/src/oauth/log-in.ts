@@ -1,10 +1,10 @@
 // Checks an e-mail and a password. An unknown address and a wrong password look and take the same; guessing is slowed down.
+import { readClientAddress } from '@almanac/service-kit/client-address';
 import type { Request } from 'express';
 import type { Client } from '../applications.ts';
 import type { IdentityContext } from '../context.ts';
 import { emailKey } from '../names.ts';
 import { networkOf, type ThrottleKey } from '../throttle.ts';
-import { addressOf } from './parameters.ts';
 import { findDevice, type Person } from './sessions.ts';
 
 type Outcome = { person: Person } | { problem: string; waitSeconds: number };
@@ -25,7 +25,7 @@ export async function logIn(
         where: { account_id_email_key: { account_id, email_key } },
         select: { id: true, account_id: true, email: true, status: true, password_hash: true },
       });
-  const address = addressOf(req);
+  const address = readClientAddress(req);
   const facts = { account_id, user_id: user?.id, application_id: client.id, address };
 
   const keys = throttleKeys(ctx, req, `${account_id}:${email_key}`, address, user?.id);

@@ -54,15 +54,3 @@ export function readQuery(req: Request): Parameters {
   const at = req.originalUrl.indexOf('?');
   return new Parameters(at < 0 ? '' : req.originalUrl.slice(at + 1));
 }
-
-/**
- * Where a request came from. The gateway appends the address it saw to X-Forwarded-For; what stands before that is the
- * client's own word.
- */
-export function addressOf(req: Request): string {
-  const forwarded = String(req.headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .at(-1)
-    ?.trim();
-  return forwarded || (req.socket.remoteAddress ?? 'unknown');
-}
