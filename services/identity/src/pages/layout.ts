@@ -1,6 +1,6 @@
 // The frame of every page, and the headers that keep it from being framed, scripted, cached or leaking its address.
+import { type Html, html } from '@almanac/service-kit/html';
 import type { Response } from 'express';
-import { type Html, html } from './html.ts';
 import { styleVersion } from './style.ts';
 
 type Page = {

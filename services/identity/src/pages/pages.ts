@@ -1,6 +1,6 @@
 // What people see: log in, allow or refuse, take a code over by hand, and what went wrong. Works without scripts.
+import { type Html, html } from '@almanac/service-kit/html';
 import { type Scope, scopeMeanings } from '../oauth/scopes.ts';
-import { type Html, html } from './html.ts';
 import { hiddenFields } from './layout.ts';
 
 type LogIn = {

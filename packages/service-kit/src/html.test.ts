@@ -1,5 +1,4 @@
 import { escapeHtml, html } from './html.ts';
-import { formTargetOf } from './layout.ts';
 
 describe('html', () => {
   it('escapes every value that is not markup', () => {
@@ -17,17 +16,5 @@ describe('html', () => {
   it('drops characters that turn the reading direction or show nothing', () => {
     expect(escapeHtml('abc\u202Efdp\u2066.exe\u0000\u0007')).toBe('abcfdp.exe');
     expect(escapeHtml('שלום é 漢')).toBe('שלום é 漢');
-  });
-});
-
-describe('formTargetOf', () => {
-  it.each([
-    ['https://app.example:8443/cb?x', 'https://app.example:8443'],
-    ['http://127.0.0.1:9000/cb', 'http://127.0.0.1:9000'],
-    ['http://[::1]:9000/cb', 'http:'],
-    ['com.example.app:/cb', 'com.example.app:'],
-    ['urn:ietf:wg:oauth:2.0:oob', undefined],
-  ])('of %s is %s', (uri, target) => {
-    expect(formTargetOf(uri)).toBe(target);
   });
 });

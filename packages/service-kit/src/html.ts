@@ -26,7 +26,12 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 // Characters that turn the reading direction around could make a name read as another; controls show nothing at all.
 const invisible = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
+/** The text without characters that nobody sees or that turn it around; line ends go too, so it is one line. */
+export function visibleText(text: string): string {
+  return text.replace(invisible, '');
+}
+
 /** Text as it may stand in markup. */
 export function escapeHtml(text: string): string {
-  return text.replace(invisible, '').replace(/[&<>"']/g, (character) => entities[character] as string);
+  return visibleText(text).replace(/[&<>"']/g, (character) => entities[character] as string);
 }
