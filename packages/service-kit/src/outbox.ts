@@ -40,15 +40,30 @@ type Announcement = { type: string; payload: Record<string, unknown>; requestId?
  * message id. The commit itself wakes the relay.
  */
 export async function announce(sql: Sql, announcement: Announcement): Promise<string> {
-  const { type, payload, requestId = null, id = randomUUID() } = announcement;
+  const { id = randomUUID() } = announcement;
+  await announceAll(sql, [{ ...announcement, id }]);
+  return id;
+}
+
+/** Announces several, in their order, with one statement. */
+export async function announceAll(sql: Sql, announcements: Announcement[]): Promise<void> {
+  if (announcements.length === 0) return;
+  const messages = announcements.map(({ type, payload, requestId, id = randomUUID() }) => ({
+    message_id: id,
+    type,
+    payload,
+    request_id: requestId,
+  }));
   await sql(
     `with written as (
-       insert into outbox (message_id, type, payload, request_id) values ($1::uuid, $2, $3::jsonb, $4) returning id
+       insert into outbox (message_id, type, payload, request_id)
+       select message_id, type, payload, request_id
+       from jsonb_to_recordset($1::jsonb) as message (message_id uuid, type text, payload jsonb, request_id text)
+       returning id
      )
-     select pg_notify('${channel}', '')::text from written`,
-    [id, type, JSON.stringify(payload), requestId],
+     select pg_notify('${channel}', '')::text from (select from written limit 1) once`,
+    [JSON.stringify(messages)],
   );
-  return id;
 }
 
 type RelayOptions = { pool: pg.Pool; bus: Pick<Bus, 'publish'>; logger: Logger; inboxDays?: number };

@@ -1,6 +1,6 @@
 // Transactions of identity over Prisma: tried again on deadlocks, with the outbox at hand and PostgreSQL's clock.
 import { prismaSql, retryTransaction, type Sql } from '@almanac/service-kit/database';
-import { announce } from '@almanac/service-kit/outbox';
+import { announce, announceAll } from '@almanac/service-kit/outbox';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
@@ -14,6 +14,8 @@ export type Transaction = {
   sql: Sql;
   /** Announces an event if the transaction commits. */
   announce(type: string, payload: Record<string, unknown>, requestId?: string): Promise<void>;
+  /** Announces several events of one type with one statement. */
+  announceAll(type: string, payloads: Record<string, unknown>[], requestId?: string): Promise<void>;
 };
 
 /** Prisma over our own pool. Waiting for a connection is bounded by the pool, not by Prisma's two seconds. */
@@ -35,6 +37,11 @@ export function transact<T>(prisma: PrismaClient, work: (tx: Transaction) => Pro
         announce: async (type, payload, requestId) => {
           await announce(sql, { type, payload, requestId });
         },
+        announceAll: (type, payloads, requestId) =>
+          announceAll(
+            sql,
+            payloads.map((payload) => ({ type, payload, requestId })),
+          ),
       });
     }),
   );

@@ -31,7 +31,7 @@ describe('revocation and introspection', () => {
     const { revocations } = await identity.rpc('gateway').ListRevocations({ accountId: 0 }, {});
     const expires_at = new Date((exp as number) * 1000).toISOString();
     const revocation = { kind: 'token', subject: jti, issued_before: expires_at, expires_at, reason: 'revoked' };
-    expect(revocations).toContainEqual(revocation);
+    expect(revocations).toContainEqual({ ...revocation, scope: '' });
     await eventually(() =>
       expect(identity.events.map(({ payload }) => payload)).toContainEqual({
         ...revocation,

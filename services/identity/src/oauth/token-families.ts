@@ -4,7 +4,7 @@ import type { Client } from '../applications.ts';
 import type { IdentityContext } from '../context.ts';
 import { after, databaseNow, type Transaction, transact } from '../database.ts';
 import { digestOf, newSecret } from '../digest.ts';
-import { revoke } from '../revocations.ts';
+import { revokeTokensOfFamilies } from '../revocations.ts';
 import { type IssuedToken, issueAccessToken } from './access-tokens.ts';
 
 export type IssuedPair = { access: IssuedToken; refreshToken: string };
@@ -59,35 +59,47 @@ export async function revokeFamily(
   reason: string,
   requestId: string,
 ): Promise<void> {
-  await transact(ctx.prisma, async (tx) => {
-    const now = await databaseNow(tx.db);
-    const [family] = await tx.db.token_family.updateManyAndReturn({
-      where: { id: familyId, revoked_at: null },
-      data: { revoked_at: now, revoke_reason: reason },
-    });
-    if (!family) return;
-    const issued = await tx.db.refresh_token.findMany({
-      where: { family_id: familyId, access_expires_at: { gt: now } },
-      select: { access_token_id: true, access_expires_at: true },
-    });
-    for (const { access_token_id, access_expires_at } of issued)
-      await revoke(
-        tx,
-        {
-          account_id: family.account_id,
-          kind: 'token',
-          subject: access_token_id,
-          issued_before: access_expires_at,
-          expires_at: access_expires_at,
-          reason: 'revoked',
-        },
-        requestId,
-      );
-    ctx.logger.warn(
-      { family_id: familyId, account_id: family.account_id, user_id: family.user_id, reason },
-      'token family revoked',
-    );
+  await transact(ctx.prisma, (tx) => endFamilies(ctx, tx, { id: familyId }, reason, requestId));
+}
+
+type Grantee = { user_id: number; application_id?: number };
+
+/**
+ * Ends every family of a user, or of one application's grants by him, in the caller's transaction, and the codes from which more
+ * could come. Answers how many families there were.
+ */
+export async function revokeFamilies(
+  ctx: IdentityContext,
+  tx: Transaction,
+  { user_id, application_id }: Grantee,
+  reason: string,
+  requestId: string,
+): Promise<number> {
+  // Codes first: an exchange under way holds its code's row, so the family it makes is seen below.
+  await tx.db.authorization_code.deleteMany({ where: { user_id, application_id, used_at: null } });
+  return endFamilies(ctx, tx, { user_id, application_id }, reason, requestId);
+}
+
+async function endFamilies(
+  ctx: IdentityContext,
+  tx: Transaction,
+  where: { id: string } | Grantee,
+  reason: string,
+  requestId: string,
+): Promise<number> {
+  const families = await tx.db.token_family.updateManyAndReturn({
+    where: { ...where, revoked_at: null },
+    data: { revoked_at: await databaseNow(tx.db), revoke_reason: reason },
+    select: { id: true, account_id: true, user_id: true, application_id: true },
   });
+  if (families.length === 0) return 0;
+  await revokeTokensOfFamilies(
+    tx,
+    families.map(({ id }) => id),
+    requestId,
+  );
+  for (const { id, ...whose } of families) ctx.logger.warn({ family_id: id, ...whose, reason }, 'token family revoked');
+  return families.length;
 }
 
 /** True when the user may still have tokens of this application (contract, Tenant context). */
