@@ -14,6 +14,41 @@ export type AuditAct = {
   after?: object;
 };
 
+type Resource = { id: number };
+
+/** That something was made, with its attributes. */
+export function createdAct(resourceType: string, made: Resource): AuditAct {
+  return { ...actOn(resourceType, made, 'created'), after: attributesOf(made) };
+}
+
+/** That something was deleted, with the attributes it had. */
+export function deletedAct(resourceType: string, gone: Resource): AuditAct {
+  return { ...actOn(resourceType, gone, 'deleted'), before: attributesOf(gone) };
+}
+
+/** That something was changed: the attributes that differ, as they were and as they are. None differs: no act. */
+export function updatedAct<T extends Resource>(resourceType: string, before: T, after: T): AuditAct | undefined {
+  const [was, is] = [attributesOf(before), attributesOf(after)];
+  const changed = Object.keys(is).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));
+  if (changed.length === 0) return undefined;
+  const pick = (from: Attributes) => Object.fromEntries(changed.map((name) => [name, from[name]]));
+  return { ...actOn(resourceType, after, 'updated'), before: pick(was), after: pick(is) };
+}
+
+const actOn = (resource_type: string, { id }: Resource, done: string) => ({
+  action: `${resource_type}.${done}`,
+  resource_type,
+  resource_id: id,
+});
+
+type Attributes = Record<string, unknown>;
+
+// Id and time stand in the entry itself.
+function attributesOf(resource: Resource): Attributes {
+  const { id: _id, created_at: _created, updated_at: _updated, ...attributes } = resource as Resource & Attributes;
+  return attributes;
+}
+
 /** An act with its actor, as the audit log keeps it. */
 export type AuditEntry = AuditAct & {
   account_id: number;
@@ -23,8 +58,12 @@ export type AuditEntry = AuditAct & {
   request_id?: string;
 };
 
+/** Who acts: an incoming call, or what is known of it where its work is finished later. */
+type Actor = Pick<CallContext, 'accountId'> &
+  Partial<Pick<CallContext, 'userId' | 'applicationId' | 'address' | 'requestId'>>;
+
 /** An act of whoever makes this call. */
-export function auditEntry(call: CallContext, act: AuditAct): AuditEntry {
+export function auditEntry(call: Actor, act: AuditAct): AuditEntry {
   return {
     ...act,
     account_id: call.accountId,
@@ -38,18 +77,19 @@ export function auditEntry(call: CallContext, act: AuditAct): AuditEntry {
 /** Messages of this kind are entries of the audit log, from any service but identity itself. */
 export const auditMessageTypes = ['metadata', 'data', 'jobs', 'billing'].map((service) => `${service}.audit.requested`);
 
-/** Sends an act of another service than identity to the audit log, if the caller's transaction commits. */
+/** Sends an act of another service than identity to the audit log, if the caller's transaction commits. No act: nothing. */
 export async function announceAct(
   sql: Sql,
   service: 'metadata' | 'data' | 'jobs' | 'billing',
-  call: CallContext,
-  act: AuditAct,
+  call: Actor,
+  act: AuditAct | undefined,
 ): Promise<void> {
+  if (!act) return;
   const payload = auditEntry(call, act);
   await announce(sql, { type: `${service}.audit.requested`, payload, requestId: call.requestId });
 }
 
-/** The entry of an attempt that a right was missing for. */
-export function refusedAct(route: { method: string; path: string }, errors: string[]): AuditAct {
-  return { action: 'access.refused', result: 'refused', after: { method: route.method, path: route.path, errors } };
+/** An attempt that a right was missing for. */
+export function refusedAct(attempt: { method: string; path: string }, errors: string[]): AuditAct {
+  return { action: 'access.refused', result: 'refused', after: { ...attempt, errors } };
 }

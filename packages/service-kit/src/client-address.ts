@@ -3,11 +3,13 @@ import type { IncomingMessage } from 'node:http';
 
 /**
  * The client's address. The gateway appends the one it saw to X-Forwarded-For; what stands before that is the client's own word.
+ * At most 64 printable characters, whatever a proxy in front of us has written.
  */
 export function readClientAddress(request: IncomingMessage): string {
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
     .split(',')
     .at(-1)
     ?.trim();
-  return (forwarded || (request.socket.remoteAddress ?? 'unknown')).slice(0, 64);
+  if (forwarded && /^[\x21-\x7e]{1,64}$/.test(forwarded)) return forwarded;
+  return request.socket.remoteAddress ?? 'unknown';
 }

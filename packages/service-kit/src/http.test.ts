@@ -1,6 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { z } from 'zod';
-import { type ContextSigner, createContextSigner, createContextVerifier } from './call-context.ts';
+import type { AuditAct } from './audit.ts';
+import { type CallContext, type ContextSigner, createContextSigner, createContextVerifier } from './call-context.ts';
 import { ServiceError } from './errors.ts';
 import { Health } from './health.ts';
 import { createHttpServer, type HttpServer } from './http.ts';
@@ -50,6 +51,13 @@ const routes = [
   }),
   route({ ...base, method: 'POST', path: '/people', user: true, handle: async () => ({}) }),
   route({ ...base, method: 'POST', path: '/forks', branching: true, handle: async () => ({}) }),
+  route({
+    ...base,
+    method: 'POST',
+    path: '/things/{id}/lock',
+    params: { id: idTextSchema },
+    handle: () => Promise.reject(new ServiceError('forbidden', 'You need a key.')),
+  }),
   route({ ...base, method: 'GET', path: '/broken', handle: () => Promise.reject(new Error('select * from secrets')) }),
 ];
 
@@ -58,6 +66,8 @@ describe('HTTP server of a service', () => {
   let sign: ContextSigner;
   let url: string;
   const logged: string[] = [];
+  const refused: { call: CallContext; act: AuditAct }[] = [];
+  let canNote = true;
   const health = new Health();
 
   beforeAll(async () => {
@@ -73,6 +83,10 @@ describe('HTTP server of a service', () => {
       routes,
       logger: createLogger('things', 'info', { write: (line) => void logged.push(line) }),
       verifyContext: createContextVerifier({ keys: [open] }),
+      onRefused: async (call, act) => {
+        if (!canNote) throw new Error('nowhere to write');
+        refused.push({ call, act });
+      },
     });
     url = `http://127.0.0.1:${await server.start()}`;
   });
@@ -161,6 +175,26 @@ describe('HTTP server of a service', () => {
       status: 403,
       body: { error: 'Branching is not enabled on the current plan' },
     });
+  });
+
+  it('has a missing right noted for the audit log, and answers 403 even where that fails', async () => {
+    const headers = { 'x-forwarded-for': '6.6.6.6, 192.0.2.1', 'x-request-id': 'request-0002' };
+    const lock = () => send('POST', '/things/5/lock', {}, headers);
+    const answers = [await lock()];
+    canNote = false;
+    answers.push(await lock());
+    for (const answer of answers) expect(answer).toMatchObject({ status: 403, body: { errors: ['You need a key.'] } });
+    await send('POST', '/forks'); // the plan's limit is nobody's missing right
+    expect(refused).toEqual([
+      {
+        call: expect.objectContaining({ accountId: 7, address: '192.0.2.1', requestId: 'request-0002' }),
+        act: {
+          action: 'access.refused',
+          result: 'refused',
+          after: { method: 'POST', path: '/things/5/lock', errors: ['You need a key.'] },
+        },
+      },
+    ]);
   });
 
   it('trusts no call without a signed context', async () => {

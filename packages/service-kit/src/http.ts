@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
+import { type AuditAct, refusedAct } from './audit.ts';
 import {
   type CallContext,
   type ContextVerifier,
@@ -44,8 +45,8 @@ export type HttpOptions = {
   metrics: Metrics;
   verifyContext: ContextVerifier;
   routes: Route[];
-  /** Told of each call that a right was missing for (403), before it is answered. */
-  onRefused?: (call: CallContext, route: Route, errors: string[]) => Promise<void>;
+  /** Told of each call that a right was missing for (403), before it is answered: it belongs in the audit log. */
+  onRefused?: (call: CallContext, act: AuditAct) => Promise<void>;
   /** Handlers outside /api/v1 (pages, /oauth): mounted before the API. */
   mount?: (app: Express) => void;
 };
@@ -165,13 +166,15 @@ function noting(declared: Route, { onRefused, logger }: HttpOptions, handle: (re
       await handle(req, res);
     } catch (error) {
       if (onRefused && error instanceof ServiceError && error.kind === 'forbidden')
-        await onRefused(res.locals.call, declared, error.errors).catch((failure: unknown) =>
+        await onRefused(res.locals.call, refusedAct(attemptOf(declared, req), error.errors)).catch((failure: unknown) =>
           logger.error({ err: failure, request_id: res.locals.requestId }, 'a refusal could not be noted'),
         );
       throw error;
     }
   };
 }
+
+const attemptOf = ({ method }: Route, req: Request) => ({ method, path: req.path.slice(apiPrefix.length, 512) });
 
 // A GET route answers HEAD too (express does that by itself), and never looks at a body.
 function readBody(declared: Route) {

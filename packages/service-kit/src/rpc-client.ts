@@ -4,6 +4,7 @@ import * as grpc from '@grpc/grpc-js';
 import type { CallClaims, ContextSigner } from './call-context.ts';
 import { type ErrorKind, errorKinds, ServiceError } from './errors.ts';
 import {
+  addressMetadataKey,
   contextMetadataKey,
   errorMetadataKey,
   loadServiceDefinition,
@@ -73,6 +74,7 @@ function rememberingSigner(sign: ContextSigner): MetadataFor {
     const metadata = new grpc.Metadata();
     metadata.set(contextMetadataKey, entry.token);
     if (caller.requestId) metadata.set(requestIdMetadataKey, caller.requestId);
+    if (caller.address) metadata.set(addressMetadataKey, caller.address);
     return metadata;
   };
 }

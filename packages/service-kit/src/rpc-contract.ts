@@ -76,4 +76,5 @@ export function loadServiceDefinition(name: RpcServiceName): grpc.ServiceDefinit
 
 export const contextMetadataKey = 'context';
 export const requestIdMetadataKey = 'request-id';
+export const addressMetadataKey = 'client-address';
 export const errorMetadataKey = 'almanac-error-bin';

@@ -9,6 +9,7 @@ import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { toPostgresError } from './postgres-errors.ts';
 import {
+  addressMetadataKey,
   contextMetadataKey,
   errorMetadataKey,
   loadServiceDefinition,
@@ -93,7 +94,8 @@ function wire<N extends RpcServiceName>(
     const context = await options.verifyContext(token, requestId);
     if (!callers.includes(context.issuer))
       throw new ServiceError('forbidden', `${context.issuer} may not call ${name}.`);
-    return context;
+    const address = call.metadata.get(addressMetadataKey)[0]?.toString().slice(0, 64);
+    return address ? { ...context, address } : context;
   };
   const observe = (startedAt: number, code: string) =>
     options.metrics.rpcDuration.observe(

@@ -9,7 +9,7 @@ import { createRpcServer, type RpcServer } from './rpc-server.ts';
 
 type DataHandlers = RpcHandlers<'data'>;
 const refuse = () => Promise.reject(new Error('not expected'));
-const caller = { accountId: 7, userId: 9, requestId: 'request-0001' };
+const caller = { accountId: 7, userId: 9, requestId: 'request-0001', address: '192.0.2.1' };
 
 describe('gRPC between services', () => {
   let server: RpcServer;
@@ -34,7 +34,7 @@ describe('gRPC between services', () => {
       table_definition_id: call.accountId,
       key: call.requestId,
       version: call.userId,
-      name: String(request.table_definition_id),
+      name: `${request.table_definition_id} from ${call.address}`,
     }),
     CountRows: async () => ({ counts: [{ table_definition_id: 1, rows: 5_000_000_000 }] }),
     BulkLoad: async (_call, requests) => {
@@ -92,7 +92,7 @@ describe('gRPC between services', () => {
       table_definition_id: 7,
       version: 9,
       key: 'request-0001',
-      name: '3',
+      name: '3 from 192.0.2.1',
     });
   });
 
