@@ -71,6 +71,7 @@ function operation(declared: Route, service: string): Json {
     security: [{ oauth2: [requiredScope(declared)] }],
     'x-service': service,
     ...(declared.extension ? { 'x-extension': true } : {}),
+    ...(declared.user ? { 'x-user-context': true } : {}),
     parameters: parameters(declared),
     ...(body ? { requestBody: body } : {}),
     responses: {
@@ -126,6 +127,7 @@ export function mergeOpenApi(fragments: Pick<OpenApiDocument, 'paths'>[], server
         'Reference data management: typed tables, controlled change, one API.',
         'A body may be nested as shown (`{"domain": {"name": "x"}}`), flat (`{"name": "x"}`) or with bracket keys (`{"domain[name]": "x"}`).',
         'Collections take `page`, `per_page` (at most 1000), `q` (`field:operator:value`, repeatable, or a bare word) and `sort` (`field` or `-field`).',
+        'Operations marked `x-user-context` need a token of the authorization code flow.',
         'Every answer carries `X-Request-Id`; counted calls also `X-Allowance-Limit`, `X-Allowance-Remaining` and `X-Allowance-Reset`. GET answers HEAD too.',
       ].join('\n\n'),
     },
