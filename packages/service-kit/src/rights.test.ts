@@ -1,19 +1,21 @@
-import type { CallContext } from './call-context.ts';
-import { allows, createRights, type EffectivePermissions, requireRight } from './rights.ts';
+import {
+  type Action,
+  allows,
+  type EffectivePermissions,
+  type HeldRights,
+  holdRights,
+  type Rights,
+  reachOf,
+  requireRight,
+} from './rights.ts';
 
-const held = (license_type: string, ...permissions: [string, string, number][]): EffectivePermissions => ({
-  license_type,
-  permissions: permissions.map(([action, resource_type, resource_id]) => ({ action, resource_type, resource_id })),
-});
+const held = (license_type: string, ...permissions: [string, string, number][]): HeldRights =>
+  holdRights({
+    license_type,
+    permissions: permissions.map(([action, resource_type, resource_id]) => ({ action, resource_type, resource_id })),
+  });
 const where = { domainId: 1, branchId: 2, tableDefinitionId: 3 };
-const call: CallContext = {
-  issuer: 'gateway',
-  accountId: 7,
-  userId: 9,
-  scopes: ['api'],
-  branching: true,
-  requestId: 'r',
-};
+const all = ['admin', 'develop', 'edit', 'view', 'approve'] as const;
 
 describe('allows', () => {
   it.each([
@@ -23,22 +25,21 @@ describe('allows', () => {
     ['view', ['view']],
     ['approve', ['approve']],
   ])('%s on the domain gives %p', (action, expected) => {
-    const all = ['admin', 'develop', 'edit', 'view', 'approve'] as const;
     expect(all.filter((wanted) => allows(held('developer', [action, 'domain', 1]), wanted, where))).toEqual(expected);
   });
 
   it('lets an administrator of the account do everything, approving too', () => {
-    expect(allows(held('developer', ['admin', 'account', 7]), 'approve', where)).toBe(true);
+    expect(all.filter((wanted) => allows(held('developer', ['admin', 'account', 7]), wanted, where))).toEqual(all);
   });
 
   it('counts only the resource itself, its domain, its branch and the account', () => {
-    expect(
-      allows(
-        held('developer', ['edit', 'domain', 99], ['edit', 'branch', 99], ['edit', 'table_definition', 99]),
-        'view',
-        where,
-      ),
-    ).toBe(false);
+    const elsewhere = held(
+      'developer',
+      ['edit', 'domain', 99],
+      ['edit', 'branch', 99],
+      ['edit', 'table_definition', 99],
+    );
+    expect(allows(elsewhere, 'view', where)).toBe(false);
     for (const [type, id] of [
       ['domain', 1],
       ['branch', 2],
@@ -46,52 +47,83 @@ describe('allows', () => {
       ['account', 7],
     ] as const)
       expect(allows(held('developer', ['edit', type, id]), 'edit', where)).toBe(true);
+    expect(allows(held('developer', ['edit', 'domain', 1]), 'edit', { branchId: 1, tableDefinitionId: 1 })).toBe(false);
+  });
+
+  it('adds rights up', () => {
+    const steward = held('developer', ['view', 'domain', 1], ['edit', 'domain', 1], ['approve', 'branch', 2]);
+    expect(all.filter((wanted) => allows(steward, wanted, where))).toEqual(['edit', 'view', 'approve']);
   });
 
   it('caps an end user at edit', () => {
-    const user = held('end_user', ['admin', 'account', 7]);
-    expect(allows(user, 'edit', where)).toBe(true);
-    expect(allows(user, 'develop', where)).toBe(false);
-    expect(allows(user, 'approve', where)).toBe(false);
+    for (const action of ['admin', 'develop']) {
+      const user = held('end_user', [action, 'account', 7]);
+      expect(all.filter((wanted) => allows(user, wanted, where))).toEqual(['edit', 'view']);
+    }
+  });
+
+  it('gives nothing for an action or a resource it does not know', () => {
+    const strange = held('developer', ['rule', 'account', 7], ['toString', 'domain', 1], ['edit', '__proto__', 1]);
+    expect(all.filter((wanted) => allows(strange, wanted, where))).toEqual([]);
+  });
+});
+
+describe('the reach of an action', () => {
+  it('is every place where it is held', () => {
+    const user = held(
+      'developer',
+      ['view', 'domain', 4],
+      ['develop', 'domain', 5],
+      ['edit', 'branch', 6],
+      ['approve', 'branch', 7],
+      ['view', 'table_definition', 8],
+    );
+    expect(reachOf(user, 'edit')).toEqual({
+      everywhere: false,
+      domainIds: [5],
+      branchIds: [6],
+      tableDefinitionIds: [],
+    });
+    expect(reachOf(user, 'view')).toEqual({
+      everywhere: false,
+      domainIds: [4, 5],
+      branchIds: [6],
+      tableDefinitionIds: [8],
+    });
+    expect(reachOf(held('developer', ['admin', 'account', 1]), 'approve').everywhere).toBe(true);
   });
 });
 
 describe('requireRight', () => {
-  it('asks identity once per user until told that the rights changed', async () => {
-    let asked = 0;
-    let rights = held('developer');
-    const cache = createRights({
-      GetEffectivePermissions: async () => {
-        asked += 1;
-        return { user_id: 9, ...rights };
-      },
-    });
-    await expect(requireRight(cache, call, 'view', where)).rejects.toMatchObject({ kind: 'forbidden' });
-    await expect(requireRight(cache, call, 'view', where)).rejects.toThrow(
-      '"view" on the table, its domain, its branch or the account',
-    );
-    expect(asked).toBe(1);
-    rights = held('developer', ['view', 'domain', 1]);
-    cache.forget(7, null);
-    await requireRight(cache, call, 'view', where);
-    expect(asked).toBe(2);
+  const call = { accountId: 7, userId: 9 };
+  const rightsOf = (answer: Partial<EffectivePermissions>, asked: (boolean | undefined)[] = []): Rights => ({
+    get: async (_caller, { fresh } = {}) => {
+      asked.push(fresh);
+      return holdRights({ license_type: 'developer', permissions: [], ...answer });
+    },
+    forget() {},
+    forgetAll() {},
   });
 
-  it('remembers no failure', async () => {
-    let asked = 0;
-    const cache = createRights({
-      GetEffectivePermissions: async () => {
-        asked += 1;
-        if (asked === 1) throw new Error('away');
-        return { user_id: 9, ...held('developer', ['view', 'account', 7]) };
-      },
+  it('names the missing right and where it would do', async () => {
+    await expect(requireRight(rightsOf({}), call, 'view', where)).rejects.toMatchObject({
+      kind: 'forbidden',
+      errors: ['You need the right "view" on the table, its domain, its branch or the account.'],
     });
-    await expect(requireRight(cache, call, 'view', where)).rejects.toThrow('away');
-    await requireRight(cache, call, 'view', where);
+    await expect(requireRight(rightsOf({}), call, 'admin', {})).rejects.toThrow('"admin" on the account');
+  });
+
+  it('asks afresh to administer and to approve, and where it is told to', async () => {
+    const asked: (boolean | undefined)[] = [];
+    const rights = rightsOf({ permissions: [{ action: 'admin', resource_type: 'account', resource_id: 7 }] }, asked);
+    for (const action of ['view', 'edit', 'develop', 'approve', 'admin'] as Action[])
+      await requireRight(rights, call, action, where);
+    await requireRight(rights, call, 'develop', where, { fresh: true });
+    expect(asked).toEqual([false, false, false, true, true, true]);
   });
 
   it('lets machines act for the whole account', async () => {
-    const cache = createRights({ GetEffectivePermissions: () => Promise.reject(new Error('not asked')) });
-    await requireRight(cache, { ...call, userId: undefined }, 'develop', where);
+    const unasked = { ...rightsOf({}), get: () => Promise.reject(new Error('not asked')) };
+    await requireRight(unasked, { accountId: 7 }, 'develop', where);
   });
 });

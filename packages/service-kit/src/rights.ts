@@ -1,50 +1,87 @@
-// Who may do what (design 3.2): pure rules, and a cache of identity's answers that is dropped by event.
-import { LRUCache } from 'lru-cache';
-import type { CallContext } from './call-context.ts';
+// Who may do what (design 3.2): what somebody holds, compiled so that every request can ask, and the questions asked of it.
 import { ServiceError } from './errors.ts';
-import type { RpcClient } from './rpc-contract.ts';
+import type { RpcCaller } from './rpc-contract.ts';
 
 export type Action = 'admin' | 'develop' | 'edit' | 'view' | 'approve';
 export type Permission = { action: string; resource_type: string; resource_id: number };
-export type EffectivePermissions = { license_type: string; permissions: Permission[] };
+
+/** Identity's answer. `revision` rises with every change of rights in the account; 0 when identity doesn't tell it. */
+export type EffectivePermissions = { license_type: string; permissions: Permission[]; revision?: number };
 
 /** Where the right is needed: any of these resources, or the whole account, may grant it. */
 export type Where = { domainId?: number; branchId?: number; tableDefinitionId?: number };
 
+/** What somebody holds: for each place, the actions granted there as a set of bits. */
+export type HeldRights = {
+  readonly revision: number;
+  readonly account: number;
+  readonly domain: ReadonlyMap<number, number>;
+  readonly branch: ReadonlyMap<number, number>;
+  readonly table_definition: ReadonlyMap<number, number>;
+};
+
+const bits = { view: 1, edit: 2, develop: 4, admin: 8, approve: 16 } as const satisfies Record<Action, number>;
 const covers = {
-  admin: ['admin', 'develop', 'edit', 'view'],
-  develop: ['develop', 'edit', 'view'],
-  edit: ['edit', 'view'],
-  view: ['view'],
-  approve: ['approve'],
-} as const satisfies Record<Action, readonly Action[]>;
+  view: bits.view,
+  edit: bits.edit | bits.view,
+  develop: bits.develop | bits.edit | bits.view,
+  admin: bits.admin | bits.develop | bits.edit | bits.view,
+  approve: bits.approve,
+} as const satisfies Record<Action, number>;
+const everything = covers.admin | covers.approve;
 
-const cappedActions = new Set<string>(['admin', 'develop']);
-
-/** True when the permissions allow the action there. Rights add up; `admin` of the account passes all; an end user's licence caps at `edit`. */
-export function allows(held: EffectivePermissions, action: Action, where: Where): boolean {
-  return held.permissions.some((permission) => {
-    if (!reaches(permission, where)) return false;
-    const capped = held.license_type === 'end_user' && cappedActions.has(permission.action);
-    const granted = (capped ? 'edit' : permission.action) as Action;
-    if (granted === 'admin' && permission.resource_type === 'account') return true;
-    return (covers[granted] as readonly Action[] | undefined)?.includes(action) ?? false;
-  });
+/** Compiles identity's answer. Rights add up; `admin` of the account passes all; an end user's licence caps at `edit`. */
+export function holdRights({ license_type, permissions, revision = 0 }: EffectivePermissions): HeldRights {
+  const domain = new Map<number, number>();
+  const branch = new Map<number, number>();
+  const table_definition = new Map<number, number>();
+  const places = new Map([
+    ['domain', domain],
+    ['branch', branch],
+    ['table_definition', table_definition],
+  ]);
+  let account = 0;
+  for (const { action, resource_type, resource_id } of permissions) {
+    const granted = grantedBy(action, resource_type, license_type);
+    if (resource_type === 'account') account |= granted;
+    const place = places.get(resource_type);
+    place?.set(resource_id, (place.get(resource_id) ?? 0) | granted);
+  }
+  return { revision, account, domain, branch, table_definition };
 }
 
-function reaches(permission: Permission, where: Where): boolean {
-  switch (permission.resource_type) {
-    case 'account':
-      return true;
-    case 'domain':
-      return permission.resource_id === where.domainId;
-    case 'branch':
-      return permission.resource_id === where.branchId;
-    case 'table_definition':
-      return permission.resource_id === where.tableDefinitionId;
-    default:
-      return false;
-  }
+// An action or resource that a later release may name is no right yet.
+function grantedBy(action: string, resourceType: string, licence: string): number {
+  if (!Object.hasOwn(covers, action)) return 0;
+  if (licence === 'end_user' && (action === 'admin' || action === 'develop')) return covers.edit;
+  return action === 'admin' && resourceType === 'account' ? everything : covers[action as Action];
+}
+
+/** True when what is held allows the action there. */
+export function allows(held: HeldRights, action: Action, where: Where): boolean {
+  const { domainId, branchId, tableDefinitionId } = where;
+  let granted = held.account;
+  if (domainId !== undefined) granted |= held.domain.get(domainId) ?? 0;
+  if (branchId !== undefined) granted |= held.branch.get(branchId) ?? 0;
+  if (tableDefinitionId !== undefined) granted |= held.table_definition.get(tableDefinitionId) ?? 0;
+  return (granted & bits[action]) !== 0;
+}
+
+/** The places where somebody may do something: what a list can be cut down to. */
+export type Reach = { everywhere: boolean; domainIds: number[]; branchIds: number[]; tableDefinitionIds: number[] };
+
+export const reachesEverywhere: Reach = { everywhere: true, domainIds: [], branchIds: [], tableDefinitionIds: [] };
+
+/** Where what is held allows the action. */
+export function reachOf(held: HeldRights, action: Action): Reach {
+  const idsIn = (places: ReadonlyMap<number, number>) =>
+    [...places].filter(([, granted]) => (granted & bits[action]) !== 0).map(([id]) => id);
+  return {
+    everywhere: (held.account & bits[action]) !== 0,
+    domainIds: idsIn(held.domain),
+    branchIds: idsIn(held.branch),
+    tableDefinitionIds: idsIn(held.table_definition),
+  };
 }
 
 /** The 403 of a missing right, naming it. */
@@ -61,36 +98,37 @@ export function missingRight(action: Action, where: Where): ServiceError {
   );
 }
 
-export type Rights = {
-  get(call: CallContext): Promise<EffectivePermissions>;
-  /** Forgets one user's rights, or all of an account's. */
-  forget(accountId: number, userId: number | null): void;
-};
-
-/** Asks identity once per user and remembers the answer for a short while, or until an event says that it changed. */
-export function createRights(identity: Pick<RpcClient<'identity'>, 'GetEffectivePermissions'>): Rights {
-  const remembered = new LRUCache<string, Promise<EffectivePermissions>>({ max: 10_000, ttl: 30_000 });
-  return {
-    get(call) {
-      const key = `${call.accountId}:${call.userId}`;
-      let answer = remembered.get(key);
-      if (!answer) {
-        answer = identity.GetEffectivePermissions(call, { user_id: call.userId as number });
-        remembered.set(key, answer);
-        answer.catch(() => remembered.delete(key));
-      }
-      return answer;
-    },
-    forget(accountId, userId) {
-      for (const key of remembered.keys())
-        if (userId === null ? key.startsWith(`${accountId}:`) : key === `${accountId}:${userId}`)
-          remembered.delete(key);
-    },
-  };
+/** The 401 of a token whose user no longer exists (contract, Authentication failures). */
+export function userGone(): ServiceError {
+  return new ServiceError('unauthenticated', 'The user of this token is gone.', {
+    label: 'Invalid resource owner',
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  });
 }
 
-/** Throws 403 unless the caller may. Machines act for the whole account within their scopes (design 3.2). */
-export async function requireRight(rights: Rights, call: CallContext, action: Action, where: Where): Promise<void> {
-  if (call.userId === undefined) return;
-  if (!allows(await rights.get(call), action, where)) throw missingRight(action, where);
+/** `fresh`: by an answer of this moment, for what is rare and weighs much; otherwise a remembered answer will do. */
+export type RightsOptions = { fresh?: boolean };
+
+/** What the users of this account hold. */
+export type Rights = {
+  /** Throws 401 when the caller's user is gone. */
+  get(caller: RpcCaller, options?: RightsOptions): Promise<HeldRights>;
+  /** Forgets what is older than `revision` of one user's rights, or of all of an account's; without a revision, all of it. */
+  forget(accountId: number, userId: number | null, revision?: number): void;
+  forgetAll(): void;
+};
+
+/**
+ * Throws 403 unless the caller may. Machines act for the whole account within their scopes (design 3.2). To administer and to
+ * approve is always asked afresh.
+ */
+export async function requireRight(
+  rights: Rights,
+  caller: RpcCaller,
+  action: Action,
+  where: Where,
+  { fresh = action === 'admin' || action === 'approve' }: RightsOptions = {},
+): Promise<void> {
+  if (caller.userId === undefined) return;
+  if (!allows(await rights.get(caller, { fresh }), action, where)) throw missingRight(action, where);
 }

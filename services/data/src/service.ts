@@ -4,7 +4,7 @@ import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
-import { createRights } from '@almanac/service-kit/rights';
+import { createRights, hearOfRights } from '@almanac/service-kit/remembered-rights';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
 import { RowsAnnouncer } from './announce/rows-announcer.ts';
@@ -33,7 +33,7 @@ export async function createData(config: DataConfig): Promise<Service<DataContex
   const context: DataContext = {
     pools,
     catalogue: new Catalogue(pools.rows),
-    rights: createRights(identity.client),
+    rights: createRights(identity.client, { isHearing: () => bus.isReady() }),
     announcer: new RowsAnnouncer(pools, logger),
     logger,
   };
@@ -43,18 +43,12 @@ export async function createData(config: DataConfig): Promise<Service<DataContex
   const http = createDataHttp(context, frame);
   frame.health.add('database', () => pools.rows.query('select 1'));
 
-  // What was remembered of rights is dropped when they change, and when a change may have been missed.
-  const hearOfRights = () =>
-    bus.subscribe(['identity.permission.changed'], async ({ payload }) =>
-      context.rights.forget(payload.account_id as number, payload.user_id as number | null),
-    );
-
   const lifecycle = createLifecycle(frame, [
     { name: 'migrations', start: () => migrateData(config) },
     { name: 'database', stop: () => closePools(pools) },
     { name: 'identity', stop: () => identity.close() },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
-    { name: 'rights', start: hearOfRights },
+    { name: 'rights', start: () => hearOfRights(bus, context.rights) },
     { name: 'outbox', start: async () => relay.start(), stop: () => relay.stop() },
     { name: 'rows announcer', start: () => context.announcer.start(), stop: () => context.announcer.stop() },
     { name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() },

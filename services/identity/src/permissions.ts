@@ -3,7 +3,13 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { type EffectivePermissions, type Rights, requireRight } from '@almanac/service-kit/rights';
+import {
+  type EffectivePermissions,
+  holdRights,
+  type Rights,
+  requireRight,
+  userGone,
+} from '@almanac/service-kit/rights';
 import type { IdentityContext } from './context.ts';
 import type { Transaction } from './database.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
@@ -35,17 +41,13 @@ export function createOwnRights(prisma: PrismaClient): Rights {
   return {
     async get(call) {
       try {
-        return await getEffectivePermissions(prisma, call.accountId, call.userId as number);
+        return holdRights(await getEffectivePermissions(prisma, call.accountId, call.userId as number));
       } catch (error) {
-        if (error instanceof ServiceError && error.kind === 'not_found')
-          throw new ServiceError('unauthenticated', 'The user of this token is gone.', {
-            label: 'Invalid resource owner',
-            headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-          });
-        throw error;
+        throw error instanceof ServiceError && error.kind === 'not_found' ? userGone() : error;
       }
     },
     forget() {},
+    forgetAll() {},
   };
 }
 

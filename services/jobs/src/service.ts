@@ -6,7 +6,7 @@ import { createHttpServer } from '@almanac/service-kit/http';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
-import { createRights } from '@almanac/service-kit/rights';
+import { createRights, hearOfRights } from '@almanac/service-kit/remembered-rights';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
@@ -55,7 +55,7 @@ export async function createJobs(
     prisma,
     pool,
     store,
-    rights: createRights(identity.client),
+    rights: createRights(identity.client, { isHearing: () => bus.isReady() }),
     metadata: metadata.client,
     data: data.client,
     work: config.work,
@@ -115,9 +115,5 @@ async function startStore({ logger }: Frame, store: ObjectStore): Promise<void> 
 async function consume({ bus }: Frame, ctx: Context, worker: Worker): Promise<void> {
   await bus.consume('jobs.work', [workRequested], () => worker.look());
   await consumeClones(ctx, bus);
-  const forgetAll = ({ payload }: { payload: Record<string, unknown> }) => {
-    const user = payload.user_id;
-    ctx.rights.forget(Number(payload.account_id), typeof user === 'number' ? user : null);
-  };
-  await bus.subscribe(['identity.permission.changed'], forgetAll);
+  await hearOfRights(bus, ctx.rights);
 }

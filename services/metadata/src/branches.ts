@@ -3,7 +3,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { type Action, requireRight } from '@almanac/service-kit/rights';
+import { type Action, allows, reachOf, requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { z } from 'zod';
 import type { Context } from './context.ts';
@@ -155,9 +155,8 @@ export async function createBranch(ctx: Context, call: CallContext, read: () => 
 // A branch is a place to develop in, so whoever may develop somewhere may open one; its groups then say who may do what there.
 async function requireDevelopSomewhere(ctx: Context, call: CallContext): Promise<void> {
   if (call.userId === undefined) return;
-  const held = await ctx.rights.get(call);
-  const may = held.permissions.some(({ action }) => action === 'develop' || action === 'admin');
-  if (!may || held.license_type === 'end_user')
+  const { everywhere, domainIds, branchIds } = reachOf(await ctx.rights.get(call), 'develop');
+  if (!everywhere && domainIds.length === 0 && branchIds.length === 0)
     throw new ServiceError('forbidden', 'You need the right "develop" on the account, a domain or a branch.');
 }
 
@@ -209,11 +208,12 @@ export async function updateBranch(
 }
 
 async function requireOwnerOr(ctx: Context, call: CallContext, branch: StoredBranch, action: Action): Promise<void> {
+  const where = { branchId: branch.id };
+  // An owner whose rights on the branch were taken away owns it in name only.
   if (call.userId !== undefined && call.userId === branch.owner_id) {
-    const held = await ctx.rights.get(call);
-    if (held.license_type !== 'end_user') return;
+    if (allows(await ctx.rights.get(call, { fresh: true }), 'develop', where)) return;
   }
-  await requireRight(ctx.rights, call, action, { branchId: branch.id });
+  await requireRight(ctx.rights, call, action, where);
 }
 
 /** Deletes a branch with its definitions, deployments and deployed tables. What data holds of it goes right after, or later. */

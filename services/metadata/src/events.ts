@@ -1,5 +1,6 @@
 // What metadata hears from identity.
 import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import { hearOfRights } from '@almanac/service-kit/remembered-rights';
 import { openMainBranch } from './branches.ts';
 import type { Context } from './context.ts';
 
@@ -8,10 +9,7 @@ export async function consumeEvents(ctx: Context, bus: Bus): Promise<void> {
   await bus.consume('metadata.accounts', ['identity.account.created', 'identity.user.deleted'], (message) =>
     receive(ctx, message),
   );
-  await bus.subscribe(['identity.permission.changed', 'identity.user.deleted'], async ({ payload }) => {
-    const userId = typeof payload.user_id === 'number' ? payload.user_id : null;
-    ctx.rights.forget(Number(payload.account_id), userId);
-  });
+  await hearOfRights(bus, ctx.rights);
 }
 
 async function receive(ctx: Context, { type, payload, request_id }: BusMessage): Promise<void> {

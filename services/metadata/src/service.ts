@@ -6,7 +6,7 @@ import { createHttpServer } from '@almanac/service-kit/http';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
-import { createRights } from '@almanac/service-kit/rights';
+import { createRights } from '@almanac/service-kit/remembered-rights';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
@@ -40,7 +40,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
   const context: Context = {
     logger,
     prisma,
-    rights: createRights(identity.client),
+    rights: createRights(identity.client, { isHearing: () => bus.isReady() }),
     identity: identity.client,
     data: data.client,
     timing: config.timing,

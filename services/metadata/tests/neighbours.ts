@@ -103,6 +103,8 @@ function identityHandlers(state: FakeIdentity): Partial<RpcHandlers<'identity'>>
     EnsureResourceGroups: async (call, { resource_type, resource_id, name, creator_id }) => {
       if (state.isAway) throw new ServiceError('unavailable', 'identity is away');
       state.ensured.push({ resource_type, resource_id, name, creator_id, accountId: call.accountId });
+      if (creator_id !== undefined)
+        state.users.get(creator_id)?.permissions.push({ action: 'develop', resource_type, resource_id });
       return {};
     },
   };

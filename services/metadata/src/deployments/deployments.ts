@@ -196,8 +196,7 @@ export async function insertDeployment(
 export async function actorOf(ctx: Context, call: CallContext, deployment: StoredDeployment): Promise<Actor> {
   if (call.userId === undefined)
     return { system: false, creator: false, developer: true, approver: false, administrator: false };
-  ctx.rights.forget(call.accountId, call.userId);
-  const held = await ctx.rights.get(call);
+  const held = await ctx.rights.get(call, { fresh: true });
   const ids = deployment.tables.map(({ table_definition_id }) => table_definition_id);
   const definitions = await ctx.prisma.table_definition.findMany({
     where: { id: { in: ids }, account_id: call.accountId },
