@@ -2,7 +2,14 @@ import { z } from 'zod';
 import type { ServiceError } from './errors.ts';
 import { type Fields, listParameters, page, prismaOrderBy, prismaWhere, readListQuery, window } from './list-query.ts';
 
-const fields: Fields = { id: 'integer', name: 'text', description: 'text?', is_default: 'boolean', created_at: 'time' };
+const fields: Fields = {
+  id: 'integer',
+  big_id: 'bigint',
+  name: 'text',
+  description: 'text?',
+  is_default: 'boolean',
+  created_at: 'time',
+};
 const query = (raw: Record<string, unknown>) => readListQuery(z.strictObject(listParameters).parse(raw), fields);
 const errors = (raw: Record<string, unknown>) => {
   try {
@@ -42,10 +49,19 @@ describe('readListQuery', () => {
     ).toEqual([['a:b'], [1, 2], [true], [], []]);
   });
 
+  it('reads numbers as far as their type goes', () => {
+    expect(query({ q: ['id:lte:2147483647', 'big_id:gt:2147483648'] }).conditions).toMatchObject([
+      { values: [2_147_483_647] },
+      { values: [2_147_483_648] },
+    ]);
+  });
+
   it.each([
     ['an unknown field', 'password_hash:contains:$'],
     ['an unknown operator', 'name:regex:(a+)+$'],
     ['a value of the wrong type', 'id:eq:1 or 1=1'],
+    ['a number beyond its type', 'id:eq:2147483648'],
+    ['a number beyond all types', 'big_id:eq:9007199254740993'],
     ['text operators on a number', 'id:contains:1'],
     ['order on a boolean', 'is_default:gt:true'],
     ['a prototype key', '__proto__:eq:1'],

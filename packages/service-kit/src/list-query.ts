@@ -21,7 +21,8 @@ export const operators = [
 ] as const;
 export type Operator = (typeof operators)[number];
 
-type Kind = 'text' | 'integer' | 'boolean' | 'time';
+// A bigint of ours stays below 2^53, so it is a number everywhere.
+type Kind = 'text' | 'integer' | 'bigint' | 'boolean' | 'time';
 /** The fields of a resource that `q` and `sort` may name, with their types; a question mark: may be null. */
 export type Fields = Record<string, Kind | `${Kind}?`>;
 
@@ -127,6 +128,7 @@ function readValue(text: string, type: Kind, field: string): Value {
   if (type === 'text') return text;
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   if (type === 'integer' && /^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) <= limits.int4) return Number(text);
+  if (type === 'bigint' && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (type === 'time') {
     const time = readTime(text);
     if (time) return time;

@@ -10,6 +10,7 @@ import {
   parseMessage,
   retryDelaySeconds,
   settleWithin,
+  UnreadableMessageError,
 } from './message.ts';
 
 type ConsumerOptions = {
@@ -66,7 +67,7 @@ export class AmqpConsumer {
   private async handle(channel: ConfirmChannel, delivery: ConsumeMessage): Promise<void> {
     const message = parseMessage(delivery.content.toString());
     try {
-      if (!message) throw new Error('This is no message of the bus.');
+      if (!message) throw new UnreadableMessageError('This is no message of the bus.');
       // A queue goes on getting what an older release asked for.
       if (this.types.has(message.type)) await this.options.handler(message);
     } catch (error) {
@@ -83,7 +84,7 @@ export class AmqpConsumer {
   ): Promise<void> {
     const { queue, attempts = defaultAttempts } = this.options;
     const attempt = Number(delivery.properties.headers?.['x-attempt'] ?? 1);
-    const isLast = attempt >= attempts || !message;
+    const isLast = attempt >= attempts || error instanceof UnreadableMessageError;
     const delay = retryDelaySeconds(attempt);
     this.logger.warn(
       { err: error, message: message?.id, type: message?.type, attempt, retryInSeconds: isLast ? undefined : delay },

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { createPool, withTransaction } from '../database.ts';
 import { announce, createOutboxRelay } from '../outbox.ts';
 import { type Bus, type BusMessage, createBus } from './bus.ts';
-import { UnroutableError } from './message.ts';
+import { UnreadableMessageError, UnroutableError } from './message.ts';
 
 const logger = pino({ level: process.env.ALMANAC_TEST_LOG_LEVEL ?? 'silent' });
 
@@ -104,6 +104,19 @@ export function describeBus(transport: string, url: () => string): void {
       expect(tries.filter((n) => n === 1)).toHaveLength(2);
       // Those without trouble did not wait for the pause of the failing ones.
       expect(done.slice(0, 4).toSorted(byNumber)).toEqual([0, 3, 4, 5]);
+    });
+
+    it('gives up at once what its handler will never understand', async () => {
+      const bus = await startBus();
+      const tries: number[] = [];
+      await bus.consume(queue, [type], async ({ payload }) => {
+        tries.push(payload.n as number);
+        if (payload.n === 0) throw new UnreadableMessageError('what is this?');
+      });
+      await bus.publish(messages(1));
+      await eventually(async () => expect(await bus.deadLetters(queue)).toBe(1));
+      await bus.publish(messages(2).slice(1));
+      await eventually(() => expect(tries).toEqual([0, 1]));
     });
 
     it('lets every instance hear what it subscribed to', async () => {

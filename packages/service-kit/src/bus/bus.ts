@@ -13,8 +13,8 @@ export type Bus = {
   publish(messages: BusMessage[]): Promise<void>;
   /**
    * Takes messages of these types from a durable queue that all instances of the service share. A message is done when the
-   * handler returns, comes again after a pause when it throws, and goes to the dead letters after the last attempt. It can come
-   * twice (`receiveOnce`), and out of order. A handler should be done within 30 minutes.
+   * handler returns, comes again after a pause when it throws, and goes to the dead letters after the last attempt, or at once
+   * when the handler will never understand it (`UnreadableMessageError`). It can come twice (`receiveOnce`), and out of order. A handler should be done within 30 minutes.
    */
   consume(queue: string, types: string[], handler: Handler, options?: ConsumeOptions): Promise<void>;
   /** Hears messages of these types from now on, in every instance; nothing is kept while it isn't connected. */

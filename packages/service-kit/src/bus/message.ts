@@ -59,6 +59,9 @@ export class UnroutableError extends Error {
   }
 }
 
+/** Thrown by a handler that will never understand a message: trying again is in vain, it becomes a dead letter at once. */
+export class UnreadableMessageError extends Error {}
+
 /** A message as it came from the wire; undefined when it is none. */
 export function parseMessage(text: string): BusMessage | undefined {
   try {

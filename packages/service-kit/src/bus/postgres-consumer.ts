@@ -6,7 +6,14 @@ import type { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { withTransaction } from '../database.ts';
 import { Pause } from '../pause.ts';
-import { type BusMessage, defaultAttempts, type Handler, retryDelaySeconds, settleWithin } from './message.ts';
+import {
+  type BusMessage,
+  defaultAttempts,
+  type Handler,
+  retryDelaySeconds,
+  settleWithin,
+  UnreadableMessageError,
+} from './message.ts';
 import { exclusively } from './postgres-schema.ts';
 
 const pollMs = 5_000;
@@ -140,7 +147,7 @@ export class QueueConsumer {
   private async putAside(boss: PgBoss, job: Job, error: unknown): Promise<void> {
     const { queue, pool, attempts = defaultAttempts } = this.options;
     const { message, attempt } = job.data;
-    const isLast = attempt >= attempts;
+    const isLast = attempt >= attempts || error instanceof UnreadableMessageError;
     const delay = retryDelaySeconds(attempt);
     this.logger.warn(
       { err: error, message: message.id, type: message.type, attempt, retryInSeconds: isLast ? undefined : delay },
