@@ -17,12 +17,12 @@ export type AuditAct = {
 type Resource = { id: number };
 
 /** That something was made, with its attributes. */
-export function createdAct(resourceType: string, made: Resource): AuditAct {
+export function createdAct<T extends Resource>(resourceType: string, made: T): AuditAct {
   return { ...actOn(resourceType, made, 'created'), after: attributesOf(made) };
 }
 
 /** That something was deleted, with the attributes it had. */
-export function deletedAct(resourceType: string, gone: Resource): AuditAct {
+export function deletedAct<T extends Resource>(resourceType: string, gone: T): AuditAct {
   return { ...actOn(resourceType, gone, 'deleted'), before: attributesOf(gone) };
 }
 

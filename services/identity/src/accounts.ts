@@ -1,7 +1,10 @@
 // Accounts: opened by operators with all that makes them usable, shown with what billing knows of them.
+import { auditEntry, createdAct, updatedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { lockAccount } from './administrators.ts';
 import { createApplication } from './applications.ts';
+import { recordAct, recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { transact } from './database.ts';
 import { emailKey, emailSchema } from './names.ts';
@@ -9,6 +12,7 @@ import { newReadablePassword } from './passwords.ts';
 import { requireAdministrator } from './permissions.ts';
 import { outOfBandUri, readRedirectUris } from './redirect-uris.ts';
 import { ensureGroups } from './resource-groups.ts';
+import { shownOfUser } from './users.ts';
 
 export const plans = ['free', 'plus', 'business', 'enterprise'] as const;
 export const dateStyles = ['MDY', 'DMY', 'ISO'] as const;
@@ -29,19 +33,32 @@ export async function createAccount(ctx: IdentityContext, input: NewAccount, req
     await ensureGroups(tx, resource, {});
     const user = await tx.db.user.create({
       data: { account_id: account.id, email, email_key: emailKey(email), status: 'active', password_hash },
+      select: shownOfUser,
     });
     const administrators = await tx.db.user_group.findFirstOrThrow({
       where: { account_id: account.id, permissions: { some: { action: 'admin', resource_type: 'account' } } },
     });
-    await tx.db.user_group_assignment.create({
+    const assignment = await tx.db.user_group_assignment.create({
       data: { account_id: account.id, user_id: user.id, user_group_id: administrators.id },
+      select: { id: true, user_id: true, user_group_id: true },
     });
-    const application = await createApplication(tx, account.id, {
-      name: 'First application',
-      redirect_uri: redirectUri,
-      confidential: true,
-      scopes: 'api',
-    });
+    const acts = [
+      createdAct('account', { id: account.id, name, plan }),
+      createdAct('user', user),
+      createdAct('user_group_assignment', assignment),
+    ];
+    // An operator's acts: he is no user of the account.
+    for (const act of acts) await recordAct(tx.db, auditEntry({ accountId: account.id, requestId }, act));
+    const application = await createApplication(
+      tx,
+      { accountId: account.id, requestId },
+      {
+        name: 'First application',
+        redirect_uri: redirectUri,
+        confidential: true,
+        scopes: 'api',
+      },
+    );
     await tx.announce('identity.account.created', { account_id: account.id, name, plan }, requestId);
     return {
       account_id: account.id,
@@ -126,10 +143,13 @@ export async function updateAccount(ctx: IdentityContext, call: CallContext, rea
     overage_enabled === undefined
       ? await ctx.billing.GetAccountBilling(call, {})
       : await ctx.billing.UpdateAccountBilling(call, { overage_enabled });
-  const account = await ctx.prisma.account.update({
-    where: { id: call.accountId },
-    data: { name, date_style },
-    select: basics,
+  const account = await transact(ctx.prisma, async (tx) => {
+    await lockAccount(tx, call.accountId);
+    const where = { id: call.accountId };
+    const before = await tx.db.account.findUniqueOrThrow({ where, select: basics });
+    const after = await tx.db.account.update({ where, data: { name, date_style }, select: basics });
+    await recordActOf(tx.db, call, updatedAct('account', before, after));
+    return after;
   });
   return present(account, billing);
 }

@@ -1,5 +1,6 @@
 // The audit log: written in the transaction of the act it tells of, never changed afterwards (a trigger refuses it).
-import type { AuditEntry } from '@almanac/service-kit/audit';
+import { type AuditAct, type AuditEntry, auditEntry } from '@almanac/service-kit/audit';
+import type { CallContext } from '@almanac/service-kit/call-context';
 import type { Database } from './database.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 
@@ -15,4 +16,9 @@ export async function recordAct(db: Database, entry: AuditEntry & { occurred_at?
     },
     select: { id: true },
   });
+}
+
+/** Adds what a call has done. No act (an update that changed nothing): nothing. */
+export async function recordActOf(db: Database, call: CallContext, act: AuditAct | undefined): Promise<void> {
+  if (act) await recordAct(db, auditEntry(call, act));
 }

@@ -4,6 +4,8 @@ import { createHttpServer, type HttpServer } from '@almanac/service-kit/http';
 import type { Route } from '@almanac/service-kit/route';
 import { accountRoutes } from './account.routes.ts';
 import { applicationRoutes } from './applications.routes.ts';
+import { recordActOf } from './audit.ts';
+import { auditEventRoutes } from './audit-events.routes.ts';
 import type { IdentityContext } from './context.ts';
 import { mountOAuth } from './oauth/mount.ts';
 import { userGroupAssignmentRoutes } from './user-group-assignments.routes.ts';
@@ -17,6 +19,7 @@ export function identityRoutes(ctx: IdentityContext): Route[] {
     ...userGroupRoutes(ctx),
     ...userGroupAssignmentRoutes(ctx),
     ...applicationRoutes(ctx),
+    ...auditEventRoutes(ctx),
   ];
 }
 
@@ -32,6 +35,7 @@ export function createIdentityHttp(ctx: IdentityContext, frame: Frame): HttpServ
     metrics,
     verifyContext,
     routes: identityRoutes(ctx),
+    onRefused: (call, act) => recordActOf(ctx.prisma, call, act),
     mount: mountOAuth(ctx),
   });
 }

@@ -4,7 +4,7 @@ import type { Transaction } from './database.ts';
 
 export type MailTemplate = 'invitation' | 'password_reset' | 'password_changed';
 
-type MailRequest = { account_id: number; template: MailTemplate; user_ids: number[] };
+type MailRequest = { account_id: number; template: MailTemplate; user_ids: readonly number[] };
 
 /** Asks for a mail to people of an account, if the transaction commits. */
 export function requestMail(tx: Transaction, mail: MailRequest, requestId?: string): Promise<void> {

@@ -1,7 +1,9 @@
 // The groups the system makes with an account, a domain or a branch (design 3.2), and their going away with it.
+import { auditEntry, createdAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { lockAccount } from './administrators.ts';
+import { recordAct } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { type Transaction, transact } from './database.ts';
 import { announcePermissionChanged } from './permissions.ts';
@@ -70,9 +72,12 @@ export async function ensureGroups(tx: Transaction, resource: Resource, options:
 async function addCreator(tx: Transaction, accountId: number, groupId: number, userId: number, requestId?: string) {
   const user = await tx.db.user.findFirst({ where: { id: userId, account_id: accountId }, select: { id: true } });
   if (!user) return;
-  await tx.db.user_group_assignment.create({
+  const assignment = await tx.db.user_group_assignment.create({
     data: { account_id: accountId, user_id: userId, user_group_id: groupId },
+    select: { id: true, user_id: true, user_group_id: true },
   });
+  // Nobody asked for this by itself: the log shows it as the system's.
+  await recordAct(tx.db, auditEntry({ accountId, requestId }, createdAct('user_group_assignment', assignment)));
   await announcePermissionChanged(tx, accountId, userId, requestId);
 }
 

@@ -7,6 +7,7 @@ import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
+import { consumeAuditMessages } from './audit-messages.ts';
 import type { IdentityConfig } from './config.ts';
 import type { IdentityContext } from './context.ts';
 import { createPrisma } from './database.ts';
@@ -65,6 +66,7 @@ export async function createIdentity(config: IdentityConfig): Promise<Service<Id
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'outbox', start: async () => relay.start(), stop: () => relay.stop() },
     { name: 'resource events', start: () => consumeResourceEvents(context, bus) },
+    { name: 'audit messages', start: () => consumeAuditMessages(context, bus) },
     { name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() },
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },

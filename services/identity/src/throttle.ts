@@ -4,8 +4,11 @@ import type pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { digestOf } from './digest.ts';
 
-/** From the `tries`-th try within `seconds` on, one must wait: 2 s, 4 s … up to `longestSeconds`. A success clears personal counts. */
-type Rule = { tries: number; seconds: number; longestSeconds: number; personal: boolean };
+/**
+ * From the `tries`-th try within `seconds` on, one must wait: `firstSeconds` (2 unless told), then twice as long each time, up to
+ * `longestSeconds`. A success clears personal counts.
+ */
+type Rule = { tries: number; seconds: number; firstSeconds?: number; longestSeconds: number; personal: boolean };
 
 /** The documented numbers (README, Throttling). */
 export const throttleRules = {
@@ -17,8 +20,18 @@ export const throttleRules = {
   logInNetwork: { tries: 100, seconds: 900, longestSeconds: 900, personal: false },
   /** One application from one address. */
   clientFrom: { tries: 30, seconds: 300, longestSeconds: 300, personal: true },
+  /** One application from all addresses. */
+  clientTo: { tries: 300, seconds: 300, longestSeconds: 300, personal: true },
   /** One network, whatever applications it tries. */
   clientNetwork: { tries: 300, seconds: 300, longestSeconds: 300, personal: false },
+  /** Mails with a link for a new password: one person's address, asked for from one address. */
+  resetFrom: { tries: 3, seconds: 3_600, firstSeconds: 60, longestSeconds: 3_600, personal: true },
+  /** The same, asked for from anywhere: what one mailbox gets at most. */
+  resetTo: { tries: 6, seconds: 3_600, firstSeconds: 60, longestSeconds: 3_600, personal: true },
+  /** The same, asked for by one network, whomever it names. */
+  resetNetwork: { tries: 30, seconds: 3_600, firstSeconds: 10, longestSeconds: 900, personal: false },
+  /** Invitations sent to one person again: three, then one an hour. */
+  invitation: { tries: 3, seconds: 3_600, firstSeconds: 3_600, longestSeconds: 3_600, personal: true },
 } as const satisfies Record<string, Rule>;
 
 export type ThrottleRule = keyof typeof throttleRules;
@@ -34,6 +47,8 @@ export type Throttle = {
   count(keys: ThrottleKey[]): Promise<number>;
   /** Clears what a success disproves. */
   succeeded(keys: ThrottleKey[]): Promise<void>;
+  /** True for the first of many things with the same key within a minute: what is worth a note, but only once. */
+  isFirstInMinute(key: string): Promise<boolean>;
 };
 
 /** Counters in PostgreSQL, shared by all instances. */
@@ -49,6 +64,7 @@ export function createThrottle(pool: pg.Pool): Throttle {
       points: rule.tries,
       duration: rule.seconds,
     });
+  const noted = limiter('noted', { tries: 1, seconds: 60, longestSeconds: 60, personal: false });
   const names = Object.keys(throttleRules) as ThrottleRule[];
   const make = (prefix: string) =>
     Object.fromEntries(names.map((name) => [name, limiter(`${prefix}${name}`, throttleRules[name])])) as Record<
@@ -61,10 +77,10 @@ export function createThrottle(pool: pg.Pool): Throttle {
   const hashed = (key: string) => Buffer.from(digestOf(key)).toString('base64url');
 
   const countOne = async ({ rule, key }: ThrottleKey) => {
-    const { tries, seconds, longestSeconds } = throttleRules[rule];
+    const { tries, seconds, firstSeconds = 2, longestSeconds }: Rule = throttleRules[rule];
     const { consumedPoints } = await counts[rule].penalty(hashed(key));
     if (consumedPoints < tries) return 0;
-    const wait = Math.min(2 ** Math.min(consumedPoints - tries + 1, 20), longestSeconds);
+    const wait = Math.min(firstSeconds * 2 ** Math.min(consumedPoints - tries, 20), longestSeconds);
     // One statement begins the wait or finds that it has begun: of tries at the same moment only one goes on.
     const begun = await waits[rule].penalty(hashed(key), 1, { customDuration: wait });
     if (begun.consumedPoints > 1) return Math.max(begun.msBeforeNext / 1000, 1);
@@ -87,6 +103,9 @@ export function createThrottle(pool: pg.Pool): Throttle {
     },
     async succeeded(keys) {
       await Promise.all(keys.map(clearOne));
+    },
+    async isFirstInMinute(key) {
+      return (await noted.penalty(hashed(key))).consumedPoints === 1;
     },
   };
 }

@@ -1,9 +1,11 @@
 // Who is in which group.
+import { createdAct, deletedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import { keepAnAdministrator, lockAccount } from './administrators.ts';
+import { keepAnAdministrator, lockAccount, requireScopeToAppoint } from './administrators.ts';
+import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { transact } from './database.ts';
 import { announcePermissionChanged, requireAdministrator } from './permissions.ts';
@@ -33,7 +35,7 @@ export async function listAssignments(ctx: IdentityContext, call: CallContext, l
 
 type NewAssignment = { user_id: number; user_group_id: number };
 
-/** Puts a person into a group; both must be of the account. */
+/** Puts a person into a group; both must be of the account. To make an administrator takes the scope api:admin. */
 export async function createAssignment(ctx: IdentityContext, call: CallContext, read: () => NewAssignment) {
   await requireAdministrator(ctx, call);
   const { user_id, user_group_id } = read();
@@ -46,10 +48,12 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
       if (!user) throw notFound('User');
       const group = await tx.db.user_group.findFirst({ where: { ...own, id: user_group_id }, select: { id: true } });
       if (!group) throw notFound('User group');
+      await requireScopeToAppoint(tx, call, user_group_id);
       const assignment = await tx.db.user_group_assignment.create({
         data: { ...own, user_id, user_group_id },
         select: shown,
       });
+      await recordActOf(tx.db, call, createdAct('user_group_assignment', assignment));
       await announcePermissionChanged(tx, call.accountId, user_id, call.requestId);
       return assignment;
     });
@@ -59,7 +63,7 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
   }
 }
 
-/** Takes a person out of a group. */
+/** Takes a person out of a group; an administrator only with the scope api:admin. */
 export async function deleteAssignment(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
   const where = { id, account_id: call.accountId };
   const assignment = await ctx.prisma.user_group_assignment.findFirst({ where, select: shown });
@@ -69,6 +73,8 @@ export async function deleteAssignment(ctx: IdentityContext, call: CallContext, 
     await lockAccount(tx, call.accountId);
     const { count } = await tx.db.user_group_assignment.deleteMany({ where });
     if (count === 0) throw notFound('User group assignment');
+    await requireScopeToAppoint(tx, call, assignment.user_group_id);
+    await recordActOf(tx.db, call, deletedAct('user_group_assignment', assignment));
     await keepAnAdministrator(tx, call.accountId);
     await announcePermissionChanged(tx, call.accountId, assignment.user_id, call.requestId);
   });

@@ -1,10 +1,12 @@
 // Groups of people and what they may do. System groups belong to the account, a domain or a branch; custom ones are the
 // administrators' own.
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
+import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { type Database, type Transaction, transact } from './database.ts';
 import { nameKey } from './names.ts';
@@ -60,6 +62,12 @@ export async function getGroup(db: Database, call: CallContext, id: number) {
   return present(group);
 }
 
+// What the audit log keeps of a group.
+function recorded({ id, name, description, permissions, members }: Awaited<ReturnType<typeof getGroup>>) {
+  const granted = permissions.map(({ id: _id, ...permission }) => permission);
+  return { id, name, description, permissions: granted, member_ids: members.map((member) => member.id) };
+}
+
 type WantedPermission = {
   action: (typeof actions)[number];
   resource_type: (typeof resourceTypes)[number];
@@ -79,7 +87,9 @@ export async function createGroup(ctx: IdentityContext, call: CallContext, read:
         select: { id: true },
       });
       await replacePermissions(tx, call, id, permissions);
-      return getGroup(tx.db, call, id);
+      const group = await getGroup(tx.db, call, id);
+      await recordActOf(tx.db, call, createdAct('user_group', recorded(group)));
+      return group;
     }),
   );
 }
@@ -94,17 +104,16 @@ export async function updateGroup(ctx: IdentityContext, call: CallContext, id: n
   return withUniqueName(() =>
     transact(ctx.prisma, async (tx) => {
       await lockAccount(tx, call.accountId);
-      const { count } = await tx.db.user_group.updateMany({
-        where: { id, account_id: call.accountId },
-        data: { ...attributes, ...key },
-      });
-      if (count === 0) throw notFound('User group');
+      const before = await getGroup(tx.db, call, id);
+      await tx.db.user_group.update({ where: { id, account_id: call.accountId }, data: { ...attributes, ...key } });
       if (permissions !== undefined) {
         await replacePermissions(tx, call, id, permissions);
         await keepAnAdministrator(tx, call.accountId);
         await announcePermissionChanged(tx, call.accountId, null, call.requestId);
       }
-      return getGroup(tx.db, call, id);
+      const group = await getGroup(tx.db, call, id);
+      await recordActOf(tx.db, call, updatedAct('user_group', recorded(before), recorded(group)));
+      return group;
     }),
   );
 }
@@ -116,8 +125,9 @@ export async function deleteGroup(ctx: IdentityContext, call: CallContext, id: n
   if (system) throw systemGroup();
   await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);
-    const { count } = await tx.db.user_group.deleteMany({ where: { id, account_id: call.accountId } });
-    if (count === 0) throw notFound('User group');
+    const gone = await getGroup(tx.db, call, id);
+    await tx.db.user_group.delete({ where: { id, account_id: call.accountId } });
+    await recordActOf(tx.db, call, deletedAct('user_group', recorded(gone)));
     await keepAnAdministrator(tx, call.accountId);
     await announcePermissionChanged(tx, call.accountId, null, call.requestId);
   });

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { IdentityContext } from './context.ts';
 import { emailSchema, personNameSchema, timeSchema } from './names.ts';
 import { passwordLimits } from './passwords.ts';
+import { sendInvitation } from './user-invitations.ts';
 import { createUser, deleteUser, getUser, licenseTypes, listUsers, updateUser, userFields } from './users.ts';
 
 const userSchema = z.object({
@@ -61,7 +62,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/users',
       summary: 'Create a user',
-      description: 'Without a password the user is invited.',
+      description: 'Without a password the user is invited by mail.',
       resource: 'user',
       attributes: { email: emailSchema, ...optional },
       status: 201,
@@ -87,6 +88,17 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       params,
       status: 204,
       handle: ({ call, params: { id } }) => deleteUser(ctx, call, id),
+    }),
+    route({
+      ...common,
+      method: 'POST',
+      path: '/users/{id}/send_invitation',
+      summary: 'Send the invitation again',
+      description: 'For a user who is still invited; a few times an hour.',
+      extension: true,
+      params,
+      response: userSchema,
+      handle: ({ call, params: { id } }) => sendInvitation(ctx, call, id),
     }),
   ];
 }

@@ -1,11 +1,14 @@
 // The people of an account: made by administrators, invited by mail, gone with all their tokens.
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
+import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { type Transaction, transact } from './database.ts';
+import { requestMail } from './mail-requests.ts';
 import { emailKey } from './names.ts';
 import { announcePermissionChanged, requireAdministrator } from './permissions.ts';
 import { revokeForever } from './revocations.ts';
@@ -23,8 +26,8 @@ export const userFields = {
   updated_at: 'time',
 } as const satisfies Fields;
 
-// What may be seen of a person; the password's hash is not among it.
-const shown = {
+/** What may be seen of a person; the password's hash is not among it. */
+export const shownOfUser = {
   id: true,
   first_name: true,
   last_name: true,
@@ -40,7 +43,7 @@ export async function listUsers(ctx: IdentityContext, call: CallContext, list: L
   await requireAdministrator(ctx, call);
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
   const [data, count] = await Promise.all([
-    ctx.prisma.user.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.user.findMany({ where, select: shownOfUser, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.user.count({ where }),
   ]);
   return page(data, list, count);
@@ -51,7 +54,7 @@ export async function getUser(ctx: IdentityContext, call: CallContext, id: numbe
   const user = await ctx.prisma.user.findFirst({
     where: { id, account_id: call.accountId },
     select: {
-      ...shown,
+      ...shownOfUser,
       assignments: { select: { user_group: { select: { id: true, name: true } } }, orderBy: { id: 'asc' } },
     },
   });
@@ -78,20 +81,17 @@ export async function createUser(ctx: IdentityContext, call: CallContext, read: 
     transact(ctx.prisma, async (tx) => {
       const user = await tx.db.user.create({
         data: { ...attributes, ...access, account_id: call.accountId, email_key: emailKey(attributes.email) },
-        select: shown,
+        select: shownOfUser,
       });
-      if (password === undefined) await announceInvited(tx, call, user);
+      await recordActOf(tx.db, call, createdAct('user', user));
+      const mail = { account_id: call.accountId, template: 'invitation', user_ids: [user.id] } as const;
+      if (password === undefined) await requestMail(tx, mail, call.requestId);
       return user;
     }),
   );
 }
 
-function announceInvited(tx: Transaction, call: CallContext, user: { id: number; email: string }): Promise<void> {
-  const payload = { account_id: call.accountId, user_id: user.id, email: user.email, invited_by: call.userId ?? null };
-  return tx.announce('identity.user.invited', payload, call.requestId);
-}
-
-/** Changes a person. A new password ends his sessions. */
+/** Changes a person. A new password ends his sessions, and he is told of it. */
 export async function updateUser(ctx: IdentityContext, call: CallContext, id: number, read: () => Partial<NewUser>) {
   const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
   if (!present) throw notFound('User');
@@ -101,14 +101,14 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
   return withUniqueEmail(() =>
     transact(ctx.prisma, async (tx) => {
       await lockAccount(tx, call.accountId);
+      const where = { id, account_id: call.accountId };
+      const before = await tx.db.user.findFirst({ where, select: shownOfUser });
+      if (!before) throw notFound('User');
       const key = attributes.email === undefined ? {} : { email_key: emailKey(attributes.email) };
-      const [user] = await tx.db.user.updateManyAndReturn({
-        where: { id, account_id: call.accountId },
-        data: { ...attributes, ...key, ...access },
-        select: shown,
-      });
-      if (!user) throw notFound('User');
-      if (password !== undefined) await tx.db.session.deleteMany({ where: { user_id: id } });
+      const data = { ...attributes, ...key, ...access };
+      const user = await tx.db.user.update({ where, data, select: shownOfUser });
+      await recordActOf(tx.db, call, updatedAct('user', before, user));
+      if (password !== undefined) await endOldPassword(tx, call, id);
       if (attributes.license_type !== undefined) {
         await keepAnAdministrator(tx, call.accountId);
         await announcePermissionChanged(tx, call.accountId, id, call.requestId);
@@ -116,6 +116,13 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
       return user;
     }),
   );
+}
+
+async function endOldPassword(tx: Transaction, call: CallContext, id: number): Promise<void> {
+  await tx.db.session.deleteMany({ where: { user_id: id } });
+  await recordActOf(tx.db, call, { action: 'password.changed', resource_type: 'user', resource_id: id });
+  const mail = { account_id: call.accountId, template: 'password_changed', user_ids: [id] } as const;
+  await requestMail(tx, mail, call.requestId);
 }
 
 /** Deletes a person: his tokens, sessions and memberships go with him. */
@@ -126,9 +133,15 @@ export async function deleteUser(ctx: IdentityContext, call: CallContext, id: nu
   if (call.userId === id) throw validationFailed("You can't delete yourself.");
   await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);
-    const { count } = await tx.db.user.deleteMany({ where: { id, account_id: call.accountId } });
-    if (count === 0) throw notFound('User');
+    const where = { id, account_id: call.accountId };
+    const select = { ...shownOfUser, assignments: { select: { user_group_id: true } } };
+    const gone = await tx.db.user.findFirst({ where, select });
+    if (!gone) throw notFound('User');
+    await tx.db.user.delete({ where });
     await keepAnAdministrator(tx, call.accountId);
+    const { assignments, ...attributes } = gone;
+    const user_group_ids = assignments.map(({ user_group_id }) => user_group_id);
+    await recordActOf(tx.db, call, deletedAct('user', { ...attributes, user_group_ids }));
     const subject = { account_id: call.accountId, kind: 'user', subject: String(id), reason: 'user_deleted' } as const;
     await revokeForever(tx, ctx.config, subject, call.requestId);
     await tx.announce('identity.user.deleted', { account_id: call.accountId, user_id: id }, call.requestId);

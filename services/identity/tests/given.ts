@@ -41,6 +41,8 @@ export type Identity = {
   account(redirect?: string): Promise<Account>;
   /** What the service has announced so far. */
   events: BusMessage[];
+  /** The mails it has asked for so far. */
+  mails: BusMessage[];
   publish(type: string, payload: Record<string, unknown>): Promise<BusMessage>;
   billing: { overage_enabled: boolean };
   close(): Promise<void>;
@@ -48,7 +50,6 @@ export type Identity = {
 
 const eventTypes = [
   'identity.account.created',
-  'identity.user.invited',
   'identity.user.deleted',
   'identity.token.revoked',
   'identity.application.changed',
@@ -82,6 +83,8 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
   const bus = createBus(busDatabase.url, { service: 'listener', instance: 'listener-1', logger });
   await bus.start();
   await bus.subscribe(eventTypes, (message) => void events.push(message));
+  const mails: BusMessage[] = [];
+  await bus.consume('listener.mail', ['identity.mail.requested'], (message) => void mails.push(message));
 
   const clients = new Map<string, ReturnType<typeof createRpcClient<'identity'>>>();
   for (const issuer of ['gateway', 'metadata', 'operator', 'jobs'] as const) {
@@ -111,6 +114,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
       return { ...answer, machine: as({ accountId }), admin: as({ accountId, userId }) };
     },
     events,
+    mails,
     async publish(type, payload) {
       const message = { v: 1, id: crypto.randomUUID(), type, occurred_at: new Date().toISOString(), payload } as const;
       await bus.publish([message]);

@@ -20,6 +20,10 @@ describe('users', () => {
     count += 1;
     return (await of.machine('POST', '/users', { email: `user${count}@example.com`, ...more })).body;
   };
+  const mailsTo = (id: number) =>
+    identity.mails
+      .filter(({ payload }) => (payload.user_ids as number[])[0] === id)
+      .map(({ payload }) => payload.template);
   const administratorsOf = async (of: Account) =>
     (await of.machine('GET', '/user_groups?q=name:eq:Administrators')).body.data[0].id as number;
   const join = (user_id: number, user_group_id: number, of = account) =>
@@ -41,10 +45,9 @@ describe('users', () => {
       updated_at: expect.any(String),
     });
     await eventually(() =>
-      expect(identity.events).toContainEqual(
+      expect(identity.mails).toContainEqual(
         expect.objectContaining({
-          type: 'identity.user.invited',
-          payload: expect.objectContaining({ user_id: invited.body.id, account_id: account.account_id }),
+          payload: { account_id: account.account_id, template: 'invitation', user_ids: [invited.body.id], values: {} },
         }),
       ),
     );
@@ -143,13 +146,41 @@ describe('users', () => {
     expect((await account.admin('GET', `/users/${id}`)).body.first_name).toBe('');
   });
 
-  it('lose sessions with their old password', async () => {
+  it('lose sessions with their old password, and are told of the new one', async () => {
     const { id, email } = await newUser({ password });
     const browser = new Browser();
     await openConsent(browser, authorizeUrl(identity, account), { email, password });
     expect((await browser.open(authorizeUrl(identity, account))).html).not.toContain('type="password"');
     await account.admin('PATCH', `/users/${id}`, { password: 'another horse battery' });
     expect((await browser.open(authorizeUrl(identity, account))).html).toContain('type="password"');
+    await eventually(() => expect(mailsTo(id)).toEqual(['password_changed']));
+  });
+
+  it('are invited again, a few times an hour, while they have no password', async () => {
+    const { id } = await newUser();
+    const invite = (of = account.admin, whom: number = id) => of('POST', `/users/${whom}/send_invitation`);
+    const answers = [await invite(), await invite(), await invite()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers[0]?.body).toMatchObject({ id, status: 'invited' });
+    const tooOften = await invite();
+    expect([tooOften.status, tooOften.body.error]).toEqual([429, 'Too many requests']);
+    expect(Number(tooOften.headers.get('retry-after'))).toBeGreaterThan(3_000);
+    expect((await invite(account.admin, (await newUser()).id)).status).toBe(200);
+    await eventually(() => expect(mailsTo(id)).toEqual(Array(4).fill('invitation')));
+  });
+
+  it('are invited by administrators only, and not once they are active', async () => {
+    const { id } = await newUser({ password });
+    const path = `/users/${id}/send_invitation`;
+    expect((await identity.as({ accountId: account.account_id, userId: id })('POST', path)).status).toBe(403);
+    const active = await account.machine('POST', path);
+    expect([active.status, active.body]).toEqual([
+      422,
+      { error: 'Wrong state', errors: ['The user is active, not invited.'] },
+    ]);
+    const stranger = await identity.account();
+    expect((await stranger.admin('POST', path)).status).toBe(404);
+    expect((await account.machine('POST', path, { hurry: true })).status).toBe(400);
   });
 
   it('take their tokens, sessions and memberships along when they are deleted', async () => {

@@ -1,0 +1,37 @@
+// The invitation of a person who has no password yet, sent once more.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { recordActOf } from './audit.ts';
+import type { IdentityContext } from './context.ts';
+import { transact } from './database.ts';
+import { requestMail } from './mail-requests.ts';
+import { requireAdministrator } from './permissions.ts';
+import type { ThrottleKey } from './throttle.ts';
+import { shownOfUser } from './users.ts';
+
+/** Has the invitation mailed again, with a link of its own. 422 unless the person is still invited, 429 when it was sent often. */
+export async function sendInvitation(ctx: IdentityContext, call: CallContext, id: number) {
+  const where = { id, account_id: call.accountId };
+  const user = await ctx.prisma.user.findFirst({ where, select: shownOfUser });
+  if (!user) throw notFound('User');
+  await requireAdministrator(ctx, call);
+  if (user.status !== 'invited') throw new ServiceError('wrong_state', `The user is ${user.status}, not invited.`);
+  await takeTurn(ctx, id);
+  await transact(ctx.prisma, async (tx) => {
+    await recordActOf(tx.db, call, { action: 'user.invited', resource_type: 'user', resource_id: id });
+    const mail = { account_id: call.accountId, template: 'invitation', user_ids: [id] } as const;
+    await requestMail(tx, mail, call.requestId);
+  });
+  return user;
+}
+
+// Nobody's mailbox is flooded from here.
+async function takeTurn(ctx: IdentityContext, userId: number): Promise<void> {
+  const keys: ThrottleKey[] = [{ rule: 'invitation', key: String(userId) }];
+  const wait = (await ctx.throttle.waitSeconds(keys)) || (await ctx.throttle.count(keys));
+  const headers = { 'Retry-After': String(wait) };
+  if (wait > 0)
+    throw new ServiceError('too_many_requests', 'The invitation was sent a few times already; wait a while.', {
+      headers,
+    });
+}
