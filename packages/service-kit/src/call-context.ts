@@ -96,6 +96,16 @@ const userContextNeeded =
   'This operation needs a user context: use the authorization code flow instead of client credentials.';
 const branchingNeeded = 'Branching is not enabled on the current plan';
 
+/** Throws 403 unless the token has the scope or `api`, the parent of all (contract, Scopes). Whole words only. */
+export function requireScope({ scopes }: Pick<CallContext, 'scopes'>, scope: string): void {
+  if (scopes.includes(scope) || scopes.includes('api')) return;
+  const message = `Insufficient scope. Required: ${scope}`;
+  throw new ServiceError('forbidden', message, {
+    label: message,
+    headers: { 'WWW-Authenticate': `Bearer realm="almanac", error="insufficient_scope", scope="${scope}"` },
+  });
+}
+
 /** Throws 401 unless a person stands behind the call (contract, Grant types). */
 export function requireUser(call: CallContext): number {
   if (call.userId !== undefined) return call.userId;

@@ -1,8 +1,12 @@
-// Every account keeps an administrator who can log in: whoever changes people, groups or assignments does it between these two.
+// Every account keeps an administrator who can log in, and who that is isn't decided by any token that may write.
+import { type CallContext, requireScope } from '@almanac/service-kit/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import type { Transaction } from './database.ts';
 
-/** Lets one such change of an account happen at a time, so that two can't each remove the other's last administrator. */
+/**
+ * Lets one change of an account's people, groups or assignments happen at a time, so that two can't each remove the other's last
+ * administrator; `keepAnAdministrator` ends each of them.
+ */
 export async function lockAccount(tx: Transaction, accountId: number): Promise<void> {
   await tx.db.$queryRaw`select id from account where id = ${accountId} for no key update`;
 }
@@ -18,4 +22,10 @@ export async function keepAnAdministrator(tx: Transaction, accountId: number): P
         and p.account_id = ${accountId} and p.action = 'admin' and p.resource_type = 'account'
     ) as present`;
   if (!row?.present) throw validationFailed('The account must keep at least one administrator.');
+}
+
+/** Throws 403 unless the token may administer, where membership of the group makes an administrator of the account. */
+export async function requireScopeToAppoint(tx: Transaction, call: CallContext, groupId: number): Promise<void> {
+  const administers = { account_id: call.accountId, user_group_id: groupId, action: 'admin', resource_type: 'account' };
+  if ((await tx.db.permission.count({ where: administers })) > 0) requireScope(call, 'api:admin');
 }

@@ -17,21 +17,25 @@ import type { PrismaClient } from './generated/prisma/client.ts';
 export const actions = ['admin', 'develop', 'edit', 'view', 'approve'] as const;
 export const resourceTypes = ['account', 'domain', 'branch', 'table_definition'] as const;
 
-type Held = EffectivePermissions & { user_id: number };
+type Held = EffectivePermissions & { user_id: number; revision: number };
 
-/** One question, one statement. A user who is gone, disabled or another account's is not found. */
+/**
+ * One question, one statement: the revision and the permissions are of the same moment. A user who is gone, disabled or another
+ * account's is not found.
+ */
 export async function getEffectivePermissions(prisma: PrismaClient, accountId: number, userId: number): Promise<Held> {
   const [row] = await prisma.$queryRaw<Held[]>`
-    select u.id as user_id, u.license_type,
+    select u.id as user_id, u.license_type, account.rights_revision as revision,
       coalesce(
         jsonb_agg(distinct jsonb_build_object(
           'action', p.action, 'resource_type', p.resource_type, 'resource_id', p.resource_id)) filter (where p.id is not null),
         '[]') as permissions
     from "user" u
+    join account on account.id = u.account_id
     left join user_group_assignment a on a.user_id = u.id
     left join permission p on p.user_group_id = a.user_group_id and p.account_id = u.account_id
     where u.id = ${userId} and u.account_id = ${accountId} and u.status <> 'disabled'
-    group by u.id`;
+    group by u.id, account.id`;
   if (!row) throw notFound('User');
   return row;
 }
@@ -56,14 +60,20 @@ export function requireAdministrator(ctx: IdentityContext, call: CallContext): P
   return requireRight(ctx.rights, call, 'admin', {});
 }
 
-/** Tells everybody who remembers rights: those of one user, or of all users of the account. */
-export function announcePermissionChanged(
+/**
+ * Tells everybody who remembers rights: those of one user, or of all users of the account. Part of every transaction that changes
+ * them: the revision it raises is locked until the commit, so revisions become visible in their order.
+ */
+export async function announcePermissionChanged(
   tx: Transaction,
   accountId: number,
   userId: number | null,
   requestId?: string,
 ): Promise<void> {
-  return tx.announce('identity.permission.changed', { account_id: accountId, user_id: userId }, requestId);
+  const [raised] = await tx.db.$queryRaw<{ revision: number }[]>`
+    update account set rights_revision = rights_revision + 1 where id = ${accountId} returning rights_revision as revision`;
+  const payload = { account_id: accountId, user_id: userId, revision: raised?.revision };
+  return tx.announce('identity.permission.changed', payload, requestId);
 }
 
 export const permissionFields = {

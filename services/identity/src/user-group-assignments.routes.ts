@@ -24,6 +24,8 @@ const permissionSchema = z.object({
 });
 
 const tag = 'User group assignments';
+const appointing =
+  'For administrators. Where the group administers the account, the token needs the scope `api:admin` besides.';
 
 export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
   return [
@@ -42,7 +44,7 @@ export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
       path: '/user_group_assignments',
       tag,
       summary: 'Put a user into a group',
-      description: 'For administrators.',
+      description: appointing,
       resource: 'user_group_assignment',
       body: { user_id: idSchema, user_group_id: idSchema },
       status: 201,
@@ -54,7 +56,7 @@ export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
       path: '/user_group_assignments/{id}',
       tag,
       summary: 'Take a user out of a group',
-      description: 'For administrators.',
+      description: appointing,
       params: { id: idTextSchema },
       status: 204,
       handle: ({ call, params: { id } }) => deleteAssignment(ctx, call, id),

@@ -40,6 +40,7 @@ describe('groups', () => {
       user_id: account.admin_user_id,
       license_type: 'developer',
       permissions: [{ action: 'admin', resource_type: 'account', resource_id: account.account_id }],
+      revision: 0,
     });
   });
 
@@ -89,7 +90,7 @@ describe('groups', () => {
       expect(identity.events).toContainEqual(
         expect.objectContaining({
           type: 'identity.permission.changed',
-          payload: { account_id: account.account_id, user_id: null },
+          payload: { account_id: account.account_id, user_id: null, revision: expect.any(Number) },
         }),
       ),
     );

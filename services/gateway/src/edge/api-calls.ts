@@ -1,5 +1,6 @@
 // A call of the API, step by step: route, token, scope, payment, allowance, context, forward (design, rule 4).
 import type { ServerResponse } from 'node:http';
+import { requireScope } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { GatewayContext } from '../context.ts';
@@ -7,7 +8,7 @@ import type { Ticket } from '../metering/account-meter.ts';
 import { readPath } from '../route-matcher.ts';
 import type { ApiRoute } from '../routes.ts';
 import { contextFor, recallContext } from '../tokens/call-contexts.ts';
-import { readBearer, requireScope, type Token } from '../tokens/token.ts';
+import { readBearer, type Token } from '../tokens/token.ts';
 import { type Exchange, expectAnswer, refuse } from './exchange.ts';
 import { clientAddress, forwardedHeaders } from './forwarded-headers.ts';
 import { hasBody, sizeProblem } from './framing.ts';
