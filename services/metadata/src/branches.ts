@@ -1,4 +1,5 @@
 // Branches: where definitions are drafted and deployed side by side (design 3.3).
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
@@ -16,7 +17,7 @@ import {
   type Member,
   type ResourceGroup,
 } from './resource-groups.ts';
-import { lockRow, nameTaken, refusingTaken, type Transaction, tell, transact } from './transaction.ts';
+import { lockRow, nameTaken, refusingTaken, type Transaction, tell, tellAct, transact } from './transaction.ts';
 
 const branchFields = {
   id: true,
@@ -145,6 +146,7 @@ export async function createBranch(ctx: Context, call: CallContext, read: () => 
       };
       const created = await tx.branch.create({ data, select: branchFields });
       await tellBranch(tx, call, 'created', created, call.userId);
+      await tellAct(tx, call, createdAct('branch', created));
       return created;
     }),
   );
@@ -191,15 +193,13 @@ export async function updateBranch(
   if (problems.length > 0) throw validationFailed(problems);
   const branch = await refusingTaken(nameTaken, () =>
     transact(ctx, async (tx) => {
-      const data = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
-      const where = { id, account_id: call.accountId };
-      const [updated] = await tx.branch.updateManyAndReturn({
-        where,
-        data: { ...attributes, ...data },
-        select: branchFields,
-      });
-      if (!updated) throw notFound('Branch');
+      if (!(await lockRow(tx, 'branch', call.accountId, id))) throw notFound('Branch');
+      const now = await tx.branch.findUniqueOrThrow({ where: { id }, select: branchFields });
+      const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
+      const data = { ...attributes, ...renamed };
+      const updated = await tx.branch.update({ where: { id }, data, select: branchFields });
       await tellBranch(tx, call, 'updated', updated);
+      await tellAct(tx, call, updatedAct('branch', now, updated));
       return updated;
     }),
   );
@@ -227,9 +227,10 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
     await tx.column_definition.deleteMany({ where: { table_definition: mine } });
     await tx.table_definition.deleteMany({ where: mine });
     await tx.deployed_table_definition.deleteMany({ where: mine });
-    await tx.branch.deleteMany({ where: { id, account_id: call.accountId } });
+    const gone = await tx.branch.delete({ where: { id }, select: branchFields });
     await tx.branch_removal.create({ data: { branch_id: id, account_id: call.accountId } });
     await tellBranch(tx, call, 'deleted', branch);
+    await tellAct(tx, call, deletedAct('branch', gone));
   });
   await dropBranch(ctx, call, id).catch((error) =>
     ctx.logger.warn({ err: error, branch_id: id }, 'the tables of a deleted branch are dropped later'),

@@ -1,4 +1,5 @@
 // Domains: the subjects under which tables are filed (design 3.3).
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { descriptionSchema } from '@almanac/service-kit/input';
@@ -9,7 +10,7 @@ import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 import { normalizeName, visibleNameSchema } from './names.ts';
 import { ensureResourceGroups, listResourceGroups, type ResourceGroup } from './resource-groups.ts';
-import { nameTaken, refusingTaken, tell, transact } from './transaction.ts';
+import { lockRow, nameTaken, refusingTaken, tell, tellAct, transact } from './transaction.ts';
 
 const domainFields = {
   id: true,
@@ -91,6 +92,7 @@ export async function createDomain(ctx: Context, call: CallContext, read: () => 
       };
       const created = await tx.domain.create({ data, select: domainFields });
       await tellDomain(tx, call, 'created', created);
+      await tellAct(tx, call, createdAct('domain', created));
       return created;
     }),
   );
@@ -105,41 +107,40 @@ export async function updateDomain(
   id: number,
   read: () => Partial<Attributes>,
 ): Promise<Domain> {
-  const before = await requireDomain(ctx, call, id);
+  const { name } = await requireDomain(ctx, call, id);
   await requireRight(ctx.rights, call, 'admin', {});
   const attributes = read();
   const domain = await refusingTaken(nameTaken, () =>
     transact(ctx, async (tx) => {
-      const data = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
-      const where = { id, account_id: call.accountId };
-      const [updated] = await tx.domain.updateManyAndReturn({
-        where,
-        data: { ...attributes, ...data },
-        select: domainFields,
-      });
-      if (!updated) throw notFound('Domain');
+      if (!(await lockRow(tx, 'domain', call.accountId, id))) throw notFound('Domain');
+      const before = await tx.domain.findUniqueOrThrow({ where: { id }, select: domainFields });
+      const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
+      const data = { ...attributes, ...renamed };
+      const updated = await tx.domain.update({ where: { id }, data, select: domainFields });
       await tellDomain(tx, call, 'updated', updated);
+      await tellAct(tx, call, updatedAct('domain', before, updated));
       return updated;
     }),
   );
-  if (domain.name !== before.name) await ensureResourceGroups(ctx, call, { type: 'domain', id, name: domain.name });
+  if (domain.name !== name) await ensureResourceGroups(ctx, call, { type: 'domain', id, name: domain.name });
   return domain;
 }
 
 /** Deletes a domain that holds nothing any more. */
 export async function deleteDomain(ctx: Context, call: CallContext, id: number): Promise<void> {
-  const { name } = await requireDomain(ctx, call, id);
+  await requireDomain(ctx, call, id);
   await requireRight(ctx.rights, call, 'admin', {});
   await transact(ctx, async (tx) => {
+    if (!(await lockRow(tx, 'domain', call.accountId, id, 'remove'))) throw notFound('Domain');
     const held = { where: { domain_id: id, account_id: call.accountId }, select: { name: true }, take: 10 };
     const drafts = await tx.table_definition.findMany(held);
     const deployed = await tx.deployed_table_definition.findMany(held);
     const names = [...new Set([...drafts, ...deployed].map(({ name }) => name))];
     if (names.length > 0) throw validationFailed(`Domain still has table definitions: ${names.join(', ')}`);
     await refuseWhileDeploying(tx, call, id);
-    const { count } = await tx.domain.deleteMany({ where: { id, account_id: call.accountId } });
-    if (count === 0) throw notFound('Domain');
-    await tell(tx, call, 'domain.deleted', { domain_id: id, name, creator_id: null });
+    const gone = await tx.domain.delete({ where: { id }, select: domainFields });
+    await tell(tx, call, 'domain.deleted', { domain_id: id, name: gone.name, creator_id: null });
+    await tellAct(tx, call, deletedAct('domain', gone));
   });
 }
 

@@ -50,12 +50,12 @@ async function resumeDeployments(ctx: Context): Promise<void> {
   for (const { id } of left) await attempt(ctx, { deployment_id: id }, () => resumeDeployment(ctx, id));
 }
 
-type Left = { id: number; account_id: number; branch_id: number };
+type Left = { id: number; account_id: number; branch_id: number; requested_by?: number | null };
 
 // Those noted a moment ago are still in the hands of the request that noted them.
 async function finishRemovals(ctx: Context): Promise<void> {
   const left = await ctx.prisma.$queryRaw<Left[]>`
-    select table_definition_id as id, account_id, branch_id from table_removal
+    select table_definition_id as id, account_id, branch_id, requested_by from table_removal
     where removed_at is null and requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
     order by requested_at limit ${atOnce}::int`;
   for (const table of left)
@@ -71,7 +71,10 @@ async function dropBranches(ctx: Context): Promise<void> {
     await attempt(ctx, { branch_id: branch.id }, () => dropBranch(ctx, callerOf(branch), branch.id));
 }
 
-const callerOf = ({ account_id }: Left): RpcCaller => ({ accountId: account_id });
+const callerOf = ({ account_id, requested_by }: Left): RpcCaller => ({
+  accountId: account_id,
+  userId: requested_by ?? undefined,
+});
 
 async function attempt(ctx: Context, what: Record<string, number>, work: () => Promise<unknown>): Promise<void> {
   try {

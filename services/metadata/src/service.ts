@@ -1,5 +1,6 @@
 // Metadata, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
 import { join } from 'node:path';
+import { announceAct } from '@almanac/service-kit/audit';
 import { createPool, pgSql } from '@almanac/service-kit/database';
 import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
 import { createHttpServer } from '@almanac/service-kit/http';
@@ -69,6 +70,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
     metrics,
     verifyContext,
     routes: routes(context),
+    onRefused: (call, act) => announceAct(pgSql(pool), 'metadata', call, act),
   });
 
   const lifecycle = createLifecycle(frame, [

@@ -1,8 +1,10 @@
 // Transactions of metadata: tried again when the database asks for it, with the locks and the announcements they share.
+import { type AuditAct, announceAct } from '@almanac/service-kit/audit';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { announce } from '@almanac/service-kit/outbox';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 
@@ -28,7 +30,7 @@ export const nameTaken = 'Name has already been taken';
 // Strength of a row lock: `edit` lets others refer to the row (foreign keys), `remove` doesn't.
 const strengths = { edit: 'for no key update', remove: 'for update', read: 'for share' } as const;
 type Strength = keyof typeof strengths;
-type Lockable = 'branch' | 'table_definition' | 'deployment';
+type Lockable = 'domain' | 'branch' | 'table_definition' | 'deployment';
 
 /**
  * Locks one row of the account until the transaction ends; false: there is none. The lock on a branch is what deployments,
@@ -60,4 +62,9 @@ export async function tell(
     payload: { account_id: caller.accountId, ...payload },
     requestId: caller.requestId,
   });
+}
+
+/** Sends what the caller has done to the audit log, in the transaction. No act (nothing was changed): nothing. */
+export async function tellAct(tx: Transaction, caller: RpcCaller, act: AuditAct | undefined): Promise<void> {
+  await announceAct(prismaSql(tx), 'metadata', caller, act);
 }

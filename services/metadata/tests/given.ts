@@ -1,4 +1,6 @@
 // Metadata over HTTP on a real database, with its neighbours at the RPC edge; and what tests of it start from.
+import type { AuditEntry } from '@almanac/service-kit/audit';
+import { createBus } from '@almanac/service-kit/bus/bus';
 import { createPool } from '@almanac/service-kit/database';
 import { createLogger } from '@almanac/service-kit/logger';
 import type { Route } from '@almanac/service-kit/route';
@@ -21,6 +23,8 @@ export type Metadata = {
   rpcAddress: string;
   baseUrl: string;
   pool: pg.Pool;
+  /** What it has sent to the audit log so far, in order. */
+  acts: AuditEntry[];
   stop(): Promise<void>;
 };
 
@@ -41,7 +45,12 @@ export async function startMetadata(timing: Partial<MetadataConfig['timing']> = 
   const config = { ...read, timing: { leaseMs: 300, reconcileEveryMs: 100, waitMs: 10_000, ...timing } };
   const service = await createMetadata(config);
   const { httpPort, rpcPort } = await service.start();
-  const pool = createPool({ url: database.url, name: 'test', max: 3, logger: createLogger('test', 'silent') });
+  const logger = createLogger('test', 'silent');
+  const log = createBus(database.url, { service: 'log', instance: 'log', logger });
+  const acts: AuditEntry[] = [];
+  await log.start();
+  await log.consume('log.acts', ['metadata.audit.requested'], ({ payload }) => void acts.push(payload as AuditEntry));
+  const pool = createPool({ url: database.url, name: 'test', max: 3, logger });
   return {
     keys,
     neighbours,
@@ -50,8 +59,10 @@ export async function startMetadata(timing: Partial<MetadataConfig['timing']> = 
     rpcAddress: `127.0.0.1:${rpcPort}`,
     baseUrl: `http://127.0.0.1:${httpPort}`,
     pool,
+    acts,
     stop: async () => {
       await service.stop();
+      await log.stop();
       await pool.end();
       await neighbours.stop();
       await database.drop();

@@ -114,7 +114,8 @@ export async function begin(
   });
   await extendLease(tx, ctx, id, number);
   await noteAction(tx, id, 'deploy', call.userId ?? null, null);
-  await tellDeployment(tx, call, 'begun', now);
+  const versions = tables.map(({ table_definition_id, version }) => ({ table_definition_id, version }));
+  await tellDeployment(tx, call, 'begun', now, { tables: versions });
   return { id, branchId: branch_id, number, tables };
 }
 

@@ -23,7 +23,7 @@ export async function finishDeployed(
     await noteDrafts(tx, caller, attempt);
     for (const { table_definition_id, branch_id } of attempt.tables)
       await tell(tx, caller, 'table_definition.deployed', { table_definition_id, branch_id });
-    await tellDeployment(tx, caller, 'deployed', { id: attempt.id, branch_id: attempt.branchId });
+    await tellDeployment(tx, caller, 'deployed', deploymentOf(attempt));
   });
 }
 
@@ -39,9 +39,11 @@ export async function finishFailed(
   await transact(ctx, async (tx) => {
     const facts = { diffs, error: reasons.join('\n'), was_resumed: isResumed };
     if (!(await end(tx, caller, attempt, 'fail', facts))) return;
-    await tellDeployment(tx, caller, 'failed', { id: attempt.id, branch_id: attempt.branchId }, { reasons });
+    await tellDeployment(tx, caller, 'failed', deploymentOf(attempt), { reasons });
   });
 }
+
+const deploymentOf = ({ id, branchId }: Attempt) => ({ id, branch_id: branchId, status: 'deploying' });
 
 type Facts = { diffs: TableDiff[]; deployed_at?: Date; error?: string; was_resumed: boolean };
 

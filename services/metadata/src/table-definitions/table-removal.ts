@@ -1,12 +1,14 @@
 // Taking tables away: the draft alone (DELETE), or draft and deployed table together (remove), which needs data and therefore
 // is noted before it is asked for, so that a crash leaves nothing half done.
+import { deletedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { inOrder } from '../column-definitions/column-fields.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { type Transaction, transact } from '../transaction.ts';
+import { type Transaction, tellAct, transact } from '../transaction.ts';
 import { placeOf, type TableDefinition, tellDefinition } from './table-definitions.ts';
 import { readTableHandle } from './table-handle.ts';
 import {
@@ -23,21 +25,34 @@ export async function deleteTableDefinition(
   call: CallContext,
   definition: TableDefinition,
 ): Promise<void> {
-  await requireRight(ctx.rights, call, 'develop', placeOf(definition));
+  await requireRight(ctx.rights, call, 'develop', placeOf(definition), { fresh: true });
   await transact(ctx, async (tx) => {
     await lockForRemoval(tx, call, definition);
     if (await isBeingRemoved(tx, call, definition.id))
       throw new ServiceError('wrong_state', 'Table definition is being removed.');
     refuseReferences(await listDraftReferences(tx, call, definition.id));
-    if (!(await deleteDraft(tx, call, definition.id))) throw notFound('Table definition');
+    const gone = await tx.table_definition.findFirst({
+      where: { id: definition.id, account_id: call.accountId },
+      include: { columns: { orderBy: inOrder } },
+    });
+    if (!gone) throw notFound('Table definition');
+    await deleteDraft(tx, call, definition.id);
     await tellDefinition(tx, call, 'deleted', definition);
+    await tellAct(tx, call, deletedAct('table_definition', recorded(gone)));
   });
 }
 
-async function deleteDraft(tx: Transaction, caller: RpcCaller, id: number): Promise<boolean> {
+async function deleteDraft(tx: Transaction, caller: RpcCaller, id: number): Promise<void> {
   await tx.column_definition.deleteMany({ where: { table_definition_id: id, account_id: caller.accountId } });
-  const { count } = await tx.table_definition.deleteMany({ where: { id, account_id: caller.accountId } });
-  return count === 1;
+  await tx.table_definition.deleteMany({ where: { id, account_id: caller.accountId } });
+}
+
+type Recordable = { id: number; key: string; name: string; domain_id: number; branch_id: number; version: number };
+
+// What the audit log keeps of a table that goes.
+function recorded({ id, key, name, domain_id, branch_id, version, columns }: Recordable & { columns: unknown }) {
+  const column_names = (columns as { name: string }[]).map((column) => column.name);
+  return { id, key, name, domain_id, branch_id, version, column_names };
 }
 
 type Removable = { id: number; branch_id: number; domain_id: number };
@@ -60,7 +75,7 @@ export async function requireRemovable(
 
 /** Takes a table out of service together with its draft. Its rows can be restored for some days. */
 export async function removeTable(ctx: Context, call: CallContext, table: Removable): Promise<void> {
-  await requireRight(ctx.rights, call, 'develop', placeOf(table));
+  await requireRight(ctx.rights, call, 'develop', placeOf(table), { fresh: true });
   const isDeployed = await transact(ctx, async (tx) => {
     await lockForRemoval(tx, call, table);
     refuseReferences([
@@ -117,7 +132,7 @@ async function finish(tx: Transaction, caller: RpcCaller, table: { id: number; b
   if (count === 0) return false;
   const definition = await tx.table_definition.findFirst({
     where: mine,
-    include: { columns: { orderBy: { position: 'asc' } }, clone_base: true },
+    include: { columns: { orderBy: inOrder }, clone_base: true },
   });
   const deployed = await tx.deployed_table_definition.findFirst({ where: mine });
   await tx.table_removal.updateMany({
@@ -127,6 +142,12 @@ async function finish(tx: Transaction, caller: RpcCaller, table: { id: number; b
   await deleteDraft(tx, caller, table.id);
   await tx.deployed_table_definition.deleteMany({ where: mine });
   await tellDefinition(tx, caller, 'removed', table);
+  const gone = definition ?? deployed;
+  if (gone)
+    await tellAct(tx, caller, {
+      ...deletedAct('table_definition', recorded(gone)),
+      action: 'table_definition.removed',
+    });
   return true;
 }
 
