@@ -3,6 +3,7 @@ import { idTextSchema, nameSchema } from '@almanac/service-kit/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
+import { createSecret, deleteSecret, listSecrets, secretFields } from './application-secrets.ts';
 import {
   addApplication,
   applicationFields,
@@ -51,6 +52,17 @@ const scopesSchema = z
     return z.NEVER;
   })
   .meta({ type: 'string', description: 'Space-separated.' });
+
+const secretSchema = z.object({
+  id: z.int(),
+  hint: z.string().nullable().meta({ description: 'Its last four characters.' }),
+  created_at: timeSchema,
+  last_used_at: timeSchema.nullable().meta({ format: 'date-time', description: 'To the hour; null: never.' }),
+});
+
+const newSecretSchema = secretSchema.extend({
+  client_secret: z.string().meta({ description: 'Shown only here.' }),
+});
 
 const common = { tag: 'OAuth applications', scope: 'api:admin', extension: true } as const;
 const resource = 'oauth_application';
@@ -123,10 +135,44 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/oauth_applications/{id}/regenerate_secret',
       summary: 'Replace the secret',
-      description: 'The new secret is in this answer and never again; the old one stops working at once.',
+      description: 'The new secret is in this answer and never again; the old ones stop working at once.',
       params,
       response: withSecretSchema,
       handle: ({ call, params: { id } }) => regenerateSecret(ctx, call, id),
+    }),
+    route({
+      ...common,
+      method: 'GET',
+      path: '/oauth_applications/{id}/secrets',
+      summary: 'List the secrets of an application',
+      description: 'Which there are and when they were used last; never the secrets themselves.',
+      params,
+      query: listParameters,
+      response: pageSchema(secretSchema),
+      handle: ({ call, params: { id }, query }) =>
+        listSecrets(ctx, call, id, readListQuery(query, secretFields, 'hint')),
+    }),
+    route({
+      ...common,
+      method: 'POST',
+      path: '/oauth_applications/{id}/secrets',
+      summary: 'Add a second secret',
+      description:
+        'Both work until one is deleted, so that a secret can be replaced without an interruption. The new one is in this answer and never again.',
+      params,
+      status: 201,
+      response: newSecretSchema,
+      handle: ({ call, params: { id } }) => createSecret(ctx, call, id),
+    }),
+    route({
+      ...common,
+      method: 'DELETE',
+      path: '/oauth_applications/{id}/secrets/{secret_id}',
+      summary: 'Delete a secret',
+      description: 'It stops working at once. A confidential application keeps at least one.',
+      params: { ...params, secret_id: idTextSchema },
+      status: 204,
+      handle: ({ call, params: { id, secret_id } }) => deleteSecret(ctx, call, id, secret_id),
     }),
   ];
 }

@@ -1,12 +1,17 @@
-// OAuth applications: who may ask for tokens. A secret is shown when it is made and never again.
+// OAuth applications: who may ask for tokens.
+import { type AuditAct, auditEntry, createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { recordAct, recordActOf } from './audit.ts';
+import { addSecret } from './client-secrets.ts';
 import type { IdentityContext } from './context.ts';
 import { type Database, type Transaction, transact } from './database.ts';
-import { digestOf, newIdentifier, newSecret } from './digest.ts';
+import { newIdentifier } from './digest.ts';
 import { requireAdministrator } from './permissions.ts';
-import { revokeForever } from './revocations.ts';
+import { limitScopes, revokeForever } from './revocations.ts';
+
+const resource = 'oauth_application';
 
 export const applicationFields = {
   id: 'integer',
@@ -51,13 +56,16 @@ export async function getApplication(ctx: IdentityContext, call: CallContext, id
 
 export type NewApplication = { name: string; redirect_uri: string; confidential: boolean; scopes: string };
 
-/** Makes an application, in the caller's transaction; a confidential one comes with its secret. */
-export async function createApplication(tx: Transaction, accountId: number, attributes: NewApplication) {
+type Maker = Parameters<typeof auditEntry>[0];
+
+/** Makes an application of the maker's account, in the caller's transaction; a confidential one comes with its secret. */
+export async function createApplication(tx: Transaction, maker: Maker, attributes: NewApplication) {
   const application = await tx.db.oauth_application.create({
-    data: { ...attributes, account_id: accountId, client_id: newIdentifier() },
+    data: { ...attributes, account_id: maker.accountId, client_id: newIdentifier() },
     select: shown,
   });
-  const client_secret = attributes.confidential ? await addSecret(tx.db, application.id) : null;
+  await recordAct(tx.db, auditEntry(maker, createdAct(resource, application)));
+  const client_secret = attributes.confidential ? (await addSecret(tx.db, application.id)).secret : null;
   return { ...application, client_secret };
 }
 
@@ -69,12 +77,10 @@ export async function addApplication(
 ) {
   await requireAdministrator(ctx, call);
   const { name, redirect_uri = '', confidential = true, scopes = 'api:read' } = read();
-  return transact(ctx.prisma, (tx) =>
-    createApplication(tx, call.accountId, { name, redirect_uri, confidential, scopes }),
-  );
+  return transact(ctx.prisma, (tx) => createApplication(tx, call, { name, redirect_uri, confidential, scopes }));
 }
 
-/** Changes an application. One that stops being confidential loses its secret. */
+/** Changes an application: what it may no longer do, its tokens can't do at once. One that stops being confidential loses its secrets. */
 export async function updateApplication(
   ctx: IdentityContext,
   call: CallContext,
@@ -84,55 +90,74 @@ export async function updateApplication(
   await getApplication(ctx, call, id);
   const attributes = read();
   return transact(ctx.prisma, async (tx) => {
-    const [application] = await tx.db.oauth_application.updateManyAndReturn({
-      where: { id, account_id: call.accountId },
-      data: attributes,
-      select: shown,
-    });
-    if (!application) throw notFound('OAuth application');
+    const before = await holdApplication(tx, call, id);
+    const application = await tx.db.oauth_application.update({ where: { id }, data: attributes, select: shown });
+    if (application.scopes !== before.scopes)
+      await limitScopes(tx, ctx.config, { ...application, account_id: call.accountId }, call.requestId);
     if (!application.confidential) await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
     await announceChanged(tx, call, application.client_id);
+    await recordActOf(tx.db, call, updatedAct(resource, before, application));
     return application;
   });
 }
 
 /** Deletes an application; all its tokens, and those of its users, are dead everywhere at once. */
 export async function deleteApplication(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
-  const { client_id } = await getApplication(ctx, call, id);
+  await getApplication(ctx, call, id);
   await transact(ctx.prisma, async (tx) => {
-    const { count } = await tx.db.oauth_application.deleteMany({ where: { id, account_id: call.accountId } });
-    if (count === 0) throw notFound('OAuth application');
-    const subject = { kind: 'application', subject: client_id, reason: 'application_deleted' } as const;
+    const before = await holdApplication(tx, call, id);
+    await tx.db.oauth_application.delete({ where: { id } });
+    const subject = { kind: 'application', subject: before.client_id, reason: 'application_deleted' } as const;
     await revokeForever(tx, ctx.config, { account_id: call.accountId, ...subject }, call.requestId);
-    await announceChanged(tx, call, client_id);
+    await announceChanged(tx, call, before.client_id);
+    await recordActOf(tx.db, call, deletedAct(resource, before));
   });
 }
 
-/** Replaces the secret; the old one is worthless from here on. */
+/** Replaces all secrets by a new one; the old ones are worthless from here on. */
 export async function regenerateSecret(ctx: IdentityContext, call: CallContext, id: number) {
   await getApplication(ctx, call, id);
   return transact(ctx.prisma, async (tx) => {
-    const [application] = await tx.db.oauth_application.updateManyAndReturn({
-      where: { id, account_id: call.accountId },
-      data: { updated_at: new Date() },
-      select: shown,
-    });
-    if (!application) throw notFound('OAuth application');
-    if (!application.confidential) throw validationFailed('An application that is not confidential has no secret.');
+    const application = await holdApplication(tx, call, id);
+    requireConfidential(application);
     await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
-    const client_secret = await addSecret(tx.db, id);
+    const { secret, id: secret_id, hint } = await addSecret(tx.db, id);
     await announceChanged(tx, call, application.client_id);
-    return { ...application, client_secret };
+    await recordSecretChange(tx, call, id, 'regenerated', { after: { secret_id, hint } });
+    return { ...application, client_secret: secret };
   });
 }
 
-async function addSecret(db: Database, applicationId: number): Promise<string> {
-  const secret = newSecret();
-  await db.oauth_secret.create({ data: { application_id: applicationId, digest: digestOf(secret) } });
-  return secret;
+/** Throws 422 for a public application: it has no secrets. */
+export function requireConfidential({ confidential }: { confidential: boolean }): void {
+  if (!confidential) throw validationFailed('An application that is not confidential has no secret.');
 }
 
-function announceChanged(tx: Transaction, call: CallContext, clientId: string): Promise<void> {
+type Held = NewApplication & { id: number; client_id: string; created_at: Date; updated_at: Date };
+
+/** Holds an application until the end of the transaction: changes of it, and of its secrets, come one after the other. */
+export async function holdApplication(tx: Transaction, call: CallContext, id: number): Promise<Held> {
+  const [application] = await tx.db.$queryRaw<Held[]>`
+    select id, name, client_id, redirect_uri, confidential, scopes, created_at, updated_at from oauth_application
+    where id = ${id} and account_id = ${call.accountId} for no key update`;
+  if (!application) throw notFound('OAuth application');
+  return application;
+}
+
+/** Writes what became of an application's secrets into the audit log: which one, never the secret. */
+export function recordSecretChange(
+  tx: Transaction,
+  call: CallContext,
+  id: number,
+  change: 'regenerated' | 'added' | 'deleted',
+  states: Pick<AuditAct, 'before' | 'after'>,
+): Promise<void> {
+  const act = { action: `${resource}.secret_${change}`, resource_type: resource, resource_id: id, ...states };
+  return recordActOf(tx.db, call, act);
+}
+
+/** Tells everybody who remembers an application that it is another now. */
+export function announceChanged(tx: Transaction, call: CallContext, clientId: string): Promise<void> {
   const payload = { account_id: call.accountId, client_id: clientId };
   return tx.announce('identity.application.changed', payload, call.requestId);
 }
@@ -146,7 +171,7 @@ export type Client = {
   redirect_uri: string;
   confidential: boolean;
   scopes: string;
-  secrets: { digest: Uint8Array }[];
+  secrets: { id: number; digest: Uint8Array; last_used_at: Date | null }[];
 };
 
 /** The application with this client id, in whatever open account. */
@@ -163,7 +188,7 @@ export function findClient(db: Database, clientId: string): Promise<Client | nul
       redirect_uri: true,
       confidential: true,
       scopes: true,
-      secrets: { select: { digest: true } },
+      secrets: { select: { id: true, digest: true, last_used_at: true } },
     },
   });
 }

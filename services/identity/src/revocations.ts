@@ -4,7 +4,7 @@ import type { IdentityConfig } from './config.ts';
 import { after, databaseNow, type Transaction } from './database.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 
-export type RevocationKind = 'token' | 'application' | 'user' | 'account';
+type RevocationKind = 'token' | 'application' | 'user' | 'account';
 
 type Revocation = {
   account_id: number;
@@ -44,6 +44,29 @@ export async function revokeTokensOfFamilies(tx: Transaction, familyIds: string[
      on conflict (kind, subject) do nothing
      returning account_id, kind, subject, issued_before, expires_at, reason`,
     [familyIds],
+  );
+  await tx.announceAll('identity.token.revoked', rows, requestId);
+}
+
+/**
+ * Says what an application's tokens may do from here on, whatever they were issued with. The caller holds the application's row,
+ * so words about it come one after the other; `issued_before` tells which is the last, whatever the clock does.
+ */
+export async function limitScopes(
+  tx: Transaction,
+  config: IdentityConfig,
+  application: { account_id: number; client_id: string; scopes: string },
+  requestId?: string,
+): Promise<void> {
+  const { account_id, client_id, scopes } = application;
+  const { rows } = await tx.sql(
+    `insert into revocation (account_id, kind, subject, scope, issued_before, expires_at, reason)
+     select $1::int, 'application_scope', $2, $3, now, now + make_interval(secs => $4::int), 'scopes_changed'
+     from clock_timestamp() as now
+     on conflict (kind, subject) do update set scope = excluded.scope, expires_at = excluded.expires_at,
+       issued_before = greatest(excluded.issued_before, revocation.issued_before + interval '1 millisecond')
+     returning account_id, kind, subject, scope, issued_before, expires_at, reason`,
+    [account_id, client_id, scopes, config.accessTokenSeconds + marginSeconds],
   );
   await tx.announceAll('identity.token.revoked', rows, requestId);
 }

@@ -82,17 +82,26 @@ describe('refresh_token', () => {
     expect(whole).toMatchObject({ status: 200, body: { scope: 'api:read api:write' } });
   });
 
-  it('refuses what the application may no longer have', async () => {
+  it('gives what both the user allowed and the application still has, and refuses only what is asked beyond', async () => {
     const made = await account.machine('POST', '/oauth_applications', {
       name: 'Shrinking',
       redirect_uri: redirectUri,
       scopes: 'api:read api:write',
     });
     const own = { ...account, ...made.body };
+    const become = (scopes: string) => account.machine('PATCH', `/oauth_applications/${made.body.id}`, { scopes });
     const granted = (await exchange(identity, own, await codeOf(identity, own, { scope: undefined }))).body;
-    await account.machine('PATCH', `/oauth_applications/${made.body.id}`, { scopes: 'api:read' });
-    expect(await refresh(identity, own, granted.refresh_token)).toMatchObject({ body: { error: 'invalid_scope' } });
-    expect((await refresh(identity, own, granted.refresh_token, { scope: 'api:read' })).status).toBe(200);
+    expect((await become('api:read')).status).toBe(200);
+    const wider = await refresh(identity, own, granted.refresh_token, { scope: 'api:read api:write' });
+    expect(wider).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+    const less = await refresh(identity, own, granted.refresh_token);
+    expect(less).toMatchObject({ status: 200, body: { scope: 'api:read' } });
+    await become('api:delete');
+    const nothing = await refresh(identity, own, less.body.refresh_token);
+    expect(nothing).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+    await become('api');
+    const again = await refresh(identity, own, less.body.refresh_token);
+    expect(again).toMatchObject({ status: 200, body: { scope: 'api:read api:write' } });
   });
 
   it('refuses the token to other clients without ending the family', async () => {

@@ -10,19 +10,21 @@ export async function contextFor(token: Token, branching: boolean, sign: Context
   const known = recallContext(token, branching);
   if (known !== undefined) return known;
   const until = Date.now() + usedForMs;
+  const { scopes } = token; // others may take their place while we sign
   const text = await sign({
     accountId: token.accountId,
     userId: token.userId,
     applicationId: token.applicationId,
-    scopes: token.scopes,
+    scopes,
     branching,
   });
-  token.context = { text, branching, until };
+  token.context = { text, branching, scopes, until };
   return text;
 }
 
 /** The context signed before, if it may still be used. */
 export function recallContext(token: Token, branching: boolean): string | undefined {
-  const { context } = token;
-  return context && context.branching === branching && context.until > Date.now() ? context.text : undefined;
+  const { context, scopes } = token;
+  if (context?.branching !== branching || context.scopes !== scopes) return undefined;
+  return context.until > Date.now() ? context.text : undefined;
 }

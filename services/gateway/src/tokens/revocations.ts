@@ -1,16 +1,29 @@
-// Which tokens are dead before their time: fed by events, and by asking identity whenever events may have been missed.
+// Which tokens are dead before their time, and which may do less than they were issued with: fed by events, and by asking identity whenever events may have been missed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
 import type { Logger } from '@almanac/service-kit/logger';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
 import { type Token, unauthenticated } from './token.ts';
 
-type Revocation = { kind: string; subject: string; issued_before: string; expires_at: string; reason: string };
+type Revocation = {
+  kind: string;
+  subject: string;
+  issued_before: string;
+  expires_at: string;
+  reason: string;
+  scope?: string;
+};
 type Known = { issuedBeforeMs: number; expiresAtMs: number; reason: string };
+type Limit = { saidAtMs: number; expiresAtMs: number; scopes: string[] };
 
 export type Revocations = {
   /** Throws 401 when the token, its application, user or account has been revoked. */
   require(token: Token): void;
+  /**
+   * What tokens of this one's application may do at most, the same array as long as nobody says otherwise; undefined: what they
+   * were issued with.
+   */
+  findLimit(token: Token): string[] | undefined;
   /** False until identity has been asked once: nothing can be let in before. */
   isReady(): boolean;
   /** Listens, asks, and goes on asking; waits a moment for identity's first answer. */
@@ -32,13 +45,21 @@ const everybody = { accountId: 0 };
 
 export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: Options): Revocations {
   const known = new Map<string, Known>();
+  const limits = new Map<string, Limit>();
   let ready = false;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let syncing: Promise<void> | undefined;
   let syncedAt = 0;
 
+  // Words about the scopes of one application may come out of order; the last that was said counts.
+  const limit = ({ subject, issued_before, expires_at, scope = '' }: Revocation) => {
+    const saidAtMs = Date.parse(issued_before);
+    if ((limits.get(subject)?.saidAtMs ?? 0) >= saidAtMs) return;
+    limits.set(subject, { saidAtMs, expiresAtMs: Date.parse(expires_at), scopes: scope.split(' ') });
+  };
   const add = (revocation: Revocation) => {
+    if (revocation.kind === 'application_scope') return limit(revocation);
     const issuedBeforeMs = Date.parse(revocation.issued_before);
     const expiresAtMs = Date.parse(revocation.expires_at);
     const key = `${revocation.kind}:${revocation.subject}`;
@@ -51,7 +72,8 @@ export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: 
   const ask = async () => {
     const { revocations } = await identity.ListRevocations(everybody, {}, { deadlineMs: 5_000 });
     for (const revocation of revocations) add(revocation);
-    for (const [key, { expiresAtMs }] of known) if (expiresAtMs < Date.now()) known.delete(key);
+    for (const told of [known, limits] as Map<string, { expiresAtMs: number }>[])
+      for (const [key, { expiresAtMs }] of told) if (expiresAtMs < Date.now()) told.delete(key);
     if (!ready) logger.info({ revocations: known.size }, 'revocations known');
     ready = true;
     syncedAt = Date.now();
@@ -94,6 +116,7 @@ export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: 
       if (revocation.reason === 'account_mismatch') throw unauthenticated('Token/user account mismatch');
       throw unauthenticated('Invalid token');
     },
+    findLimit: ({ clientId }) => (limits.size === 0 ? undefined : limits.get(clientId)?.scopes),
     isReady: () => ready,
     async start() {
       await bus.subscribe(

@@ -5,7 +5,7 @@ import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Revocations } from './revocations.ts';
 import type { SigningKeys } from './signing-keys.ts';
-import { readClaims, type Token, unauthenticated } from './token.ts';
+import { limitToken, readClaims, type Token, unauthenticated } from './token.ts';
 
 export type TokenVerifier = {
   /** The token if it has been verified before and still holds; undefined if it must be verified; throws 401 if it is dead. */
@@ -23,6 +23,7 @@ export function createTokenVerifier({ publicUrl, keys, revocations }: Options): 
   const requireAlive = (token: Token) => {
     if (Date.now() >= token.expiresAtMs) throw unauthenticated('Invalid token');
     revocations.require(token);
+    limitToken(token, revocations.findLimit(token));
   };
   const requireKnowledge = () => {
     if (!revocations.isReady()) throw new ServiceError('unavailable', 'Tokens can not be checked just now; try again.');

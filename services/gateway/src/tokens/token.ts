@@ -8,11 +8,16 @@ export type Token = {
   userId?: number;
   applicationId?: number;
   clientId: string;
+  /** What it was issued with. */
+  granted: string[];
+  /** What it may do now: what it was issued with, within what its application has. Replaced, never changed. */
   scopes: string[];
+  /** What `scopes` were made with; undefined: nothing holds the application back. */
+  limit?: string[];
   issuedAtMs: number;
   expiresAtMs: number;
   /** The call context signed for it last, and until when it may be used again. */
-  context?: { text: string; branching: boolean; until: number };
+  context?: { text: string; branching: boolean; scopes: string[]; until: number };
 };
 
 type Failure = 'Tenant context not set' | 'Invalid token' | 'Invalid resource owner' | 'Token/user account mismatch';
@@ -49,11 +54,13 @@ export function readClaims(claims: JWTPayload): Token {
   if (!well) throw unauthenticated('Invalid token');
   if (user_account_id !== undefined && user_account_id !== account_id)
     throw unauthenticated('Token/user account mismatch');
+  const granted = scope.split(' ');
   const token: Token = {
     id: jti,
     accountId: account_id,
     clientId: client_id,
-    scopes: scope.split(' '),
+    granted,
+    scopes: granted,
     issuedAtMs: iat * 1000,
     expiresAtMs: exp * 1000,
   };
@@ -62,14 +69,17 @@ export function readClaims(claims: JWTPayload): Token {
   return token;
 }
 
-const isId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
-
-/** 403 unless the token has the scope or `api`, the parent of all. Whole words only. */
-export function requireScope(token: Token, scope: string): void {
-  if (token.scopes.includes(scope) || token.scopes.includes('api')) return;
-  const message = `Insufficient scope. Required: ${scope}`;
-  throw new ServiceError('forbidden', message, {
-    label: message,
-    headers: { 'WWW-Authenticate': `Bearer realm="almanac", error="insufficient_scope", scope="${scope}"` },
-  });
+/** Holds a token to what its application may do now; undefined: to what it was issued with. */
+export function limitToken(token: Token, limit: string[] | undefined): void {
+  if (token.limit === limit) return;
+  token.limit = limit;
+  token.scopes = limit ? commonScopes(token.granted, limit) : token.granted;
 }
+
+// `api` holds all, so it leaves the other as it is.
+function commonScopes(granted: string[], limit: string[]): string[] {
+  if (limit.includes('api')) return granted;
+  return granted.includes('api') ? limit : granted.filter((scope) => limit.includes(scope));
+}
+
+const isId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;

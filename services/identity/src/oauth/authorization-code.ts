@@ -2,11 +2,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Client } from '../applications.ts';
 import type { IdentityContext } from '../context.ts';
-import { after, databaseNow, transact } from '../database.ts';
+import { after, type Database, databaseNow, transact } from '../database.ts';
 import { digestOf, newSecret, sameDigest } from '../digest.ts';
+import { isRegistered } from '../redirect-uris.ts';
 import { tokenAnswer } from './access-tokens.ts';
 import { invalidGrant } from './oauth-error.ts';
-import { grantScopes } from './scopes.ts';
+import { commonScopes } from './scopes.ts';
 import type { Grant } from './token.ts';
 import { beginFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
 
@@ -30,7 +31,7 @@ export async function createCode(ctx: IdentityContext, { client, ...allowed }: N
   return code;
 }
 
-export const authorizationCode: Grant = async (ctx, { client, parameters, requestId }) => {
+export const authorizationCode: Grant = async (ctx, { client, parameters, origin }) => {
   const digest = digestOf(parameters.get('code'));
   const redirectUri = parameters.get('redirect_uri');
   const verifier = parameters.find('code_verifier');
@@ -38,8 +39,11 @@ export const authorizationCode: Grant = async (ctx, { client, parameters, reques
   // Somebody else's code is left as it is: its owner may still use it.
   if (!code || code.application_id !== client.id || code.redirect_uri !== redirectUri) throw invalidGrant();
   if (code.used_at) return replayed();
-  if (!mayHaveTokens(code.user, client) || grantScopes(client.scopes, code.scope) === undefined) throw invalidGrant();
-  const proven = isProven(code.code_challenge, verifier);
+  // The application may have changed since: what it may no longer have or do, the code doesn't give.
+  const scope = commonScopes(code.scope, client.scopes);
+  if (!mayHaveTokens(code.user, client) || scope === undefined) throw invalidGrant();
+  if (!isRegistered(client.redirect_uri, redirectUri)) throw invalidGrant();
+  const proven = isProven(code.code_challenge, verifier, client.confidential);
 
   const pair = await transact(ctx.prisma, async (tx) => {
     const now = await databaseNow(tx.db);
@@ -47,25 +51,32 @@ export const authorizationCode: Grant = async (ctx, { client, parameters, reques
       where: { id: code.id, used_at: null, expires_at: { gt: now } },
       data: { used_at: now },
     });
-    if (count === 0) return 'not consumed';
+    if (count === 0) return (await isUsed(tx.db, code.id)) ? 'used' : 'expired';
     if (!proven) return 'burnt';
-    const { user_id, scope } = code;
-    return beginFamily(ctx, tx, { id: code.family_id, client, user_id, scope });
+    return beginFamily(ctx, tx, { id: code.family_id, client, user_id: code.user_id, allowed: code.scope, scope });
   });
-  if (pair === 'not consumed') return replayed();
-  if (pair === 'burnt') throw invalidGrant();
+  if (pair === 'used') return replayed();
+  if (pair === 'expired' || pair === 'burnt') throw invalidGrant();
   return tokenAnswer(ctx, pair.access, pair.refreshToken);
 
-  // A code that comes again was seen by somebody: what it gave is taken back. (One that has expired gave nothing.)
+  // A code that comes again was seen by somebody: what it gave is taken back.
   async function replayed(): Promise<never> {
-    if (code) await revokeFamily(ctx, code.family_id, 'code_replayed', requestId);
+    if (code) await revokeFamily(ctx, code.family_id, 'code_replayed', origin);
     throw invalidGrant();
   }
 };
 
-/** PKCE: the verifier belongs to the challenge; neither may come without the other. */
-export function isProven(challenge: string | null, verifier: string | undefined): boolean {
-  if (challenge === null) return verifier === undefined;
+async function isUsed(db: Database, id: number): Promise<boolean> {
+  const code = await db.authorization_code.findUnique({ where: { id }, select: { used_at: true } });
+  return code?.used_at != null;
+}
+
+/**
+ * PKCE: the verifier belongs to the challenge; neither may come without the other. An application without a secret has nothing
+ * else to prove itself with, also when it had one as the code was made.
+ */
+function isProven(challenge: string | null, verifier: string | undefined, confidential: boolean): boolean {
+  if (challenge === null) return confidential && verifier === undefined;
   if (verifier === undefined || !/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
   const expected = createHash('sha256').update(verifier).digest();
   return sameDigest(expected, Buffer.from(challenge, 'base64url'));

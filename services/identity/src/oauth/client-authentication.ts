@@ -1,11 +1,13 @@
 // Which application is asking (RFC 6749, 2.3): by HTTP Basic or in the body, public ones by their id alone.
-import { readClientAddress } from '@almanac/service-kit/client-address';
 import type { Request } from 'express';
 import { type Client, findClient } from '../applications.ts';
+import { recordAct } from '../audit.ts';
+import { noteSecretUse } from '../client-secrets.ts';
 import type { IdentityContext } from '../context.ts';
 import { digestOf, sameDigest } from '../digest.ts';
 import { networkOf, type ThrottleKey } from '../throttle.ts';
 import { OAuthError } from './oauth-error.ts';
+import { type Origin, readOrigin } from './origin.ts';
 import type { Parameters } from './parameters.ts';
 
 type Credentials = { id: string; secret: string | undefined; basic: boolean };
@@ -14,39 +16,69 @@ type Credentials = { id: string; secret: string | undefined; basic: boolean };
 export async function authenticateClient(ctx: IdentityContext, req: Request, parameters: Parameters): Promise<Client> {
   const credentials = readCredentials(req, parameters);
   const client = await findClient(ctx.prisma, credentials.id);
-  if (holds(client, credentials.secret)) return client as Client;
-  throw await refuse(ctx, req, credentials);
+  const secret = findSecret(client, credentials.secret);
+  if (!client || !holds(client, credentials.secret, secret))
+    throw await refuse(ctx, readOrigin(req), credentials, client);
+  if (secret) besideTheAnswer(ctx, noteSecretUse(ctx.prisma, secret), 'the use of a client secret could not be noted');
+  return client;
 }
 
-const nobody: Pick<Client, 'confidential' | 'secrets'> = {
-  confidential: true,
-  secrets: [{ digest: new Uint8Array(32) }],
-};
+const nobodysSecrets: Client['secrets'] = [{ id: 0, digest: new Uint8Array(32), last_used_at: null }];
 
 // Always hashes and compares, so that the time doesn't tell whether the application exists.
-function holds(client: Client | null, secret: string | undefined): boolean {
-  const { confidential, secrets } = client ?? nobody;
+function findSecret(client: Client | null, secret: string | undefined): Client['secrets'][number] | undefined {
   const digest = digestOf(secret ?? '');
-  const matches = secrets.filter((kept) => sameDigest(kept.digest, digest)).length > 0;
-  if (!client) return false;
-  if (!confidential) return secret === undefined;
-  return secret !== undefined && matches;
+  return (client?.secrets ?? nobodysSecrets).filter((kept) => sameDigest(kept.digest, digest))[0];
+}
+
+function holds({ confidential }: Client, secret: string | undefined, kept: object | undefined): boolean {
+  return confidential ? secret !== undefined && kept !== undefined : secret === undefined;
 }
 
 /** Guessing is slowed down with 429; a right secret is never refused, so nobody can be shut out. */
-async function refuse(ctx: IdentityContext, req: Request, { id, basic }: Credentials): Promise<OAuthError> {
-  const address = readClientAddress(req);
+async function refuse(
+  ctx: IdentityContext,
+  origin: Origin,
+  { id, basic }: Credentials,
+  client: Client | null,
+): Promise<OAuthError> {
+  const { address } = origin;
   const keys: ThrottleKey[] = [
     { rule: 'clientFrom', key: `${id}|${address}` },
+    { rule: 'clientTo', key: id },
     { rule: 'clientNetwork', key: networkOf(address) },
   ];
   const wait = (await ctx.throttle.waitSeconds(keys)) || (await ctx.throttle.count(keys));
+  if (client) besideTheAnswer(ctx, recordFailure(ctx, origin, client, wait), 'a failed log-in could not be recorded');
   if (wait > 0)
     return new OAuthError('slow_down', 'Too many wrong credentials; try again later.', {
       status: 429,
       headers: { 'Retry-After': String(wait) },
     });
   return invalidClient(basic);
+}
+
+// Of tries that are throttled one a minute stands for all.
+async function recordFailure(
+  ctx: IdentityContext,
+  { address, requestId }: Origin,
+  client: Client,
+  wait: number,
+): Promise<void> {
+  if (wait > 0 && !(await ctx.throttle.isFirstInMinute(`client ${client.id}`))) return;
+  await recordAct(ctx.prisma, {
+    action: wait > 0 ? 'login.throttled' : 'login.failed',
+    result: wait > 0 ? 'refused' : 'failed',
+    account_id: client.account_id,
+    application_id: client.id,
+    address,
+    request_id: requestId,
+  });
+}
+
+// Not waited for: it must neither fail an answer nor, by the time it takes, tell which applications exist.
+function besideTheAnswer(ctx: IdentityContext, work: Promise<void>, problem: string): void {
+  work.catch((error: unknown) => ctx.logger.warn({ err: error }, problem));
 }
 
 function invalidClient(basic: boolean): OAuthError {

@@ -3,11 +3,11 @@ import { databaseNow, transact } from '../database.ts';
 import { digestOf } from '../digest.ts';
 import { tokenAnswer } from './access-tokens.ts';
 import { invalidGrant, OAuthError } from './oauth-error.ts';
-import { grantScopes } from './scopes.ts';
+import { commonScopes, grantScopes } from './scopes.ts';
 import type { Grant } from './token.ts';
 import { addPair, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
 
-export const refreshToken: Grant = async (ctx, { client, parameters, requestId }) => {
+export const refreshToken: Grant = async (ctx, { client, parameters, origin }) => {
   const digest = digestOf(parameters.get('refresh_token'));
   const token = await ctx.prisma.refresh_token.findUnique({
     where: { digest },
@@ -18,8 +18,9 @@ export const refreshToken: Grant = async (ctx, { client, parameters, requestId }
   if (token.used_at) return reused();
   if (family.revoked_at || !mayHaveTokens(family.user, client)) throw invalidGrant();
   // Not more than the user allowed, and not more than the application has by now.
-  const scope = grantScopes(family.scope, parameters.find('scope'));
-  if (scope === undefined || grantScopes(client.scopes, scope) === undefined)
+  const held = commonScopes(family.scope, client.scopes);
+  const scope = held && grantScopes(held, parameters.find('scope'));
+  if (scope === undefined)
     throw new OAuthError('invalid_scope', 'The scope is unknown or wider than what was granted.');
 
   const pair = await transact(ctx.prisma, async (tx) => {
@@ -37,7 +38,7 @@ export const refreshToken: Grant = async (ctx, { client, parameters, requestId }
   return tokenAnswer(ctx, pair.access, pair.refreshToken);
 
   async function reused(): Promise<never> {
-    await revokeFamily(ctx, family.id, 'refresh_reuse', requestId);
+    await revokeFamily(ctx, family.id, 'refresh_reuse', origin);
     throw invalidGrant();
   }
 };

@@ -1,5 +1,6 @@
 // POST /oauth/revoke (RFC 7009) and POST /oauth/introspect (RFC 7662): an application about tokens of its own.
 import type { Client } from '../applications.ts';
+import { recordAct } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';
 import { databaseNow, transact } from '../database.ts';
 import { digestOf } from '../digest.ts';
@@ -7,7 +8,9 @@ import { revoke } from '../revocations.ts';
 import { audienceOf, findLiveAccessToken } from './access-tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { OAuthError, oauthEndpoint } from './oauth-error.ts';
+import { type Origin, readOrigin } from './origin.ts';
 import { readForm } from './parameters.ts';
+import { commonScopes } from './scopes.ts';
 import { mayHaveTokens, revokeFamily } from './token-families.ts';
 
 /** Answers 200 whatever the token is; only a token of the asking application is revoked. A refresh token takes its family along. */
@@ -17,8 +20,9 @@ export function revokeEndpoint(ctx: IdentityContext) {
     const client = await authenticateClient(ctx, req, parameters);
     const token = parameters.get('token');
     const family = await findFamily(ctx, client, token);
-    if (family) await revokeFamily(ctx, family.family.id, 'revoked', res.locals.requestId);
-    else await revokeAccessToken(ctx, client, token, res.locals.requestId);
+    const origin = readOrigin(req);
+    if (family) await revokeFamily(ctx, family.family.id, 'revoked', origin);
+    else await revokeAccessToken(ctx, client, token, origin);
     res.status(200).end();
   });
 }
@@ -35,13 +39,18 @@ async function revokeAccessToken(
   ctx: IdentityContext,
   client: Client,
   token: string,
-  requestId: string,
+  { requestId, address }: Origin,
 ): Promise<void> {
   const claims = await findLiveAccessToken(ctx, token);
   if (!claims || claims.client_id !== client.client_id) return;
   const end = new Date(claims.exp * 1000);
   const subject = { account_id: client.account_id, kind: 'token', subject: claims.jti, reason: 'revoked' } as const;
-  await transact(ctx.prisma, (tx) => revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId));
+  const who = { account_id: client.account_id, user_id: claims.user_id, application_id: client.id, address };
+  await transact(ctx.prisma, async (tx) => {
+    await revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId);
+    const after = { token_id: claims.jti };
+    await recordAct(tx.db, { ...who, request_id: requestId, action: 'token.revoked', after });
+  });
 }
 
 /** Tells a confidential application whether a token of its own works; anything else is just inactive. */
@@ -61,13 +70,15 @@ export function introspectEndpoint(ctx: IdentityContext) {
 async function describeAccess(ctx: IdentityContext, client: Client, token: string) {
   const claims = await findLiveAccessToken(ctx, token);
   if (!claims || claims.client_id !== client.client_id) return undefined;
+  const scope = commonScopes(claims.scope, client.scopes);
+  if (scope === undefined) return undefined;
   return {
     active: true,
     token_type: 'Bearer',
     iss: ctx.config.common.publicUrl,
     aud: audienceOf(ctx.config),
     sub: claims.sub,
-    scope: claims.scope,
+    scope,
     client_id: claims.client_id,
     account_id: claims.account_id,
     user_id: claims.user_id,
@@ -82,11 +93,13 @@ async function describeRefresh(ctx: IdentityContext, client: Client, token: stri
   const now = await databaseNow(ctx.prisma);
   if (!found || found.used_at || found.expires_at <= now) return undefined;
   if (found.family.revoked_at || !mayHaveTokens(found.family.user, client)) return undefined;
+  const scope = commonScopes(found.family.scope, client.scopes);
+  if (scope === undefined) return undefined;
   return {
     active: true,
     iss: ctx.config.common.publicUrl,
     sub: String(found.family.user_id),
-    scope: found.family.scope,
+    scope,
     client_id: client.client_id,
     account_id: client.account_id,
     user_id: found.family.user_id,

@@ -1,4 +1,4 @@
-import { grantScopes, includesScopes, parseScopes } from './scopes.ts';
+import { commonScopes, grantScopes, includesScopes, parseScopes } from './scopes.ts';
 
 describe('parseScopes', () => {
   it('reads known words, each once, in one order', () => {
@@ -19,6 +19,21 @@ describe('includesScopes', () => {
     expect(includesScopes(['api'], ['api', 'api:read', 'api:write', 'api:delete', 'api:admin'])).toBe(true);
     expect(includesScopes(['api:read', 'api:write', 'api:delete', 'api:admin'], ['api'])).toBe(false);
     expect(includesScopes(['api:read'], ['api:read', 'api:write'])).toBe(false);
+  });
+});
+
+describe('commonScopes', () => {
+  it.each([
+    ['api', 'api:read api:write', 'api:read api:write'],
+    ['api:read api:write', 'api', 'api:read api:write'],
+    ['api', 'api', 'api'],
+    ['api:read api:write', 'api:write api:delete', 'api:write'],
+    ['api:read', 'api:write', undefined],
+    ['api:read', '', undefined],
+    ['', 'api', undefined],
+  ])('of %j and %j are %j', (one, other, common) => {
+    expect(commonScopes(one, other)).toBe(common);
+    expect(commonScopes(other, one)).toBe(common);
   });
 });
 

@@ -26,6 +26,14 @@ export function includesScopes(held: Scope[], wanted: Scope[]): boolean {
   return held.includes('api') || wanted.every((scope) => held.includes(scope));
 }
 
+/** What both hold; `api` holds all, so it leaves the other as it is. Undefined: nothing. */
+export function commonScopes(one: string, other: string): string | undefined {
+  const [first, second] = [parseScopes(one) ?? [], parseScopes(other) ?? []];
+  const common = first.filter((scope) => includesScopes(second, [scope]));
+  const narrower = first.includes('api') ? second : common;
+  return narrower.length > 0 ? narrower.join(' ') : undefined;
+}
+
 /** What is asked for within what is held: nothing asked is all that is held; unknown or wider is undefined. */
 export function grantScopes(held: string, asked: string | undefined): string | undefined {
   const holds = parseScopes(held) ?? [];

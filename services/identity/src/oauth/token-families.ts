@@ -1,24 +1,26 @@
 // The chain of refresh tokens that one grant of one user makes. Only the newest works; using an older one again means that
 // somebody copied it, and ends the whole chain with every access token that came of it.
 import type { Client } from '../applications.ts';
+import { recordAct } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';
 import { after, databaseNow, type Transaction, transact } from '../database.ts';
 import { digestOf, newSecret } from '../digest.ts';
 import { revokeTokensOfFamilies } from '../revocations.ts';
 import { type IssuedToken, issueAccessToken } from './access-tokens.ts';
+import type { Origin } from './origin.ts';
 
 export type IssuedPair = { access: IssuedToken; refreshToken: string };
 
-type NewFamily = { id: string; client: Client; user_id: number; scope: string };
+type NewFamily = { id: string; client: Client; user_id: number; allowed: string; scope: string };
 
-/** Begins a family with its first pair of tokens. */
+/** Begins a family with its first pair of tokens. `allowed` is what the user said yes to, `scope` that of the access token. */
 export async function beginFamily(ctx: IdentityContext, tx: Transaction, family: NewFamily): Promise<IssuedPair> {
-  const { id, client, user_id, scope } = family;
+  const { id, client, user_id, allowed, scope } = family;
   const expires_at = after(await databaseNow(tx.db), ctx.config.refreshTokenSeconds);
   await tx.db.token_family.create({
-    data: { id, account_id: client.account_id, application_id: client.id, user_id, scope, expires_at },
+    data: { id, account_id: client.account_id, application_id: client.id, user_id, scope: allowed, expires_at },
   });
-  return addPair(ctx, tx, { ...family, family_id: id });
+  return addPair(ctx, tx, { family_id: id, client, user_id, scope });
 }
 
 type NewPair = { family_id: string; client: Client; user_id: number; scope: string };
@@ -52,14 +54,31 @@ export async function holdFamily(ctx: IdentityContext, tx: Transaction, familyId
   return count === 1;
 }
 
-/** Ends a family: its refresh tokens, and every access token of it that may still be alive. */
+/** Why a family ends before its time, and what the audit log calls it. */
+const actions = {
+  refresh_reuse: 'token.refresh_reused',
+  code_replayed: 'token.code_replayed',
+  revoked: 'token.revoked',
+} as const;
+
+/**
+ * Ends a family: its refresh tokens, and every access token of it that may still be alive. Whoever comes later, and finds it ended,
+ * changes nothing and is not recorded.
+ */
 export async function revokeFamily(
   ctx: IdentityContext,
   familyId: string,
-  reason: string,
-  requestId: string,
+  reason: keyof typeof actions,
+  { requestId, address }: Origin,
 ): Promise<void> {
-  await transact(ctx.prisma, (tx) => endFamilies(ctx, tx, { id: familyId }, reason, requestId));
+  await transact(ctx.prisma, async (tx) => {
+    const [family] = await endFamilies(ctx, tx, { id: familyId }, reason, requestId);
+    if (!family) return;
+    const { id, account_id, user_id, application_id } = family;
+    const result = reason === 'revoked' ? 'succeeded' : 'refused';
+    const who = { account_id, user_id, application_id, address, request_id: requestId };
+    await recordAct(tx.db, { ...who, action: actions[reason], result, after: { family_id: id } });
+  });
 }
 
 type Grantee = { user_id: number; application_id?: number };
@@ -77,7 +96,7 @@ export async function revokeFamilies(
 ): Promise<number> {
   // Codes first: an exchange under way holds its code's row, so the family it makes is seen below.
   await tx.db.authorization_code.deleteMany({ where: { user_id, application_id, used_at: null } });
-  return endFamilies(ctx, tx, { user_id, application_id }, reason, requestId);
+  return (await endFamilies(ctx, tx, { user_id, application_id }, reason, requestId)).length;
 }
 
 async function endFamilies(
@@ -86,20 +105,20 @@ async function endFamilies(
   where: { id: string } | Grantee,
   reason: string,
   requestId: string,
-): Promise<number> {
+) {
   const families = await tx.db.token_family.updateManyAndReturn({
     where: { ...where, revoked_at: null },
     data: { revoked_at: await databaseNow(tx.db), revoke_reason: reason },
     select: { id: true, account_id: true, user_id: true, application_id: true },
   });
-  if (families.length === 0) return 0;
+  if (families.length === 0) return families;
   await revokeTokensOfFamilies(
     tx,
     families.map(({ id }) => id),
     requestId,
   );
   for (const { id, ...whose } of families) ctx.logger.warn({ family_id: id, ...whose, reason }, 'token family revoked');
-  return families.length;
+  return families;
 }
 
 /** True when the user may still have tokens of this application (contract, Tenant context). */

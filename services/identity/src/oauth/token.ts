@@ -6,10 +6,11 @@ import { authorizationCode } from './authorization-code.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { OAuthError, oauthEndpoint } from './oauth-error.ts';
+import { type Origin, readOrigin } from './origin.ts';
 import { type Parameters, readForm } from './parameters.ts';
 import { refreshToken } from './refresh-token.ts';
 
-type GrantRequest = { client: Client; parameters: Parameters; requestId: string };
+type GrantRequest = { client: Client; parameters: Parameters; origin: Origin };
 
 /** What a grant does with an authenticated application: it answers the token response or throws. */
 export type Grant = (ctx: IdentityContext, request: GrantRequest) => Promise<Record<string, unknown>>;
@@ -25,7 +26,7 @@ export function tokenEndpoint(ctx: IdentityContext) {
     const parameters = await readForm(req, res);
     const grant = chooseGrant(parameters);
     const client = await authenticateClient(ctx, req, parameters);
-    const answer = await grant(ctx, { client, parameters, requestId: res.locals.requestId });
+    const answer = await grant(ctx, { client, parameters, origin: readOrigin(req) });
     res.json(answer);
   });
 }

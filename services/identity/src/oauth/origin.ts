@@ -1,0 +1,9 @@
+// Where a request came from, for the audit log.
+import { readClientAddress } from '@almanac/service-kit/client-address';
+import type { Request } from 'express';
+
+export type Origin = { requestId: string; address: string };
+
+export function readOrigin(req: Request): Origin {
+  return { requestId: req.res?.locals.requestId, address: readClientAddress(req) };
+}
