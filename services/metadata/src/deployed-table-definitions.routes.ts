@@ -27,7 +27,7 @@ export function deployedTableDefinitionRoutes(ctx: Context): Route[] {
       method: 'GET',
       path: '/deployed_table_definitions',
       tag,
-      summary: 'List deployed tables as they are in service',
+      summary: 'List the deployed tables one may see, as they are in service',
       query: { ...listParameters, branch_id: idTextSchema.optional(), domain_id: idTextSchema.optional() },
       response: pageSchema(deployedSchema),
       handle: async ({ call, query: { branch_id, domain_id, ...query } }) =>

@@ -7,6 +7,8 @@ import type { DataType } from './column-definitions/column-values.ts';
 import type { Context } from './context.ts';
 import { domainReferenceFields } from './domains.ts';
 import type { Prisma } from './generated/prisma/client.ts';
+import { definitionsIn, readSight, requireSight } from './sight.ts';
+import { placeOf } from './table-definitions/table-definitions.ts';
 
 /** A column as it was deployed. */
 export type DeployedColumn = {
@@ -61,14 +63,15 @@ export const deployedFilters = {
 
 type Filter = { branch_id?: number; domain_id?: number };
 
-/** Lists the deployed tables, with their domain, branch and columns. */
+/** Lists the deployed tables that the caller sees, with their domain, branch and columns. */
 export async function listDeployedTableDefinitions(
   ctx: Context,
   call: CallContext,
   list: ListQuery,
   filter: Filter,
 ): Promise<Page<DeployedTableDefinition>> {
-  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions) };
+  const seen = definitionsIn(await readSight(ctx, call));
+  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [data, total] = await Promise.all([
     ctx.prisma.deployed_table_definition.findMany({
       where,
@@ -81,7 +84,7 @@ export async function listDeployedTableDefinitions(
   return page(data.map(shown), list, total);
 }
 
-/** One deployed table, or 404. */
+/** One deployed table that the caller sees. */
 export async function getDeployedTableDefinition(
   ctx: Context,
   call: CallContext,
@@ -90,6 +93,7 @@ export async function getDeployedTableDefinition(
   const where = { id, account_id: call.accountId };
   const deployed = await ctx.prisma.deployed_table_definition.findFirst({ where, select: deployedFields });
   if (!deployed) throw notFound('Deployed table definition');
+  await requireSight(ctx, call, placeOf(deployed));
   return shown(deployed);
 }
 

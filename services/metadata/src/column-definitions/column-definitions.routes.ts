@@ -35,15 +35,15 @@ const params = { id: idTextSchema };
 const common = { tag: 'Column definitions', resource: 'column_definition' } as const;
 
 export function columnDefinitionRoutes(ctx: Context): Route[] {
-  return [...readableByEverybody(ctx), ...ofDevelopers(ctx)];
+  return [...readable(ctx), ...ofDevelopers(ctx)];
 }
 
-const readableByEverybody = (ctx: Context): Route[] => [
+const readable = (ctx: Context): Route[] => [
   route({
     ...common,
     method: 'GET',
     path: '/column_definitions',
-    summary: 'List column definitions: those of one table in its order, or all',
+    summary: 'List column definitions: those of one table in its order, or of all tables one may see',
     query: { ...listParameters, table_definition_id: idTextSchema.optional() },
     response: pageSchema(columnSchema),
     handle: async ({ call, query: { table_definition_id, ...query } }) =>

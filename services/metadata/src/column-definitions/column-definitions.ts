@@ -5,6 +5,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
+import { definitionsIn, readSight, requireSight } from '../sight.ts';
 import {
   drafted,
   placeOf,
@@ -34,7 +35,7 @@ export const columnFilters = {
   updated_at: 'time',
 } as const;
 
-/** Lists the columns of one table, in its order unless another is asked for; without a table, all columns. */
+/** Lists the columns of one table, in its order unless another is asked for; without a table, all that the caller sees. */
 export async function listColumnDefinitions(
   ctx: Context,
   call: CallContext,
@@ -42,7 +43,9 @@ export async function listColumnDefinitions(
   tableDefinitionId: number | undefined,
 ): Promise<Page<ColumnDefinition>> {
   const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
-  const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions) };
+  const reach = await readSight(ctx, call);
+  const seen = reach.everywhere ? {} : { table_definition: definitionsIn(reach) };
+  const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions), ...seen };
   const orderBy = list.sort || tableDefinitionId === undefined ? prismaOrderBy(list) : inOrder;
   const [data, total] = await Promise.all([
     ctx.prisma.column_definition.findMany({ where, select: columnFields, orderBy, ...window(list) }),
@@ -51,8 +54,15 @@ export async function listColumnDefinitions(
   return page(data, list, total);
 }
 
-/** A column of the account, or 404. */
+/** One column of a table that the caller sees. */
 export async function getColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<ColumnDefinition> {
+  const column = await requireColumnDefinition(ctx, call, id);
+  const table = await requireTableDefinition(ctx, call, String(column.table_definition_id));
+  await requireSight(ctx, call, placeOf(table));
+  return column;
+}
+
+async function requireColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<ColumnDefinition> {
   const column = await ctx.prisma.column_definition.findFirst({
     where: { id, account_id: call.accountId },
     select: columnFields,
@@ -71,7 +81,7 @@ export async function createColumnDefinition(
   const table = await requireTableDefinition(ctx, call, String(tableDefinitionId));
   await requireRight(ctx.rights, call, 'develop', placeOf(table));
   const given = read();
-  await requireSight(ctx, call, table, given.foreign_key_table_id);
+  await requireViewOf(ctx, call, table, given.foreign_key_table_id);
   return refusingTaken(nameTaken, () =>
     transact(ctx, async (tx) => {
       if (!(await lockRow(tx, 'table_definition', call.accountId, table.id))) throw notFound('Table definition');
@@ -134,7 +144,7 @@ async function checkPlace(
 }
 
 // Whoever refers to a table can find out which keys it has, and keep its rows from being deleted.
-async function requireSight(
+async function requireViewOf(
   ctx: Context,
   call: CallContext,
   table: TableDefinition,
@@ -173,12 +183,12 @@ export async function updateColumnDefinition(
   id: number,
   read: () => GivenColumn,
 ): Promise<ColumnDefinition> {
-  const { table_definition_id, foreign_key_table_id } = await getColumnDefinition(ctx, call, id);
+  const { table_definition_id, foreign_key_table_id } = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(table_definition_id));
   await requireRight(ctx.rights, call, 'develop', placeOf(table));
   const given = read();
   if (given.foreign_key_table_id !== foreign_key_table_id)
-    await requireSight(ctx, call, table, given.foreign_key_table_id);
+    await requireViewOf(ctx, call, table, given.foreign_key_table_id);
   return refusingTaken(nameTaken, () =>
     transact(ctx, async (tx) => {
       const before = await lockColumn(tx, call, table.id, id);
@@ -206,7 +216,7 @@ async function lockColumn(tx: Transaction, call: CallContext, tableId: number, i
 
 /** Takes a column out of the draft; a table that showed it for lookups shows none. */
 export async function deleteColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<void> {
-  const { table_definition_id } = await getColumnDefinition(ctx, call, id);
+  const { table_definition_id } = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(table_definition_id));
   await requireRight(ctx.rights, call, 'develop', placeOf(table));
   await transact(ctx, async (tx) => {

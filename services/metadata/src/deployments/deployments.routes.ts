@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { deploy } from './deployment-apply.ts';
 import { deploymentSchema, deploymentSummarySchema } from './deployment-schema.ts';
-import { createDeployment, deploymentFilters, getDeployment, listDeployments, takeStep } from './deployments.ts';
+import { createDeployment, deploymentFilters, listDeployments, showDeployment, takeStep } from './deployments.ts';
 
 const params = { id: idTextSchema };
 const commented = { comment: descriptionSchema.optional() };
@@ -22,7 +22,7 @@ const readable = (ctx: Context): Route[] => [
     ...common,
     method: 'GET',
     path: '/deployments',
-    summary: 'List deployments',
+    summary: 'List the deployments one may see',
     query: { ...listParameters, branch_id: idTextSchema.optional() },
     response: pageSchema(deploymentSummarySchema),
     // Deployments have no name: a bare word searches the comments.
@@ -36,7 +36,7 @@ const readable = (ctx: Context): Route[] => [
     summary: 'Show a deployment with its tables, history and computed diffs',
     params,
     response: deploymentSchema,
-    handle: async ({ call, params }) => getDeployment(ctx, call, params.id),
+    handle: async ({ call, params }) => showDeployment(ctx, call, params.id),
   }),
 ];
 

@@ -1,15 +1,18 @@
 // Deployments: which definitions go into service together, who asked, who agreed, and what became of it (design 3.5).
 // How one is applied is deployment-apply.ts; which step may follow which is deployment-states.ts.
+import type { AuditAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { allows, requireRight } from '@almanac/service-kit/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { branchReferenceFields, requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { deploymentsIn, readSight, requireSightOfDeployment } from '../sight.ts';
 import { placeOf } from '../table-definitions/table-definitions.ts';
 import { fullDefinition } from '../table-definitions/table-structure.ts';
-import { lockRow, type Transaction, tell, transact } from '../transaction.ts';
+import { lockRow, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { planTables, type TableDiff } from './deployment-diffs.ts';
 import type { Deployment, DeploymentSummary } from './deployment-schema.ts';
 import {
@@ -38,7 +41,10 @@ export const storedFields = {
   updated_at: true,
   deployed_at: true,
   branch: { select: branchReferenceFields },
-  tables: { select: { table_definition_id: true, key: true, name: true }, orderBy: { table_definition_id: 'asc' } },
+  tables: {
+    select: { table_definition_id: true, domain_id: true, key: true, name: true },
+    orderBy: { table_definition_id: 'asc' },
+  },
 } as const satisfies Prisma.deploymentSelect;
 export type StoredDeployment = Prisma.deploymentGetPayload<{ select: typeof storedFields }>;
 
@@ -55,14 +61,15 @@ export const deploymentFilters = {
   deployed_at: 'time?',
 } as const;
 
-/** Lists deployments, each with its branch and tables. */
+/** Lists the deployments that the caller sees, each with its branch and tables. */
 export async function listDeployments(
   ctx: Context,
   call: CallContext,
   list: ListQuery,
   filter: { branch_id?: number },
 ): Promise<Page<DeploymentSummary>> {
-  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions) };
+  const seen = deploymentsIn(await readSight(ctx, call));
+  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [stored, total] = await Promise.all([
     ctx.prisma.deployment.findMany({ where, select: storedFields, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.deployment.count({ where }),
@@ -80,6 +87,12 @@ export async function requireDeployment(
   const deployment = await ctx.prisma.deployment.findFirst({ where, select: storedFields });
   if (!deployment) throw notFound('Deployment');
   return deployment;
+}
+
+/** A deployment that the caller sees. */
+export async function showDeployment(ctx: Context, call: CallContext, id: number): Promise<Deployment> {
+  await requireSightOfDeployment(ctx, call, await requireDeployment(ctx, call, id));
+  return getDeployment(ctx, call, id);
 }
 
 /**
@@ -177,19 +190,39 @@ export async function insertDeployment(
   tables: { id: number; key: string; name: string }[],
   diffs: TableDiff[] = [],
 ): Promise<number> {
+  const domains = await lockDomains(
+    tx,
+    call,
+    tables.map((table) => table.id),
+  );
   const { id } = await tx.deployment.create({
     data: {
       account_id: call.accountId,
       branch_id: branchId,
       created_by: call.userId ?? null,
       diffs: diffs as Prisma.InputJsonValue,
-      tables: { create: tables.map((table) => ({ table_definition_id: table.id, key: table.key, name: table.name })) },
+      tables: {
+        create: tables.map(({ id, key, name }) => ({
+          table_definition_id: id,
+          domain_id: domains.get(id),
+          key,
+          name,
+        })),
+      },
       actions: { create: { action: 'create', user_id: call.userId ?? null } },
     },
     select: { id: true },
   });
-  await tellDeployment(tx, call, 'created', { id, branch_id: branchId });
+  const table_definition_ids = tables.map((table) => table.id);
+  await tellDeployment(tx, call, 'created', { id, branch_id: branchId }, { table_definition_ids });
   return id;
+}
+
+// The shared locks let no table go to another domain unnoticed: by it one sees the deployment or not.
+async function lockDomains(tx: Transaction, call: CallContext, ids: number[]): Promise<Map<number, number>> {
+  const rows = await tx.$queryRaw<{ id: number; domain_id: number }[]>`
+    select id, domain_id from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
+  return new Map(rows.map(({ id, domain_id }) => [id, domain_id]));
 }
 
 /** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
@@ -237,7 +270,7 @@ const announced = {
   reject: 'rejected',
   cancel: 'cancelled',
   abandon: 'abandoned',
-} as const satisfies Record<Step, string>;
+} as const satisfies Record<Step, Told>;
 
 /** Takes one of the steps that change nothing but the deployment itself. */
 export async function takeStep(
@@ -277,14 +310,35 @@ export async function noteAction(
   await tx.deployment_action.create({ data: { deployment_id: deploymentId, action, user_id: userId, comment } });
 }
 
-/** Announces a transition, for mails and for who follows. */
+// The state a deployment is in once the others are told.
+const stateOf = {
+  created: 'created',
+  submitted: 'requested',
+  begun: 'deploying',
+  deployed: 'deployed',
+  failed: 'failed',
+  rejected: 'rejected',
+  cancelled: 'cancelled',
+  abandoned: 'abandoned',
+} as const satisfies Record<string, DeploymentState>;
+type Told = keyof typeof stateOf;
+
+/** Announces a transition, for mails and for who follows, and sends it to the audit log. `status`: the state before. */
 export async function tellDeployment(
   tx: Transaction,
-  caller: { accountId: number; requestId?: string },
-  what: string,
-  deployment: { id: number; branch_id: number },
+  caller: RpcCaller,
+  what: Told,
+  { id, branch_id, status }: { id: number; branch_id: number; status?: string },
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  const payload = { deployment_id: deployment.id, branch_id: deployment.branch_id, ...more };
-  await tell(tx, caller, `deployment.${what}`, payload);
+  await tell(tx, caller, `deployment.${what}`, { deployment_id: id, branch_id, ...more });
+  const { user_id: _actor, ...facts } = more;
+  const act: AuditAct = {
+    action: `deployment.${what}`,
+    result: what === 'failed' ? 'failed' : 'succeeded',
+    resource_type: 'deployment',
+    resource_id: id,
+    after: { status: stateOf[what], branch_id, ...facts },
+  };
+  await tellAct(tx, caller, status === undefined ? act : { ...act, before: { status } });
 }

@@ -18,7 +18,7 @@ export async function deployTable(
   definition: TableDefinition,
   readBody: () => void,
 ): Promise<TableDefinition & { deployment: Deployment }> {
-  await requireRight(ctx.rights, call, 'develop', placeOf(definition));
+  await requireRight(ctx.rights, call, 'develop', placeOf(definition), { fresh: true });
   readBody();
   const id = await beginAndApply(ctx, call, async (tx) => {
     const made = await insertDeployment(tx, call, definition.branch_id, [definition]);

@@ -6,10 +6,12 @@ import { requireRight } from '@almanac/service-kit/rights';
 import { requireBranch } from '../branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
 import type { Context } from '../context.ts';
+import { requireSight } from '../sight.ts';
 import { lockRow, refusingTaken, type Transaction, transact } from '../transaction.ts';
 import {
   definitionFields,
   nextDefinitionId,
+  placeOf,
   requireRoom,
   type TableDefinition,
   tellDefinition,
@@ -19,16 +21,18 @@ import { type FullDefinition, fullDefinition, structureOf } from './table-struct
 
 export type ClonedDefinition = TableDefinition & { column_definitions: ColumnDefinition[] };
 
-/** Copies a definition with its columns to another branch; the copy is a draft there. */
+/** Copies a definition that the caller sees, with its columns, to another branch; the copy is a draft there. */
 export async function cloneTableDefinition(
   ctx: Context,
   call: CallContext,
-  sourceId: number,
-  domainId: number,
-  targetBranchId: number,
+  original: TableDefinition,
+  readTarget: () => number,
 ): Promise<ClonedDefinition> {
+  await requireSight(ctx, call, placeOf(original));
+  const targetBranchId = readTarget();
   const branch = await requireBranch(ctx, call, targetBranchId);
-  await requireRight(ctx.rights, call, 'develop', { branchId: targetBranchId, domainId });
+  await requireRight(ctx.rights, call, 'develop', { branchId: targetBranchId, domainId: original.domain_id });
+  const sourceId = original.id;
   return refusingTaken(`A table with this key or name is already on the branch ${branch.name}`, () =>
     transact(ctx, async (tx) => {
       if (!(await lockRow(tx, 'table_definition', call.accountId, sourceId, 'read')))

@@ -38,15 +38,15 @@ const query = { branch_id: idTextSchema.optional().meta({ description: 'Required
 const common = { tag: 'Table definitions', resource: 'table_definition' } as const;
 
 export function tableDefinitionRoutes(ctx: Context): Route[] {
-  return [...readableByEverybody(ctx), ...ofDevelopers(ctx), ...takingAway(ctx), ...movingOn(ctx)];
+  return [...readable(ctx), ...ofDevelopers(ctx), ...takingAway(ctx), ...movingOn(ctx)];
 }
 
-const readableByEverybody = (ctx: Context): Route[] => [
+const readable = (ctx: Context): Route[] => [
   route({
     ...common,
     method: 'GET',
     path: '/table_definitions',
-    summary: 'List table definitions with their domain and branch',
+    summary: 'List the table definitions one may see, with their domain and branch',
     query: { ...listParameters, branch_id: idTextSchema.optional(), domain_id: idTextSchema.optional() },
     response: pageSchema(draftSchema),
     handle: async ({ call, query: { branch_id, domain_id, ...query } }) =>
@@ -137,8 +137,8 @@ const movingOn = (ctx: Context): Route[] => [
     status: 201,
     response: z.object({ ...draftShape, column_definitions: z.array(columnSchema) }),
     handle: async ({ call, params, query, body }) => {
-      const { id, domain_id } = await requireTableDefinition(ctx, call, params.id, query.branch_id);
-      return cloneTableDefinition(ctx, call, id, domain_id, body().target_branch_id);
+      const source = await requireTableDefinition(ctx, call, params.id, query.branch_id);
+      return cloneTableDefinition(ctx, call, source, () => body().target_branch_id);
     },
   }),
   route({

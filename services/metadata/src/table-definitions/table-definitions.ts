@@ -12,6 +12,7 @@ import { domainReferenceFields } from '../domains.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { deriveKey, normalizeName, tableNameSchema } from '../names.ts';
 import { listResourceGroups, type ResourceGroup } from '../resource-groups.ts';
+import { definitionsIn, readSight, requireSight } from '../sight.ts';
 import { lockRow, nameTaken, refusingTaken, type Transaction, tell, transact } from '../transaction.ts';
 import { readTableHandle } from './table-handle.ts';
 
@@ -69,14 +70,15 @@ export const maximumDefinitions = { withBranching: 5_000, otherwise: 1_000 };
 
 type Filter = { branch_id?: number; domain_id?: number };
 
-/** Lists definitions, with their domain and branch. */
+/** Lists the definitions that the caller sees, with their domain and branch. */
 export async function listTableDefinitions(
   ctx: Context,
   call: CallContext,
   list: ListQuery,
   filter: Filter,
 ): Promise<Page<TableDefinition>> {
-  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions) };
+  const seen = definitionsIn(await readSight(ctx, call));
+  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [data, total] = await Promise.all([
     ctx.prisma.table_definition.findMany({
       where,
@@ -115,6 +117,7 @@ export async function getTableDefinition(
   branchId?: number,
 ): Promise<TableDefinitionDetail> {
   const definition = await requireTableDefinition(ctx, call, handle, branchId);
+  await requireSight(ctx, call, placeOf(definition));
   const [columns, groups] = await Promise.all([
     ctx.prisma.column_definition.findMany({
       where: { table_definition_id: definition.id, account_id: call.accountId },
@@ -235,6 +238,11 @@ export async function updateTableDefinition(
         data: { ...changes, ...renamed, ...drafted },
         select: definitionFields,
       });
+      if (changes.domain_id !== undefined)
+        await tx.deployment_table.updateMany({
+          where: { table_definition_id: before.id },
+          data: { domain_id: changes.domain_id },
+        });
       await tellDefinition(tx, call, 'updated', updated);
       return updated;
     }),
