@@ -86,3 +86,23 @@ export function readAccountId(text: string | undefined): number {
     throw new OperatorError('Which account? Give its id: accounts update ID …');
   return id;
 }
+
+/** Moves an account to a cluster, telling each copied table on stderr; answers what was moved. */
+export async function placeAccount(
+  operator: Operator,
+  id: number,
+  cluster: string,
+): Promise<{ id: number; cluster: string; moved: boolean; tables: number; rows: number }> {
+  const placed = { id, cluster, moved: false, tables: 0, rows: 0 };
+  const steps = operator.service('data').PlaceAccount({ accountId: id }, { cluster }, { deadlineMs: longestMoveMs });
+  for await (const { stage, table, rows } of steps) {
+    placed.moved ||= stage === 'moved';
+    if (stage !== 'copied') continue;
+    placed.tables += 1;
+    placed.rows += rows;
+    console.error(`copied ${table} (${rows} rows)`);
+  }
+  return placed;
+}
+
+const longestMoveMs = 24 * 3_600_000;

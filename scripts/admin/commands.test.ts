@@ -31,6 +31,8 @@ describe("the operators' commands", () => {
     ['accounts update 1 --overdue-since yesterday', '--overdue-since should be an ISO 8601 time'],
     ['accounts update 1 2 --plan free', 'What is "2"?'],
     ['accounts list --colour red', 'colour'],
+    ['accounts place 1', 'Which cluster?'],
+    ['accounts place north', 'Which account?'],
     ['jobs retry', 'Which job?'],
   ])('%s: %s', (line, words) => {
     expect(problem(line)).toContain(words);

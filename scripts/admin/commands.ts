@@ -1,6 +1,14 @@
 // The operators' commands: what each takes, what it does, how its answer reads for people; with --json it is JSON instead.
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { billingStatuses, createAccount, listAccounts, plans, readAccountId, updateAccount } from './accounts.ts';
+import {
+  billingStatuses,
+  createAccount,
+  listAccounts,
+  placeAccount,
+  plans,
+  readAccountId,
+  updateAccount,
+} from './accounts.ts';
 import { noAccount, type Operator, OperatorError } from './operator.ts';
 
 type Values = Record<string, string | boolean | undefined>;
@@ -75,6 +83,22 @@ export const commands = {
     show: (accounts: Awaited<ReturnType<typeof listAccounts>>) =>
       accounts.map((account) => `${account.id}\t${account.name}\t${describeBooks(account)}`).join('\n') ||
       'No accounts.',
+  },
+  'accounts place': {
+    usage: 'accounts place ID CLUSTER',
+    about:
+      'Moves an account with its tables to a PostgreSQL cluster: main, or a name of DATA_DATABASE_URLS. Readers go on.',
+    options: {},
+    positionals: 2,
+    prepare: (_values, [id, cluster]) => {
+      const accountId = readAccountId(id);
+      if (!cluster) throw new OperatorError('Which cluster? Give its name: accounts place ID CLUSTER');
+      return (operator) => placeAccount(operator, accountId, cluster);
+    },
+    show: (placed: Awaited<ReturnType<typeof placeAccount>>) =>
+      placed.moved
+        ? `Account ${placed.id} lives on ${placed.cluster} now: ${placed.tables} tables, ${placed.rows} rows.`
+        : `Account ${placed.id} lives on ${placed.cluster} already.`,
   },
   'keys rotate': {
     usage: 'keys rotate',

@@ -15,12 +15,22 @@ export type DataConfig = {
   identityRpc: string;
   /** Most connections for requests; for deployments and merges; for exports and files on their way in. Three more announce. */
   connections: { rows: number; work: number; quiet: number };
-  secrets: { databaseUrl: string };
+  /** The cluster on which accounts get their first table. */
+  newAccountsOn: string;
+  /** PostgreSQL clusters by name; the first, `main`, is home: it says where accounts are. */
+  secrets: { databaseUrls: { name: string; url: string }[] };
 };
 
 /** Reads the environment; every problem is reported together. */
 export function readConfig(env: Environment): DataConfig {
   const read = new ConfigReader(env);
+  const databaseUrls = [
+    { name: homeName, url: readDatabaseUrl(read, 'data') },
+    ...readFurther(read, env.DATA_DATABASE_URLS ?? ''),
+  ];
+  const newAccountsOn = env.DATA_NEW_ACCOUNTS_ON || homeName;
+  if (!databaseUrls.some(({ name }) => name === newAccountsOn))
+    read.problems.push(`DATA_NEW_ACCOUNTS_ON should be one of ${databaseUrls.map(({ name }) => name).join(', ')}.`);
   const connections = (name: string, what: string, fallback: number) =>
     read.integer(name, `the most database connections for ${what}`, { default: fallback, min: 2, max: 1_000 });
   return read.finish({
@@ -32,6 +42,30 @@ export function readConfig(env: Environment): DataConfig {
       work: connections('DATA_WORK_CONNECTIONS', 'deployments and merges', 5),
       quiet: connections('DATA_QUIET_CONNECTIONS', 'exports and uploads', 12),
     },
-    secrets: { databaseUrl: readDatabaseUrl(read, 'data') },
+    newAccountsOn,
+    secrets: { databaseUrls },
   });
+}
+
+const homeName = 'main';
+
+// `north=postgres://… south=postgres://…`: names in front, for a URL may change and a name is kept in the list of accounts.
+function readFurther(read: ConfigReader, text: string): { name: string; url: string }[] {
+  const further = text
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => {
+      const at = word.indexOf('=');
+      return { name: word.slice(0, at), url: word.slice(at + 1) };
+    });
+  const names = new Set([homeName]);
+  for (const { name, url } of further) {
+    if (!/^[a-z][a-z0-9_-]{0,62}$/.test(name) || !/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
+      read.problems.push(
+        'DATA_DATABASE_URLS should be name=postgres://… for each further cluster, with blanks between.',
+      );
+    if (names.has(name)) read.problems.push(`DATA_DATABASE_URLS names the cluster ${name} twice.`);
+    names.add(name);
+  }
+  return further;
 }

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql } from '@almanac/service-kit/database';
 import type { Logger } from '@almanac/service-kit/logger';
+import { sweepDeparted } from './clusters/residence.ts';
 import type { Pools } from './database.ts';
 import { sweepRetired } from './deploy/removal.ts';
 import { sweepLoads } from './load/rejected-rows.ts';
@@ -41,4 +42,5 @@ export async function sweep(pools: Pools): Promise<void> {
   await sweepAnswers(pgSql(pools.work));
   await sweepLoads(pgSql(pools.work));
   await sweepRetired(pools.work);
+  await sweepDeparted(pools.work);
 }

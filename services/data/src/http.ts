@@ -1,7 +1,10 @@
 // Data over HTTP: the rows.
+import { announceAct } from '@almanac/service-kit/audit';
+import { pgSql } from '@almanac/service-kit/database';
 import type { Frame } from '@almanac/service-kit/frame';
 import { createHttpServer, type HttpServer } from '@almanac/service-kit/http';
 import type { Route } from '@almanac/service-kit/route';
+import type { Clusters } from './clusters/clusters.ts';
 import type { DataContext } from './context.ts';
 import { tableDataRoutes } from './rows/table-data.routes.ts';
 
@@ -9,7 +12,8 @@ export function dataRoutes(ctx: DataContext): Route[] {
   return [...tableDataRoutes(ctx)];
 }
 
-export function createDataHttp(ctx: DataContext, frame: Frame): HttpServer {
+/** Serves each call where its account lives. */
+export function createDataHttp(clusters: Clusters, frame: Frame): HttpServer {
   const { host, httpPort } = frame.config;
   const { logger, health, metrics, verifyContext } = frame;
   return createHttpServer({
@@ -20,6 +24,22 @@ export function createDataHttp(ctx: DataContext, frame: Frame): HttpServer {
     health,
     metrics,
     verifyContext,
-    routes: dataRoutes(ctx),
+    routes: routesOf(clusters),
+    onRefused: (call, act) => announceAct(pgSql(clusters.home.context.pools.outbox), 'data', call, act),
   });
+}
+
+// The same routes over each cluster; a call is handled by those of its account's. With one cluster there is nothing to choose.
+function routesOf(clusters: Clusters): Route[] {
+  const home = dataRoutes(clusters.home.context);
+  if (clusters.all.length === 1) return home;
+  const routes = new Map(clusters.all.map((cluster) => [cluster, dataRoutes(cluster.context)]));
+  return home.map((declared, i) => ({
+    ...declared,
+    handle: (input) =>
+      clusters.run(input.call.accountId, (cluster) => {
+        const own = routes.get(cluster) as Route[];
+        return (own[i] as Route).handle(input);
+      }),
+  }));
 }

@@ -1,7 +1,10 @@
 // Data over gRPC: deployments for metadata, whole tables for jobs, and who may ask what.
+import type { CallContext } from '@almanac/service-kit/call-context';
 import type { Frame } from '@almanac/service-kit/frame';
 import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import type { Clusters } from './clusters/clusters.ts';
+import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
 import { applyDeployment, findAppliedDeployment, planDeployment } from './deploy/deployment.ts';
 import { dropBranch, dropTable } from './deploy/removal.ts';
@@ -22,46 +25,56 @@ const callers = {
   BulkLoad: ['jobs', 'operator'],
   ReadRejectedRows: ['jobs', 'operator'],
   BulkRead: ['jobs', 'operator'],
+  PlaceAccount: ['operator'],
 } as const satisfies RpcServerOptions<'data'>['callers'];
 
-export function createDataRpc(ctx: DataContext, frame: Frame, port: number): RpcServer {
+/** Answers each question where its account lives. */
+export function createDataRpc(clusters: Clusters, frame: Frame, port: number): RpcServer {
   const { logger, metrics, verifyContext } = frame;
   const options = { service: 'data', host: frame.config.host, port, logger, metrics, verifyContext } as const;
-  return createRpcServer({ ...options, callers, handlers: dataHandlers(ctx) });
+  return createRpcServer({ ...options, callers, handlers: dataHandlers(clusters) });
 }
 
-export function dataHandlers(ctx: DataContext): RpcHandlers<'data'> {
+function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
+  // Asked of the databases first: these are rare, and some answer an empty list instead of "not here".
+  const at = async <T>(call: CallContext, work: (ctx: DataContext) => Promise<T>): Promise<T> => {
+    await clusters.locate(call.accountId);
+    return clusters.run(call.accountId, ({ context }) => work(context));
+  };
   return {
     PlanDeployment: (call, { branch_id, tables }) =>
-      planDeployment(ctx, call, { branchId: branch_id, tables: tables.map(readWantedTable) }),
-    ApplyDeployment: (call, { branch_id, tables, deployment_id }) =>
-      applyDeployment(ctx, call, {
-        branchId: branch_id,
-        tables: tables.map(readWantedTable),
-        deploymentId: deployment_id,
-      }),
+      at(call, (ctx) => planDeployment(ctx, call, { branchId: branch_id, tables: tables.map(readWantedTable) })),
+    ApplyDeployment: async (call, { branch_id, tables, deployment_id }) => {
+      await clusters.settle(call.accountId);
+      const request = { branchId: branch_id, tables: tables.map(readWantedTable), deploymentId: deployment_id };
+      return at(call, (ctx) => applyDeployment(ctx, call, request));
+    },
     GetAppliedDeployment: async (call, { deployment_id }) => {
-      const plan = await findAppliedDeployment(ctx, call, deployment_id);
+      const plan = await at(call, (ctx) => findAppliedDeployment(ctx, call, deployment_id));
       return plan ? { applied: true, plan } : { applied: false };
     },
-    DropTable: async (call, { table_definition_id }) => ({ dropped: await dropTable(ctx, call, table_definition_id) }),
-    DropBranch: async (call, { branch_id }) => ({ dropped: await dropBranch(ctx, call, branch_id) }),
-    GetDeployedTable: (call, request) => getDeployedTable(ctx, call, request),
-    CountRows: async (call, { table_definition_ids }) => ({ counts: await countRows(ctx, call, table_definition_ids) }),
-    BulkLoad: (call, requests, signal) => bulkLoad(ctx, call, requests, signal),
+    DropTable: async (call, { table_definition_id }) => ({
+      dropped: await at(call, (ctx) => dropTable(ctx, call, table_definition_id)),
+    }),
+    DropBranch: async (call, { branch_id }) => ({
+      dropped: await at(call, (ctx) => dropBranch(ctx, call, branch_id)),
+    }),
+    GetDeployedTable: (call, request) => at(call, (ctx) => getDeployedTable(ctx, call, request)),
+    CountRows: async (call, { table_definition_ids }) => ({
+      counts: await at(call, (ctx) => countRows(ctx, call, table_definition_ids)),
+    }),
+    // What has come of a file is gone once read: such a load is not begun again elsewhere, jobs does that.
+    BulkLoad: async (call, requests, signal) =>
+      bulkLoad((await clusters.locate(call.accountId)).context, call, requests, signal),
     ReadRejectedRows: async function* (call, { load_id }, signal) {
-      for await (const chunk of readRejectedRows(ctx, call, load_id, signal)) yield { chunk };
+      const { context } = await clusters.locate(call.accountId);
+      for await (const chunk of readRejectedRows(context, call, load_id, signal)) yield { chunk };
     },
-    BulkRead: (call, request, signal) =>
-      bulkRead(
-        ctx,
-        call,
-        {
-          tableDefinitionId: request.table_definition_id,
-          pattern: request.pattern,
-          highWaterMark: request.high_water_mark,
-        },
-        signal,
-      ),
+    BulkRead: async function* (call, request, signal) {
+      const { context } = await clusters.locate(call.accountId);
+      const { table_definition_id: tableDefinitionId, pattern, high_water_mark: highWaterMark } = request;
+      yield* bulkRead(context, call, { tableDefinitionId, pattern, highWaterMark }, signal);
+    },
+    PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };
 }

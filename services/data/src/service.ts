@@ -3,57 +3,56 @@ import { join } from 'node:path';
 import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
-import { createOutboxRelay } from '@almanac/service-kit/outbox';
 import { createRights, hearOfRights } from '@almanac/service-kit/remembered-rights';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
-import { RowsAnnouncer } from './announce/rows-announcer.ts';
-import { Catalogue } from './catalogue/catalogue.ts';
+import { type Cluster, createCluster } from './clusters/cluster.ts';
+import { Clusters } from './clusters/clusters.ts';
 import type { DataConfig } from './config.ts';
 import type { DataContext } from './context.ts';
-import { closePools, createPools } from './database.ts';
-import { createHousekeeping } from './housekeeping.ts';
 import { createDataHttp } from './http.ts';
 import { createDataRpc } from './rpc.ts';
 
 const migrations = join(import.meta.dirname, '../prisma/migrations');
 
-/** Brings the database up to date. */
+/** Brings the databases up to date. */
 export async function migrateData(config: DataConfig): Promise<void> {
   const logger = createLogger('data', config.common.logLevel);
-  await migrate({ databaseUrl: config.secrets.databaseUrl, directory: migrations, logger });
+  for (const { url } of config.secrets.databaseUrls) await migrate({ databaseUrl: url, directory: migrations, logger });
 }
 
-/** Builds the service; nothing connects or listens until `start`. */
+/** Builds the service; nothing connects or listens until `start`. The context is that of the home cluster. */
 export async function createData(config: DataConfig): Promise<Service<DataContext>> {
   const frame = await createFrame(config.common);
-  const { logger, bus } = frame;
-  const pools = createPools(config.secrets.databaseUrl, config.connections, logger);
+  const { bus } = frame;
   const identity = createRpcClient('identity', config.identityRpc, frame.signContext);
-  const context: DataContext = {
-    pools,
-    catalogue: new Catalogue(pools.rows),
-    rights: createRights(identity.client, { isHearing: () => bus.isReady() }),
-    announcer: new RowsAnnouncer(pools, logger),
-    logger,
+  const rights = createRights(identity.client, { isHearing: () => bus.isReady() });
+  const clusters = new Clusters(
+    config.secrets.databaseUrls.map(({ name, url }) => createCluster({ name, url, config, frame, rights })),
+    config.newAccountsOn,
+  );
+  const rpc = createDataRpc(clusters, frame, config.rpcPort);
+  const http = createDataHttp(clusters, frame);
+  // Accounts on another cluster that is away get 503; that is no reason to take the rest out of service.
+  frame.health.add('database', () => clusters.home.check());
+
+  const everyCluster = (work: (cluster: Cluster) => Promise<void>) => async () => {
+    await Promise.all(clusters.all.map(work));
   };
-  const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
-  const housekeeping = createHousekeeping(pools, logger);
-  const rpc = createDataRpc(context, frame, config.rpcPort);
-  const http = createDataHttp(context, frame);
-  frame.health.add('database', () => pools.rows.query('select 1'));
 
   const lifecycle = createLifecycle(frame, [
     { name: 'migrations', start: () => migrateData(config) },
-    { name: 'database', stop: () => closePools(pools) },
+    { name: 'databases', stop: everyCluster((cluster) => cluster.close()) },
     { name: 'identity', stop: () => identity.close() },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
-    { name: 'rights', start: () => hearOfRights(bus, context.rights) },
-    { name: 'outbox', start: async () => relay.start(), stop: () => relay.stop() },
-    { name: 'rows announcer', start: () => context.announcer.start(), stop: () => context.announcer.stop() },
-    { name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() },
+    { name: 'rights', start: () => hearOfRights(bus, rights) },
+    {
+      name: 'clusters',
+      start: everyCluster((cluster) => cluster.start()),
+      stop: everyCluster((cluster) => cluster.stop()),
+    },
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);
-  return { context, ...lifecycle };
+  return { context: clusters.home.context, ...lifecycle };
 }

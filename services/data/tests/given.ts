@@ -15,6 +15,8 @@ import { readConfig } from '../src/config.ts';
 import type { DataContext } from '../src/context.ts';
 import { createData } from '../src/service.ts';
 
+type Client = ClosableRpcClient<'data'>;
+
 export type Held = { license_type: string; permissions: Permission[] };
 
 export type DataNet = {
@@ -27,14 +29,17 @@ export type DataNet = {
   as: (claims: Partial<CallClaims>) => Call;
   metadata: RpcClient<'data'>;
   jobs: RpcClient<'data'>;
+  operator: RpcClient<'data'>;
   /** Rights of users by id. */
   rights: Map<number, Held>;
   query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
   stop: () => Promise<void>;
 };
 
-/** Starts data on a new database, or once more on one that is there. */
-export async function givenData(options: { database?: TestDatabase; keys?: TestKeys } = {}): Promise<DataNet> {
+/** Starts data on a new database, or once more on one that is there; `env` adds settings. */
+export async function givenData(
+  options: { database?: TestDatabase; keys?: TestKeys; env?: Record<string, string> } = {},
+): Promise<DataNet> {
   const keys = options.keys ?? (await createTestKeys());
   const database = options.database ?? (await createTestDatabase('data'));
   const rights = new Map<number, Held>();
@@ -47,16 +52,17 @@ export async function givenData(options: { database?: TestDatabase; keys?: TestK
     ALMANAC_BUS_URL: database.url,
     IDENTITY_RPC: `127.0.0.1:${identity.port}`,
     ALMANAC_LOG_LEVEL: process.env.ALMANAC_LOG_LEVEL ?? 'silent',
+    ...options.env,
   });
   const service = await createData(config);
   const { httpPort, rpcPort } = await service.start();
   const baseUrl = `http://127.0.0.1:${httpPort}`;
   const clients = await Promise.all(
-    (['metadata', 'jobs'] as const).map(async (issuer) =>
+    (['metadata', 'jobs', 'operator'] as const).map(async (issuer) =>
       createRpcClient('data', `127.0.0.1:${rpcPort}`, await createContextSigner(issuer, keys.privateKeys[issuer])),
     ),
   );
-  const [metadata, jobs] = clients as [ClosableRpcClient<'data'>, ClosableRpcClient<'data'>];
+  const [metadata, jobs, operator] = clients as [Client, Client, Client];
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   return {
@@ -69,6 +75,7 @@ export async function givenData(options: { database?: TestDatabase; keys?: TestK
     call: createCaller(baseUrl, keys),
     metadata: metadata.client,
     jobs: jobs.client,
+    operator: operator.client,
     query: async (text, values) => (await client.query(text, values)).rows,
     stop: async () => {
       await client.end();

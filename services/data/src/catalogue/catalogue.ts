@@ -15,10 +15,19 @@ export type TableReference = { id: number } | { key: string; branchId: number };
 const columns = `table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version,
   revision, structure`;
 
-/** The text of the 404 for a definition that isn't deployed, unknown, or another account's: all the same. */
-export function notDeployed(): ServiceError {
-  return new ServiceError('not_found', 'Deployed table definition not found');
+class NotDeployed extends ServiceError {
+  constructor() {
+    super('not_found', 'Deployed table definition not found');
+  }
 }
+
+/** The 404 for a definition that isn't deployed, unknown, or another account's: all the same. */
+export function notDeployed(): ServiceError {
+  return new NotDeployed();
+}
+
+/** True for that 404: nothing has been done, and the table may be where the account went. */
+export const isNotDeployed = (error: unknown): boolean => error instanceof NotDeployed;
 
 /** Reads entries of the catalogue: of one table, of a branch, or of those that refer to a table. */
 export const catalogueSql = {

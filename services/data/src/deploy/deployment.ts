@@ -8,6 +8,7 @@ import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type pg from 'pg';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
+import { holdResident } from '../clusters/residence.ts';
 import type { DataContext } from '../context.ts';
 import { tableName } from '../query/identifiers.ts';
 import { type BranchChange, planBranch, type TableChange } from './branch-change.ts';
@@ -147,6 +148,7 @@ async function apply(
   await sql(
     "select set_config('lock_timeout', '2s', true), set_config('statement_timeout', '600s', true), set_config('idle_in_transaction_session_timeout', '0', true)",
   );
+  await holdResident(sql, { accountId });
   await lockBranch(sql, branchId);
   const { rows: applied } = await sql(
     'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',

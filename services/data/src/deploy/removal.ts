@@ -6,6 +6,7 @@ import { validationFailed } from '@almanac/service-kit/errors';
 import type pg from 'pg';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
+import { holdResident } from '../clusters/residence.ts';
 import type { DataContext } from '../context.ts';
 import { retiredColumnName, retiredTableName, schemaName, tableName } from '../query/identifiers.ts';
 import { referrersOf } from '../rows/constraint-sql.ts';
@@ -18,6 +19,7 @@ const limits = "select set_config('lock_timeout', '10s', true), set_config('stat
 export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId: number): Promise<boolean> {
   return withTransaction(ctx.pools.work, async (sql) => {
     await sql(limits);
+    await holdResident(sql, call);
     const { text, values } = catalogueSql.byId(call.accountId, tableDefinitionId);
     const found = (await sql(text, values)).rows[0] as DeployedTable | undefined;
     if (!found) return false;
@@ -68,6 +70,7 @@ async function forget(sql: Sql, ids: number[]): Promise<void> {
 export function dropBranch(ctx: DataContext, call: CallContext, branchId: number): Promise<number> {
   return withTransaction(ctx.pools.work, async (sql) => {
     await sql(limits);
+    await holdResident(sql, call);
     await lockBranch(sql, branchId);
     const branch = await listBranch(sql, call.accountId, branchId);
     const { rows } = await sql(

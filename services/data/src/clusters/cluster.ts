@@ -1,0 +1,50 @@
+// One PostgreSQL cluster with everything that works on it: accounts live on one each, and nothing reaches across.
+import { pgSql } from '@almanac/service-kit/database';
+import type { Frame } from '@almanac/service-kit/frame';
+import { createOutboxRelay } from '@almanac/service-kit/outbox';
+import type { Rights } from '@almanac/service-kit/rights';
+import { RowsAnnouncer } from '../announce/rows-announcer.ts';
+import { Catalogue } from '../catalogue/catalogue.ts';
+import type { DataConfig } from '../config.ts';
+import type { DataContext } from '../context.ts';
+import { closePools, createPools } from '../database.ts';
+import { createHousekeeping } from '../housekeeping.ts';
+
+export type Cluster = {
+  /** How operators call it; `main` is the one of DATA_DATABASE_URL. */
+  name: string;
+  /** What the functions of this service are given for an account that lives here. */
+  context: DataContext;
+  /** Asks its database for a sign of life. */
+  check(): Promise<unknown>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Options = { name: string; url: string; config: DataConfig; frame: Frame; rights: Rights };
+
+/** Builds what works on one cluster; nothing connects until `start`. */
+export function createCluster({ name, url, config, frame, rights }: Options): Cluster {
+  const { logger, bus } = frame;
+  const pools = createPools(url, config.connections, logger);
+  const announcer = new RowsAnnouncer(pools, logger);
+  const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
+  const housekeeping = createHousekeeping(pools, logger);
+  return {
+    name,
+    context: { pools, catalogue: new Catalogue(pools.rows), rights, announcer, logger },
+    check: () => pgSql(pools.rows)('select 1'),
+    async start() {
+      relay.start();
+      await announcer.start();
+      housekeeping.start();
+    },
+    async stop() {
+      await housekeeping.stop();
+      await announcer.stop();
+      await relay.stop();
+    },
+    close: () => closePools(pools),
+  };
+}

@@ -1,0 +1,198 @@
+// Moves an account with all its tables to another cluster. Readers go on where it was; writers wait, or are told to try again.
+//
+//   copy, out of sight  →  leave (the one moment that decides)  →  settle  →  drop what was left behind
+//
+// Killed before it leaves, the account is where it was and the copy is thrown away by the next try; killed afterwards, whoever
+// looks for the account settles it.
+import type { Sql } from '@almanac/service-kit/database';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import { lockBranch } from '../deploy/deployment.ts';
+import { retiredTableName, schemaName, tableName } from '../query/identifiers.ts';
+import type { Cluster } from './cluster.ts';
+import type { Clusters } from './clusters.ts';
+import { copyRows, copySchema, side } from './copy-schema.ts';
+import { holdAccount, settleArrival, sweepDeparted } from './residence.ts';
+
+export type MoveProgress = { stage: 'copied' | 'moved' | 'there'; table: string; rows: number };
+
+const patient = `select set_config('lock_timeout', '30s', true), set_config('statement_timeout', '0', true),
+  set_config('idle_in_transaction_session_timeout', '0', true)`;
+
+/** Moves the account; tells each table when it is copied, and the end. 422 while another move of it is under way. */
+export async function* moveAccount(
+  clusters: Clusters,
+  accountId: number,
+  name: string,
+  signal: AbortSignal,
+): AsyncGenerator<MoveProgress> {
+  const to = clusters.get(name);
+  const release = await holdMove(clusters.home, accountId);
+  try {
+    await clusters.settle(accountId);
+    const from = await clusters.locate(accountId);
+    if (from === to) {
+      yield { stage: 'there', table: '', rows: 0 };
+      return;
+    }
+    yield* copyAndLeave(from, to, accountId, signal);
+    await settleArrival(to, accountId);
+    await clusters.place(accountId, to);
+    await sweepDeparted(from.context.pools.work);
+    yield { stage: 'moved', table: '', rows: 0 };
+  } finally {
+    await release();
+  }
+}
+
+// One move of an account at a time, in all replicas: a lock of the session, gone with it.
+async function holdMove(home: Cluster, accountId: number): Promise<() => Promise<void>> {
+  const client = await home.context.pools.quiet.connect();
+  const { sql } = side(client);
+  const { rows } = await sql("select pg_try_advisory_lock(hashtext('almanac.data.move'), $1::int) as held", [
+    accountId,
+  ]);
+  if (!rows[0]?.held) {
+    client.release();
+    throw new ServiceError('wrong_state', `Account ${accountId} is being moved already.`);
+  }
+  return async () => {
+    await sql("select pg_advisory_unlock(hashtext('almanac.data.move'), $1::int)", [accountId]).then(
+      () => client.release(),
+      () => client.release(true),
+    );
+  };
+}
+
+async function* copyAndLeave(
+  from: Cluster,
+  to: Cluster,
+  accountId: number,
+  signal: AbortSignal,
+): AsyncGenerator<MoveProgress> {
+  const source = side(await from.context.pools.work.connect());
+  const target = side(await to.context.pools.work.connect());
+  let failed = true;
+  try {
+    for (const { sql } of [source, target]) {
+      await sql('begin');
+      await sql(patient);
+    }
+    const { tables, schemas } = await keepWritersOut(source.sql, accountId);
+    await clearTarget(target.sql, accountId, schemas);
+    for (const schema of schemas)
+      for await (const copied of copySchema(source, target, schema)) {
+        signal.throwIfAborted();
+        yield { stage: 'copied', ...copied };
+      }
+    await copyRecords(source, target, accountId);
+    await target.sql(
+      'insert into arriving_account (account_id, cluster, schemas, tables) values ($1::int, $2, $3::text[], $4::jsonb)',
+      [accountId, from.name, schemas, JSON.stringify(tables)],
+    );
+    await target.sql('commit');
+    signal.throwIfAborted();
+    await forgetRecords(source.sql, accountId);
+    await source.sql('insert into departed_account (account_id, cluster, schemas) values ($1::int, $2, $3::text[])', [
+      accountId,
+      to.name,
+      schemas,
+    ]);
+    await source.sql('commit');
+    failed = false;
+  } catch (error) {
+    if (findSqlState(error) === '55P03')
+      throw new ServiceError('unavailable', 'A long write or import keeps a table of the account; try again later.');
+    throw error;
+  } finally {
+    // A connection that failed in the middle of a COPY can't be used again; closing it rolls back.
+    source.client.release(failed);
+    target.client.release(failed);
+  }
+}
+
+// The locks of a deployment, over all tables of the account: who reads goes on, who writes waits.
+async function keepWritersOut(sql: Sql, accountId: number): Promise<{ tables: DeployedTable[]; schemas: string[] }> {
+  await holdAccount(sql, accountId);
+  const { rows } = await sql(
+    `select branch_id from deployed_table where account_id = $1::int
+     union select branch_id from retired_table where account_id = $1::int order by branch_id`,
+    [accountId],
+  );
+  for (const { branch_id } of rows) await lockBranch(sql, branch_id);
+  const tables = (
+    await sql('select * from deployed_table where account_id = $1::int order by lineage_id, branch_id', [accountId])
+  ).rows as DeployedTable[];
+  if (tables.length > 0)
+    await sql(`lock table ${tables.map((table) => tableName(table)).join(', ')} in share row exclusive mode`);
+  return { tables, schemas: rows.map(({ branch_id }) => schemaName(branch_id)) };
+}
+
+// What an earlier move away or an unfinished one back has left here. The account lives elsewhere: nothing of it is in use.
+async function clearTarget(sql: Sql, accountId: number, schemas: string[]): Promise<void> {
+  const { rows } = await sql(
+    `select unnest(schemas) as schema from departed_account where account_id = $1::int
+     union select unnest(schemas) from arriving_account where account_id = $1::int`,
+    [accountId],
+  );
+  for (const schema of new Set([...rows.map((row) => row.schema as string), ...schemas]))
+    await sql(`drop schema if exists ${schema} cascade`);
+  await sql('delete from arriving_account where account_id = $1::int', [accountId]);
+  await forgetRecords(sql, accountId);
+  await sql(`update departed_account set schemas = '{}' where account_id = $1::int`, [accountId]);
+}
+
+// Every table of the service's own that knows accounts, whatever later versions add; those first that others refer to. The rest is
+// about where accounts are.
+const recordTablesSql = `
+  select format('%I', c.relname) as name,
+    string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attgenerated = '' and a.attidentity = '') as columns
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+    and c.relname not in ('deployed_table', 'retired_table', 'placement', 'departed_account', 'arriving_account')
+    and exists (select from pg_attribute own where own.attrelid = c.oid and own.attname = 'account_id' and not own.attisdropped)
+  group by c.oid, c.relname
+  order by (select count(*) from pg_constraint k where k.conrelid = c.oid and k.contype = 'f'), c.relname`;
+
+async function copyRecords(
+  source: ReturnType<typeof side>,
+  target: ReturnType<typeof side>,
+  accountId: number,
+): Promise<void> {
+  const where = `where account_id = ${Number(accountId)}`;
+  for (const { name, columns } of (await source.sql(recordTablesSql)).rows)
+    await copyRows(source, target, name, columns, where);
+  const retired = await source.sql(
+    'select id, table_definition_id, branch_id, entry, retired_at from retired_table where account_id = $1::int',
+    [accountId],
+  );
+  for (const { id, table_definition_id, branch_id, entry, retired_at } of retired.rows) {
+    const { rows } = await target.sql(
+      `insert into retired_table (account_id, table_definition_id, branch_id, entry, retired_at)
+       values ($1::int, $2::int, $3::int, $4::jsonb, $5::timestamptz) returning id`,
+      [accountId, table_definition_id, branch_id, JSON.stringify(entry), retired_at],
+    );
+    // Under a name that no table has yet: the numbers of both clusters may cross.
+    await target.sql(
+      `alter table ${schemaName(branch_id)}.${retiredTableName(id)} rename to ${retiredTableName(rows[0]?.id)}_arriving`,
+    );
+  }
+  for (const { ddl } of (await target.sql(settleNamesSql)).rows) await target.sql(ddl);
+  // Revisions are never used twice, also not by a table that was here before.
+  const { rows } = await source.sql('select last_value from deployed_revision');
+  await target.sql(
+    `select setval('deployed_revision', greatest($1::bigint, (select last_value from deployed_revision)) + 1)`,
+    [rows[0]?.last_value],
+  );
+}
+
+const settleNamesSql = `
+  select format('alter table %I.%I rename to %I', n.nspname, c.relname, left(c.relname, -length('_arriving'))) as ddl
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'r' and c.relname ~ '^r_[0-9]+_arriving$'`;
+
+async function forgetRecords(sql: Sql, accountId: number): Promise<void> {
+  const tables = (await sql(recordTablesSql)).rows.map((row) => row.name as string).reverse();
+  for (const table of [...tables, 'retired_table', 'deployed_table'])
+    await sql(`delete from ${table} where account_id = $1::int`, [accountId]);
+}
