@@ -1,12 +1,20 @@
-// Before the first test of the whole system: starts one here on free ports, unless ALMANAC_BASE_URL names one that runs.
+// Before the first test of the whole system: starts one here on free ports, unless ALMANAC_BASE_URL names one that runs. With
+// ALMANAC_TEST_CLUSTERS=2 the rows of new accounts are on a second PostgreSQL.
+import { type Cluster, startPostgres } from './postgres.ts';
 import { type RunningSystem, startSystem, systemHomeName } from './system.ts';
 
 /** Where the teardown finds what the setup started; both run in the same process. */
-export const holder = globalThis as { almanacTestSystem?: RunningSystem };
+export const holder = globalThis as { almanacTestSystem?: RunningSystem; almanacTestCluster?: Cluster };
 
 export default async function setup(): Promise<void> {
   if (process.env.ALMANAC_BASE_URL) return;
-  holder.almanacTestSystem = await startSystem({ onRealServers: true });
+  const env = process.env.ALMANAC_TEST_CLUSTERS === '2' ? await secondCluster() : {};
+  holder.almanacTestSystem = await startSystem({ onRealServers: true, env });
   process.env.ALMANAC_BASE_URL = holder.almanacTestSystem.baseUrl;
   process.env[systemHomeName] = holder.almanacTestSystem.home;
+}
+
+async function secondCluster(): Promise<Record<string, string>> {
+  holder.almanacTestCluster = await startPostgres();
+  return { DATA_DATABASE_URLS: `north=${holder.almanacTestCluster.url}`, DATA_NEW_ACCOUNTS_ON: 'north' };
 }

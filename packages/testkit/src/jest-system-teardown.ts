@@ -3,4 +3,5 @@ import { holder } from './jest-system-setup.ts';
 
 export default async function teardown(): Promise<void> {
   await holder.almanacTestSystem?.stop();
+  await holder.almanacTestCluster?.stop();
 }
