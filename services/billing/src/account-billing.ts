@@ -1,6 +1,7 @@
 // The books of an account: opened once, read by gateways and identity, changed by its administrators (overage) and operators.
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
 import type { UpdateAccountBillingRequest__Output as UpdateRequest } from '@almanac/protos/generated/almanac/billing/v1/UpdateAccountBillingRequest.ts';
+import { announceAct, updatedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
@@ -94,17 +95,18 @@ export async function updateAccountBilling(
   if (call.issuer !== 'operator' && Object.keys(named).some((name) => name !== 'overage_enabled'))
     throw new ServiceError('forbidden', 'Only an operator may change plan, status and allowance.');
   return withTransaction(ctx.pool, async (sql) => {
-    const { rows } = await sql('select * from account_subscription where account_id = $1 for update', [call.accountId]);
-    if (!rows[0]) throw booksNotOpen();
-    const next = plannedSubscription(rows[0] as Subscription, named);
-    await sql(
+    const present = await sql('select * from account_subscription where account_id = $1 for update', [call.accountId]);
+    const before = present.rows[0] as Subscription | undefined;
+    if (!before) throw booksNotOpen();
+    const next = plannedSubscription(before, named);
+    const { rows } = await sql(
       `update account_subscription
        set plan = $2, allowance = $3, billing_status = $4, overage_enabled = $5, updated_at = now(),
            overdue_since = case when $4 <> 'overdue' then null else coalesce($6::timestamptz, overdue_since, now()) end
-       where account_id = $1`,
+       where account_id = $1 returning *`,
       [call.accountId, next.plan, next.allowance, next.billing_status, next.overage_enabled, next.overdue_since],
     );
-    if (next.allowance !== rows[0].allowance)
+    if (next.allowance !== before.allowance)
       await sql(
         `update monthly_usage set announced_percent = 0 where account_id = $1 and period_start = ${periodStartSql}`,
         [call.accountId],
@@ -114,18 +116,27 @@ export async function updateAccountBilling(
       payload: { account_id: call.accountId },
       requestId: call.requestId,
     });
+    await announceAct(sql, 'billing', call, updatedAct('account', recorded(before), recorded(rows[0] as Subscription)));
     return readAccountBilling(sql, call.accountId);
   });
 }
 
 type Subscription = {
+  account_id: number;
   plan: PlanName;
   allowance: number;
   billing_status: string;
   overage_enabled: boolean;
   overdue_since: Date | null;
 };
-type Changes = Partial<Omit<Subscription, 'plan' | 'overdue_since'> & { plan: string; overdue_since: string }>;
+type Changes = Partial<
+  Omit<Subscription, 'account_id' | 'plan' | 'overdue_since'> & { plan: string; overdue_since: string }
+>;
+
+// What the audit log keeps of the books: they are part of the account.
+function recorded({ account_id: id, plan, allowance, billing_status, overage_enabled, overdue_since }: Subscription) {
+  return { id, plan, allowance, billing_status, overage_enabled, overdue_since };
+}
 
 // Fields of a proto that are not set are absent or undefined, depending on who made the object.
 function namedChanges(changes: UpdateRequest): Changes {

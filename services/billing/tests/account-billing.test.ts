@@ -132,6 +132,37 @@ describe('changing the books', () => {
     });
   });
 
+  it('sends what was changed to the audit log, whoever did it, and nothing where nothing changed', async () => {
+    const { accountId } = await billing.account();
+    await updateAccountBilling(billing.ctx, operator(accountId), { plan: 'business' });
+    await updateAccountBilling(billing.ctx, operator(accountId), { plan: 'business' });
+    const administrator = { ...callOf(accountId, 'identity'), userId: 7, applicationId: 9, address: '192.0.2.7' };
+    await updateAccountBilling(billing.ctx, administrator, { overage_enabled: true });
+    const sent = await billing.sql(
+      `select payload from outbox where type = 'billing.audit.requested' and (payload ->> 'account_id')::int = $1
+       order by id`,
+      [accountId],
+    );
+    const on = { action: 'account.updated', resource_type: 'account', resource_id: accountId, account_id: accountId };
+    expect(sent.rows.map(({ payload }) => payload)).toEqual([
+      {
+        ...on,
+        before: { plan: 'free', allowance: 1_000 },
+        after: { plan: 'business', allowance: 45_000 },
+        request_id: 'request-1',
+      },
+      {
+        ...on,
+        user_id: 7,
+        application_id: 9,
+        address: '192.0.2.7',
+        before: { overage_enabled: false },
+        after: { overage_enabled: true },
+        request_id: 'request-1',
+      },
+    ]);
+  });
+
   it('refuses what makes no sense, with every problem, and changes nothing', async () => {
     const { accountId } = await billing.account();
     const call = operator(accountId);
