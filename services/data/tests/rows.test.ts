@@ -431,6 +431,31 @@ describe('rights', () => {
     expect((await viewer('GET', '/api/v1/table_data?table_definition_id=2')).status).toBe(403);
     expect((await net.as({ userId: 22 })('GET', '/api/v1/table_data/1?table_definition_id=1')).status).toBe(403);
   });
+
+  it('that are missing are sent to the audit log, with who tried what from where', async () => {
+    net.rights.set(23, { license_type: 'developer', permissions: [] });
+    const stranger = net.as({ userId: 23, applicationId: 9 });
+    const body = { table_definition_id: 1, ids: [1] };
+    const headers = { 'x-forwarded-for': '192.0.2.7', 'x-request-id': 'request-0023' };
+    const answer = await stranger('POST', '/api/v1/table_data/delete_records', body, headers);
+    expect(answer.status).toBe(403);
+    // No identity is here to take it.
+    const sent = await net.query(`select payload from outbox where type = 'data.audit.requested' and request_id = $1`, [
+      'request-0023',
+    ]);
+    expect(sent.map(({ payload }) => payload)).toEqual([
+      {
+        action: 'access.refused',
+        result: 'refused',
+        account_id: 1,
+        user_id: 23,
+        application_id: 9,
+        address: '192.0.2.7',
+        request_id: 'request-0023',
+        after: { method: 'POST', path: '/table_data/delete_records', errors: answer.body.errors },
+      },
+    ]);
+  });
 });
 
 describe('another account', () => {
