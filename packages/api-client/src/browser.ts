@@ -7,7 +7,7 @@ export type Form = {
   passwordField?: string;
   buttons: Button[];
 };
-type Button = { name?: string; value: string; text: string };
+export type Button = { name?: string; value: string; text: string };
 
 export type PageSeen = {
   url: string;
@@ -21,6 +21,12 @@ export type PageSeen = {
 /** Keeps cookies of one origin, as a browser does between pages. */
 export class Browser {
   readonly cookies = new Map<string, string>();
+  private readonly headers: Record<string, string>;
+
+  /** `headers` go with every request, as a proxy in front of the server would add them. */
+  constructor(headers: Record<string, string> = {}) {
+    this.headers = headers;
+  }
 
   /** Opens an address; redirects are not followed, `location` says where they go. */
   open(url: string): Promise<PageSeen> {
@@ -49,6 +55,7 @@ export class Browser {
       ...init,
       headers: {
         Accept: 'text/html',
+        ...this.headers,
         ...(init.headers as Record<string, string>),
         ...(cookie ? { Cookie: cookie } : {}),
       },

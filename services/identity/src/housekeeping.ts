@@ -1,4 +1,4 @@
-// Forgets what can no longer matter: expired codes, families, sessions, revocations, keys and counters. Every instance does it;
+// Forgets what can no longer matter: expired codes, families, sessions, links, revocations, keys and counters. Every instance does it;
 // deleting twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@almanac/service-kit/logger';
@@ -38,6 +38,7 @@ export async function sweep(prisma: PrismaClient, accessTokenSeconds: number): P
     delete from authorization_code c
     where c.expires_at < now() and not exists (select from token_family f where f.id = c.family_id)`;
   await prisma.$executeRaw`delete from session where expires_at < now()`;
+  await prisma.$executeRaw`delete from password_link where expires_at < now()`;
   await prisma.$executeRaw`delete from revocation where expires_at < now()`;
   await prisma.$executeRaw`
     delete from signing_key where retired_at < now() - make_interval(secs => ${accessTokenSeconds + 86_400}::int)`;

@@ -1,7 +1,7 @@
 // What identity's tests begin with: the whole service over a fresh database and bus, reached over HTTP and gRPC as gateways,
 // services and operators reach it; billing is faked at the RPC edge.
 import { randomBytes } from 'node:crypto';
-import { Browser, type PageSeen } from '@almanac/api-client/browser';
+import { Browser, type Button, type Form, type PageSeen } from '@almanac/api-client/browser';
 import { type BusMessage, createBus } from '@almanac/service-kit/bus/bus';
 import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/call-context';
 import { createLogger } from '@almanac/service-kit/logger';
@@ -230,29 +230,40 @@ export const adminOf = (account: Omit<Account, 'machine' | 'admin'>): Person => 
   password: account.admin_password,
 });
 
-/** Opens an authorization request and logs in; answers the consent page. */
-export async function openConsent(browser: Browser, url: string, person: Person): Promise<PageSeen> {
-  let page = await browser.open(url);
+/** Opens an authorization request, logging in if need be; answers what comes then: the consent page or the client's address. */
+async function openRequest(browser: Browser, url: string, person: Person): Promise<PageSeen> {
+  const page = await browser.open(url);
   const form = page.forms.find((each) => each.passwordField);
-  if (form) {
-    page = await browser.submit(page, form, person);
-    if (!page.location) return page;
-    page = await browser.open(page.location);
-  }
-  return page;
+  if (!form) return page;
+  const answer = await browser.submit(page, form, person);
+  return answer.location ? browser.open(answer.location) : answer;
 }
 
-/** Logs in, allows, and answers where the browser is sent. */
+/** Opens an authorization request whose client wants the person asked, and logs in; answers the consent page. */
+export function openConsent(browser: Browser, url: string, person: Person): Promise<PageSeen> {
+  return openRequest(browser, `${url}&prompt=consent`, person);
+}
+
+/** Logs in, allows where that is asked, and answers where the browser is sent. */
 export async function allow(url: string, person: Person, browser = new Browser()): Promise<PageSeen> {
-  const page = await openConsent(browser, url, person);
-  const form = page.forms.find((each) => each.action === '/oauth/authorize');
-  if (!form) throw new Error(`No consent form: ${page.status} ${page.html.slice(0, 500)}`);
-  return browser.submit(
-    page,
-    form,
-    {},
-    form.buttons.find(({ value }) => value === 'allow'),
-  );
+  const page = await openRequest(browser, url, person);
+  if (page.location) return page;
+  return browser.submit(page, ...pressOf(page, '/oauth/authorize', 'allow'));
+}
+
+/** A form of a page by its address, and the button with a value; for `submit`. */
+export function pressOf(page: PageSeen, action: string, value: string): [Form, Record<string, string>, Button] {
+  const form = formOf(page, action);
+  const button = form.buttons.find((each) => each.value === value);
+  if (!button) throw new Error(`No button ${value} in ${action}`);
+  return [form, {}, button];
+}
+
+/** A form of a page by its address. */
+export function formOf(page: PageSeen, action: string): Form {
+  const form = page.forms.find((each) => each.action === action);
+  if (!form) throw new Error(`No form ${action}: ${page.status} ${page.html.slice(0, 500)}`);
+  return form;
 }
 
 /** A fresh code of the account's administrator. */

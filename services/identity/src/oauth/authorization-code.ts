@@ -1,7 +1,6 @@
 // Grant authorization_code: a user's code for a pair of tokens, once (RFC 6749, 4.1; PKCE, RFC 7636).
 import { createHash, randomUUID } from 'node:crypto';
 import type { Client } from '../applications.ts';
-import type { IdentityContext } from '../context.ts';
 import { after, type Database, databaseNow, transact } from '../database.ts';
 import { digestOf, newSecret, sameDigest } from '../digest.ts';
 import { isRegistered } from '../redirect-uris.ts';
@@ -13,7 +12,7 @@ import { beginFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 const lifetimeSeconds = 60;
 
-type NewCode = {
+export type NewCode = {
   client: Client;
   user_id: number;
   redirect_uri: string;
@@ -22,10 +21,10 @@ type NewCode = {
 };
 
 /** Makes the code a user has allowed. */
-export async function createCode(ctx: IdentityContext, { client, ...allowed }: NewCode): Promise<string> {
+export async function createCode(db: Database, { client, ...allowed }: NewCode): Promise<string> {
   const code = newSecret();
-  const expires_at = after(await databaseNow(ctx.prisma), lifetimeSeconds);
-  await ctx.prisma.authorization_code.create({
+  const expires_at = after(await databaseNow(db), lifetimeSeconds);
+  await db.authorization_code.create({
     data: { ...allowed, application_id: client.id, family_id: randomUUID(), digest: digestOf(code), expires_at },
   });
   return code;

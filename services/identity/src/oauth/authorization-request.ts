@@ -17,6 +17,7 @@ const names = [
   'state',
   'code_challenge',
   'code_challenge_method',
+  'prompt',
 ] as const;
 
 export type AuthorizationRequest = {
@@ -25,6 +26,8 @@ export type AuthorizationRequest = {
   state: string | undefined;
   scope: string;
   codeChallenge: string | undefined;
+  /** The client wants the user to be asked, whatever he has allowed before (`prompt=consent`, as OpenID Connect has it). */
+  wantsConsent: boolean;
   /** All of it as one word. */
   packed: string;
 };
@@ -55,7 +58,7 @@ function pack(parameters: Parameters): string {
   return Buffer.from(new URLSearchParams(pairs).toString()).toString('base64url');
 }
 
-/** The query that such a word stands for. Only for words that are signed. */
+/** The query that such a word stands for. It is read anew wherever it is used, as if it had just come. */
 export function unpack(packed: string): string {
   return Buffer.from(packed, 'base64url').toString('utf8');
 }
@@ -75,7 +78,8 @@ export async function readAuthorizationRequest(
     const scope = grantScopes(client.scopes, parameters.find('scope'));
     if (scope === undefined)
       throw new OAuthError('invalid_scope', 'The scope is unknown or wider than the application has.');
-    return { client, redirectUri, state, scope, codeChallenge, packed: pack(parameters) };
+    const wantsConsent = (parameters.find('prompt') ?? '').split(' ').includes('consent');
+    return { client, redirectUri, state, scope, codeChallenge, wantsConsent, packed: pack(parameters) };
   } catch (error) {
     if (error instanceof OAuthError) throw new RefusedRequest(error.code, error.message, redirectUri, state);
     throw error;

@@ -1,95 +1,57 @@
-// The authorization endpoint and its pages: log in, allow or refuse, log out. A request travels through all of them in signed
-// forms, and is read anew at each step.
-import type { Request, RequestHandler, Response } from 'express';
+// The authorization endpoint: whoever is logged in is asked whether the client may act for him, unless he has said so before.
+// A request travels through log-in and consent in signed forms, and is read anew at each step.
+
+import type { RequestHandler, Response } from 'express';
 import type { IdentityContext } from '../context.ts';
-import { formTargetOf, sendPage, setPageHeaders } from '../pages/layout.ts';
-import { codePage, consentPage, logInPage, messagePage } from '../pages/pages.ts';
-import { outOfBandUri, withParameters } from '../redirect-uris.ts';
-import { createCode } from './authorization-code.ts';
+import { codePage, consentPage } from '../pages/consent.ts';
+import { formTargetOf, sendPage } from '../pages/layout.ts';
+import { allow, allowedScopes, createAllowedCode } from '../people/consents.ts';
+import { carry, readOurForm } from '../people/forms.ts';
+import { showLogIn } from '../people/log-in-pages.ts';
+import { answerClient, backToRequest, pageEndpoint } from '../people/page-endpoint.ts';
+import { ensureSessionId, findPerson, type Person } from '../people/sessions.ts';
+import { outOfBandUri } from '../redirect-uris.ts';
+import type { NewCode } from './authorization-code.ts';
 import {
   type AuthorizationRequest,
   RefusedRequest,
   readAuthorizationRequest,
-  UntrustedRequest,
   unpack,
 } from './authorization-request.ts';
-import { logIn } from './log-in.ts';
-import { toOAuthError } from './oauth-error.ts';
-import { Parameters, readPostedForm, readQuery } from './parameters.ts';
-import { parseScopes } from './scopes.ts';
-import {
-  beginSession,
-  csrfToken,
-  endSession,
-  ensureSessionId,
-  findPerson,
-  findSessionId,
-  isCsrfToken,
-  type Person,
-  rememberDevice,
-} from './sessions.ts';
+import { readOrigin } from './origin.ts';
+import { Parameters, readQuery } from './parameters.ts';
+import { includesScopes, parseScopes } from './scopes.ts';
 
-/** GET /oauth/authorize: the log-in page, or the consent page for whoever is logged in. */
+/** GET /oauth/authorize: the log-in page; for whoever is logged in the consent page, or the code at once if he has allowed it. */
 export function showAuthorization(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/authorize', async (req, res) => {
     const request = await readAuthorizationRequest(ctx, readQuery(req));
     const sessionId = ensureSessionId(ctx, req, res);
     const person = await findPersonFor(ctx, sessionId, request);
-    if (!person) return showLogIn(ctx, res, sessionId, request);
+    if (!person) return showLogIn(ctx, req, res, sessionId, { request });
+    const code = isAskedEachTime(request) ? undefined : await createAllowedCode(ctx, codeFor(request, person));
+    if (code !== undefined) return answerClient(ctx, res, request, { code });
     await showConsent(ctx, res, sessionId, request, person);
-  });
-}
-
-/** POST /oauth/login: checks the password and goes back to the request. */
-export function takeLogIn(ctx: IdentityContext): RequestHandler {
-  return pageEndpoint(ctx, '/oauth/login', async (req, res) => {
-    const { posted, carried } = await readOurForm(ctx, req, res, 'log in');
-    const request = await readAuthorizationRequest(ctx, new Parameters(unpack(carried)));
-    const email = posted.find('email') ?? '';
-    const outcome = await logIn(ctx, req, request.client, email, posted.find('password') ?? '');
-    if ('person' in outcome) {
-      await beginSession(ctx, req, res, outcome.person);
-      rememberDevice(ctx, res, outcome.person.id);
-      return backToRequest(ctx, res, carried);
-    }
-    if (outcome.waitSeconds > 0) res.set('Retry-After', String(outcome.waitSeconds));
-    const status = outcome.waitSeconds > 0 ? 429 : 422;
-    showLogIn(ctx, res, findSessionId(ctx, req) as string, request, { email, problem: outcome.problem, status });
   });
 }
 
 /** POST /oauth/authorize: the decision; the client gets a code or access_denied. */
 export function takeDecision(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/authorize', async (req, res) => {
-    const { posted, carried } = await readOurForm(ctx, req, res, 'consent');
-    const request = await readAuthorizationRequest(ctx, new Parameters(unpack(carried)));
-    const person = await findPersonFor(ctx, findSessionId(ctx, req), request);
-    if (!person) return backToRequest(ctx, res, carried);
-    const { client, redirectUri, state, scope, codeChallenge } = request;
+    const { posted, about, sessionId } = await readOurForm(ctx, req, res, 'consent');
+    const request = await readAuthorizationRequest(ctx, new Parameters(unpack(about)));
+    const person = await findPersonFor(ctx, sessionId, request);
+    if (!person) return backToRequest(ctx, res, about);
+    const { client, redirectUri, state, scope } = request;
     if (posted.find('decision') !== 'allow')
       throw new RefusedRequest('access_denied', 'The user did not allow it.', redirectUri, state);
-    const code = await createCode(ctx, {
-      client,
-      user_id: person.id,
-      redirect_uri: redirectUri,
-      scope,
-      code_challenge: codeChallenge,
-    });
+    const code = await allow(ctx, readOrigin(req), codeFor(request, person));
     ctx.logger.info(
       { account_id: client.account_id, user_id: person.id, application_id: client.id, scope },
       'access allowed',
     );
     if (redirectUri === outOfBandUri) return sendPage(res, { title: 'Your code', body: codePage(client.name, code) });
-    answerClient(ctx, res, redirectUri, state, { code });
-  });
-}
-
-/** POST /oauth/logout: ends the session and goes back to the request. */
-export function takeLogOut(ctx: IdentityContext): RequestHandler {
-  return pageEndpoint(ctx, '/oauth/logout', async (req, res) => {
-    const { carried } = await readOurForm(ctx, req, res, 'log out');
-    await endSession(ctx, req, res);
-    backToRequest(ctx, res, carried);
+    answerClient(ctx, res, request, { code });
   });
 }
 
@@ -103,36 +65,34 @@ async function findPersonFor(
   return person?.account_id === request.client.account_id ? person : undefined;
 }
 
-type Retry = { email: string; problem: string; status: number };
+/**
+ * A code that shows on a page needs somebody to read it. A public application on the person's own machine can't prove that it is
+ * itself: any program there may take its port or its scheme, ask in its name, and would be answered without anybody seeing it
+ * (RFC 8252, 8.6).
+ */
+function isAskedEachTime({ client, redirectUri, wantsConsent }: AuthorizationRequest): boolean {
+  const isOwnMachine = !redirectUri.startsWith('https:');
+  return wantsConsent || redirectUri === outOfBandUri || (!client.confidential && isOwnMachine);
+}
 
-function showLogIn(
-  ctx: IdentityContext,
-  res: Response,
-  sessionId: string,
-  request: AuthorizationRequest,
-  retry?: Retry,
-): void {
-  const hidden = carry(ctx, sessionId, 'log in', request.packed);
-  sendPage(res, {
-    title: retry ? 'Log in again' : 'Log in',
-    status: retry?.status,
-    formTarget: formTargetOf(request.redirectUri),
-    body: logInPage({ applicationName: request.client.name, hidden, email: retry?.email, problem: retry?.problem }),
-  });
+function codeFor({ client, redirectUri, scope, codeChallenge }: AuthorizationRequest, person: Person): NewCode {
+  return { client, user_id: person.id, redirect_uri: redirectUri, scope, code_challenge: codeChallenge };
 }
 
 async function showConsent(
   ctx: IdentityContext,
   res: Response,
   sessionId: string,
-  { client, redirectUri, scope, packed }: AuthorizationRequest,
+  request: AuthorizationRequest,
   person: Person,
 ): Promise<void> {
-  const account = await ctx.prisma.account.findUniqueOrThrow({
-    where: { id: client.account_id },
-    select: { name: true },
-  });
-  const outOfBand = redirectUri === outOfBandUri;
+  const { client, redirectUri, packed } = request;
+  const [account, held] = await Promise.all([
+    ctx.prisma.account.findUniqueOrThrow({ where: { id: client.account_id }, select: { name: true } }),
+    allowedScopes(ctx.prisma, person.id, client.id),
+  ]);
+  const wanted = parseScopes(request.scope) ?? [];
+  const isHeld = (scope: (typeof wanted)[number]) => includesScopes(held, [scope]);
   sendPage(res, {
     title: `Allow ${client.name}?`,
     formTarget: formTargetOf(redirectUri),
@@ -140,8 +100,10 @@ async function showConsent(
       applicationName: client.name,
       accountName: account.name,
       email: person.email,
-      scopes: parseScopes(scope) ?? [],
-      destination: outOfBand ? 'You will get a code to copy.' : `You will be sent to ${placeOf(redirectUri)}.`,
+      asked: { anew: wanted.filter((scope) => !isHeld(scope)), allowed: wanted.filter(isHeld) },
+      destination:
+        redirectUri === outOfBandUri ? 'You will get a code to copy.' : `You will be sent to ${placeOf(redirectUri)}.`,
+      isRemembered: !isAskedEachTime({ ...request, wantsConsent: false }),
       hidden: carry(ctx, sessionId, 'consent', packed),
       logOut: carry(ctx, sessionId, 'log out', packed),
     }),
@@ -151,83 +113,4 @@ async function showConsent(
 function placeOf(redirectUri: string): string {
   const { host, protocol } = new URL(redirectUri);
   return host === '' ? `the app ${protocol.slice(0, -1)}` : host;
-}
-
-type FormName = 'log in' | 'consent' | 'log out';
-
-/** What a form carries unseen: the request it is about, and the proof that we made the form for this visitor and request. */
-function carry(ctx: IdentityContext, sessionId: string, form: FormName, packed: string): Record<string, string> {
-  return { request: packed, csrf: csrfToken(ctx, sessionId, form, packed) };
-}
-
-/** Reads a form of ours; one that we didn't make just so for this visitor is refused. */
-async function readOurForm(ctx: IdentityContext, req: Request, res: Response, form: FormName) {
-  const posted = await readPostedForm(req, res);
-  const carried = posted.find('request') ?? '';
-  if (!isCsrfToken(ctx, findSessionId(ctx, req), form, carried, posted.find('csrf'))) throw new ForeignForm();
-  return { posted, carried };
-}
-
-class ForeignForm extends Error {}
-
-// 303, so that the browser asks with GET; our own address comes from configuration, the rest is encoded.
-function backToRequest(ctx: IdentityContext, res: Response, packed: string): void {
-  redirect(res, `${ctx.config.common.publicUrl}/oauth/authorize?${unpack(packed)}`);
-}
-
-function answerClient(
-  ctx: IdentityContext,
-  res: Response,
-  redirectUri: string,
-  state: string | undefined,
-  answer: Record<string, string>,
-): void {
-  const iss = ctx.config.common.publicUrl;
-  redirect(res, withParameters(redirectUri, { ...answer, ...(state === undefined ? {} : { state }), iss }));
-}
-
-function redirect(res: Response, address: string): void {
-  res.status(303).set('Location', address).end();
-}
-
-/** An endpoint for people: failures are pages, or go to the client where it can be trusted. */
-function pageEndpoint(
-  ctx: IdentityContext,
-  path: string,
-  work: (req: Request, res: Response) => Promise<void>,
-): RequestHandler {
-  return async (req, res, _next) => {
-    res.locals.route = path;
-    setPageHeaders(res, ctx.config.common.publicUrl.startsWith('https:'));
-    try {
-      await work(req, res);
-    } catch (thrown) {
-      showFailure(ctx, res, thrown);
-    }
-  };
-}
-
-function showFailure(ctx: IdentityContext, res: Response, thrown: unknown): void {
-  if (thrown instanceof ForeignForm)
-    showMessage(
-      res,
-      403,
-      'This form can’t be accepted',
-      'This form is out of date or was not made here.',
-      'Go back to the application and begin again.',
-    );
-  else if (thrown instanceof UntrustedRequest) showMessage(res, 400, 'This request can’t be accepted', thrown.message);
-  else if (thrown instanceof RefusedRequest) {
-    const { code, redirectUri, state, message } = thrown;
-    if (redirectUri === outOfBandUri) showMessage(res, 400, 'The request was refused', `${code}: ${message}`);
-    else answerClient(ctx, res, redirectUri, state, { error: code, error_description: message });
-  } else {
-    const error = toOAuthError(ctx, res, thrown);
-    res.set(error.headers);
-    showMessage(res, error.status, 'That did not work', error.message);
-  }
-}
-
-function showMessage(res: Response, status: number, title: string, ...sentences: string[]): void {
-  sendPage(res, { title, status, body: messagePage(title, sentences) });
 }

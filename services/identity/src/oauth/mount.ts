@@ -1,8 +1,11 @@
 // The addresses of the OAuth server on identity's HTTP server; the gateway passes them through untouched.
-import type { Express } from 'express';
+import type { Express, RequestHandler } from 'express';
 import type { IdentityContext } from '../context.ts';
 import { styleSheet } from '../pages/style.ts';
-import { showAuthorization, takeDecision, takeLogIn, takeLogOut } from './authorize.ts';
+import { showApplications, takeApplicationBack } from '../people/application-pages.ts';
+import { showLogOut, showOwnLogIn, takeLogIn, takeLogOut } from '../people/log-in-pages.ts';
+import { showForgotPassword, showPasswordForm, takeForgotPassword, takePassword } from '../people/password-pages.ts';
+import { showAuthorization, takeDecision } from './authorize.ts';
 import { keysEndpoint, metadataEndpoint } from './metadata.ts';
 import { onlyMethods } from './oauth-error.ts';
 import { introspectEndpoint, revokeEndpoint } from './revoke.ts';
@@ -18,9 +21,14 @@ export function mountOAuth(ctx: IdentityContext): (app: Express) => void {
     app.route('/.well-known/jwks.json').get(keysEndpoint(ctx)).all(onlyMethods('GET'));
 
     // For people.
-    app.route('/oauth/authorize').get(showAuthorization(ctx)).post(takeDecision(ctx)).all(onlyMethods('GET, POST'));
-    app.route('/oauth/login').post(takeLogIn(ctx)).all(onlyMethods('POST'));
-    app.route('/oauth/logout').post(takeLogOut(ctx)).all(onlyMethods('POST'));
+    const page = (path: string, show: RequestHandler, take: RequestHandler) =>
+      app.route(path).get(show).post(take).all(onlyMethods('GET, POST'));
+    page('/oauth/authorize', showAuthorization(ctx), takeDecision(ctx));
+    page('/oauth/login', showOwnLogIn(ctx), takeLogIn(ctx));
+    page('/oauth/logout', showLogOut(ctx), takeLogOut(ctx));
+    page('/oauth/applications', showApplications(ctx), takeApplicationBack(ctx));
+    page('/oauth/password', showPasswordForm(ctx), takePassword(ctx));
+    page('/oauth/password/forgot', showForgotPassword(ctx), takeForgotPassword(ctx));
     app.get('/oauth/style.css', (_req, res) => {
       res.locals.route = '/oauth/style.css';
       res.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').send(styleSheet);

@@ -9,10 +9,15 @@ type Page = {
   status?: number;
   /** Where a form of this page may end up besides ourselves: browsers check redirects after a POST too. */
   formTarget?: string;
+  /** Room for lists, where there is any. */
+  wide?: boolean;
 };
 
+// A table with its head: decoration, so nothing is read out.
+const mark = html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 3h16a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1z"/><path d="M3 9h18M9 9v12M9 15h12"/></svg>`;
+
 /** Sends a page. Nothing is loaded but our own style sheet, and nothing runs. */
-export function sendPage(res: Response, { title, body, status = 200, formTarget }: Page): void {
+export function sendPage(res: Response, { title, body, status = 200, formTarget, wide = false }: Page): void {
   const formAction = ["'self'", formTarget].filter((source) => source !== undefined).join(' ');
   res.status(status).set({
     'Content-Type': 'text/html; charset=utf-8',
@@ -28,9 +33,9 @@ export function sendPage(res: Response, { title, body, status = 200, formTarget 
 <title>${title} · Almanac</title>
 <link rel="stylesheet" href="/oauth/style.css?v=${styleVersion}">
 </head>
-<body>
+<body${wide && html` class="wide"`}>
+<header>${mark}Almanac</header>
 <main>
-<p class="brand">Almanac</p>
 ${body}
 </main>
 </body>
@@ -61,9 +66,4 @@ export function formTargetOf(redirectUri: string): string | undefined {
   if (protocol === 'urn:') return undefined;
   // CSP has no notation for IPv6 addresses, and apps' own schemes have no host.
   return protocol === 'https:' || (protocol === 'http:' && !host.startsWith('[')) ? `${protocol}//${host}` : protocol;
-}
-
-/** Fields that a form carries along unseen. */
-export function hiddenFields(fields: Record<string, string>): Html[] {
-  return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`);
 }

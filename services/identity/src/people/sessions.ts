@@ -1,35 +1,17 @@
 // Who sits at the browser. A visitor has a random id in a cookie; logging in gives a new one, of which the database keeps the
-// digest. CSRF tokens are signed for one id, one form and one request.
+// digest.
+import { type AuditEntry, auditEntry } from '@almanac/service-kit/audit';
 import type { Request, Response } from 'express';
+import { recordAct } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';
 import { after, databaseNow, transact } from '../database.ts';
 import { digestOf, newIdentifier, newSecret } from '../digest.ts';
+import type { Origin } from '../oauth/origin.ts';
+import { clearCookie, readCookie, setCookie } from './cookies.ts';
 
 export type Person = { id: number; account_id: number; email: string };
 
 const deviceSeconds = 180 * 86_400;
-
-const isTls = (ctx: IdentityContext) => ctx.config.common.publicUrl.startsWith('https:');
-const cookieName = (ctx: IdentityContext, name: string) => `${isTls(ctx) ? '__Host-' : ''}almanac_${name}`;
-
-function readCookie(ctx: IdentityContext, req: Request, name: string): string | undefined {
-  const wanted = cookieName(ctx, name);
-  for (const pair of String(req.headers.cookie ?? '').split(';')) {
-    const at = pair.indexOf('=');
-    if (at > 0 && pair.slice(0, at).trim() === wanted) return pair.slice(at + 1).trim();
-  }
-  return undefined;
-}
-
-function setCookie(ctx: IdentityContext, res: Response, name: string, value: string, maxAgeSeconds: number): void {
-  res.cookie(cookieName(ctx, name), value, {
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: isTls(ctx),
-    path: '/',
-    maxAge: maxAgeSeconds * 1000,
-  });
-}
 
 /** The visitor's id; undefined when the browser has none that we could have made. */
 export function findSessionId(ctx: IdentityContext, req: Request): string | undefined {
@@ -51,14 +33,24 @@ export async function findPerson(ctx: IdentityContext, sessionId: string | undef
   if (sessionId === undefined) return undefined;
   const now = await databaseNow(ctx.prisma);
   const session = await ctx.prisma.session.findFirst({
-    where: { digest: digestOf(sessionId), expires_at: { gt: now }, user: { status: 'active' } },
+    where: {
+      digest: digestOf(sessionId),
+      expires_at: { gt: now },
+      user: { status: 'active', account: { status: 'active' } },
+    },
     select: { user: { select: { id: true, account_id: true, email: true } } },
   });
   return session?.user;
 }
 
-/** Logs a person in under a new id; the id from before is worth nothing. */
-export async function beginSession(ctx: IdentityContext, req: Request, res: Response, person: Person): Promise<void> {
+/** Logs a person in under a new id; the id from before is worth nothing. `act` is what the audit log keeps of it. */
+export async function beginSession(
+  ctx: IdentityContext,
+  req: Request,
+  res: Response,
+  person: Person,
+  act: AuditEntry,
+): Promise<void> {
   const id = newSecret();
   const before = findSessionId(ctx, req);
   await transact(ctx.prisma, async ({ db }) => {
@@ -67,31 +59,23 @@ export async function beginSession(ctx: IdentityContext, req: Request, res: Resp
     await db.session.create({
       data: { digest: digestOf(id), account_id: person.account_id, user_id: person.id, expires_at },
     });
+    await recordAct(db, act);
   });
   setCookie(ctx, res, 'session', id, ctx.config.sessionSeconds);
 }
 
-/** Logs out: the session is gone, and so is its cookie. */
-export async function endSession(ctx: IdentityContext, req: Request, res: Response): Promise<void> {
+/** Logs out whoever is logged in: the session is gone, and so is its cookie. */
+export async function endSession(ctx: IdentityContext, req: Request, res: Response, origin: Origin): Promise<void> {
   const id = findSessionId(ctx, req);
-  if (id !== undefined) await ctx.prisma.session.deleteMany({ where: { digest: digestOf(id) } });
-  setCookie(ctx, res, 'session', '', 0);
-}
-
-/** A token that only this visitor's form for this very request can carry. */
-export function csrfToken(ctx: IdentityContext, sessionId: string, form: string, request: string): string {
-  return ctx.pageSigner.sign(`csrf ${form}`, [sessionId, request]);
-}
-
-export function isCsrfToken(
-  ctx: IdentityContext,
-  sessionId: string | undefined,
-  form: string,
-  request: string,
-  token: string | undefined,
-): boolean {
-  if (sessionId === undefined || token === undefined) return false;
-  return ctx.pageSigner.verify(`csrf ${form}`, [sessionId, request], token);
+  clearCookie(ctx, res, 'session');
+  if (id === undefined) return;
+  await transact(ctx.prisma, async ({ db }) => {
+    const [session] = await db.$queryRaw<{ account_id: number; user_id: number }[]>`
+      delete from session where digest = ${digestOf(id)} returning account_id, user_id`;
+    if (!session) return;
+    const actor = { accountId: session.account_id, userId: session.user_id, ...origin };
+    await recordAct(db, auditEntry(actor, { action: 'logout' }));
+  });
 }
 
 /** Marks a browser as one in which this person has logged in before. */

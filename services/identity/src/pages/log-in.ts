@@ -1,0 +1,57 @@
+// Log in, for an application or to one's own pages; log out.
+import { type Html, html } from '@almanac/service-kit/html';
+import { field, given, hiddenFields, noticeBox, problemBox } from './parts.ts';
+
+type LogIn = {
+  /** Whom the person wants to go on to; undefined: to his own pages. */
+  applicationName: string | undefined;
+  hidden: Record<string, string>;
+  forgotPath: string;
+  notice?: string;
+  retry?: { email: string; accountNumber: string; problem: string };
+};
+
+export function logInPage({ applicationName, hidden, forgotPath, notice, retry }: LogIn): Html {
+  return html`${noticeBox(notice)}<h1>Log in</h1>
+${problemBox('You are not logged in', retry?.problem, 'email')}<p class="lead">${
+    applicationName === undefined
+      ? 'to see which applications act for you.'
+      : html`to continue to <strong>${given(applicationName)}</strong>.`
+  }</p>
+<form method="post" action="/oauth/login">
+${hiddenFields(hidden)}${field({
+  name: 'email',
+  label: 'E-mail',
+  type: 'email',
+  autocomplete: 'username',
+  value: retry?.email ?? '',
+  isBad: retry !== undefined,
+  autofocus: true,
+})}${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}${
+  applicationName === undefined && accountField(retry?.accountNumber ?? '')
+}<button type="submit">Log in</button>
+</form>
+<p class="after"><a href="${forgotPath}">Forgotten your password?</a></p>`;
+}
+
+function accountField(value: string): Html {
+  return field({
+    name: 'account',
+    label: 'Account number',
+    type: 'text',
+    autocomplete: 'off',
+    inputmode: 'numeric',
+    hint: 'Only needed when your address is in several accounts.',
+    value,
+    optional: true,
+  });
+}
+
+export function logOutPage(email: string, hidden: Record<string, string>): Html {
+  return html`<h1>Log out?</h1>
+<p>You are logged in as <strong>${given(email)}</strong>. Applications that you have allowed go on working.</p>
+<form method="post" action="/oauth/logout">
+${hiddenFields(hidden)}<button type="submit">Log out</button>
+</form>
+<p class="after"><a href="/oauth/applications">Stay logged in</a></p>`;
+}

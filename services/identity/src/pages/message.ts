@@ -1,0 +1,11 @@
+// What went wrong, where no form can mend it.
+import { type Html, html } from '@almanac/service-kit/html';
+
+type Message = { title: string; sentences: string[]; link?: { href: string; text: string } };
+
+export function messagePage({ title, sentences, link }: Message): Html {
+  return html`<div class="box bad" role="alert"><h1>${title}</h1></div>
+${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${
+  link !== undefined && html`<p class="after"><a href="${link.href}">${link.text}</a></p>`
+}`;
+}

@@ -1,0 +1,78 @@
+// What pages are made of: fields with their labels and hints, what went wrong, what was done.
+import { type Html, html } from '@almanac/service-kit/html';
+
+/** Fields that a form carries along unseen. */
+export function hiddenFields(fields: Record<string, string>): Html[] {
+  return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`);
+}
+
+/** A name that somebody gave; one from right to left doesn't turn the sentence around it. */
+export function given(name: string): Html {
+  return html`<bdi>${name}</bdi>`;
+}
+
+type Field = {
+  name: string;
+  label: string;
+  type: 'email' | 'password' | 'text';
+  autocomplete: string;
+  value?: string;
+  hint?: string;
+  /** Set by the page before: the field is what the problem is about. */
+  isBad?: boolean;
+  optional?: boolean;
+  autofocus?: boolean;
+  inputmode?: 'numeric';
+  readonly?: boolean;
+};
+
+/** A field under its label. A hint is read out with it, and so is the page's problem where the field is to blame. */
+export function field(options: Field): Html {
+  const { name, label, type, autocomplete, value, hint, isBad, optional, autofocus, inputmode, readonly } = options;
+  const described = [isBad && 'problem', hint !== undefined && `${name}-hint`].filter((id) => id !== false).join(' ');
+  return html`<label for="${name}">${label}${optional && html` <span class="quiet">(optional)</span>`}</label>
+${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
+    value !== undefined && html` value="${value}"`
+  }${inputmode && html` inputmode="${inputmode}"`}${!optional && !readonly && html` required`}${readonly && html` readonly`}${
+    autofocus && html` autofocus`
+  }${isBad && html` aria-invalid="true"`}${described !== '' && html` aria-describedby="${described}"`}>
+`;
+}
+
+/** What went wrong, with the way to the field that can mend it. */
+export function problemBox(title: string, problem: string | undefined, fieldName: string): Html | false {
+  return (
+    problem !== undefined &&
+    html`<div class="box bad" role="alert">
+<h2>${title}</h2>
+<p id="problem"><a href="#${fieldName}">${problem}</a></p>
+</div>
+`
+  );
+}
+
+/** What was just done. */
+export function noticeBox(notice: string | undefined): Html | false {
+  return notice !== undefined && html`<p class="box good" role="status">${notice}</p>\n`;
+}
+
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** A day as people write it, by UTC. */
+export function day(time: Date): Html {
+  const text = `${time.getUTCDate()} ${months[time.getUTCMonth()]} ${time.getUTCFullYear()}`;
+  return html`<time datetime="${time.toISOString()}">${text}</time>`;
+}

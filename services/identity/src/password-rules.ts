@@ -1,0 +1,34 @@
+// Which passwords people may choose: long ones, and none that are tried first.
+import { passwordLimits } from './passwords.ts';
+
+type Owner = { email: string; first_name: string; last_name: string };
+
+/** What is wrong with a new password, as a sentence; undefined when it will do. */
+export function passwordProblem(password: string, owner: Owner): string | undefined {
+  const characters = [...password];
+  const { minimum, maximum } = passwordLimits;
+  if (characters.length < minimum) return `The password is shorter than ${minimum} characters.`;
+  if (characters.length > maximum) return `The password is longer than ${maximum} characters.`;
+  if (new Set(characters).size < 5 || isTriedFirst(password, owner))
+    return 'The password is too easy to guess. Don’t take your name or address, or a common word with digits after it.';
+  return undefined;
+}
+
+const common = ['password', 'passwort', 'qwerty', 'qwertz', 'qwertyuiop', 'asdfghjkl', 'letmein', 'welcome', 'iloveyou']
+  .concat(['admin', 'administrator', 'changeme', 'secret', 'almanac', 'abc', 'abcdef', 'test', 'user', 'login'])
+  .map((word) => word.normalize('NFKC'));
+
+// What is left of it without digits and signs, said once: `Password1234!` and `passwordpassword` are the word `password`.
+function isTriedFirst(password: string, { email, first_name, last_name }: Owner): boolean {
+  const word = lettersOf(password).replace(/^(.+?)\1+$/u, '$1');
+  const own = [email, email.split('@')[0] ?? '', first_name, last_name, first_name + last_name, last_name + first_name];
+  const isDigitsInOrder = '01234567890123456789'.includes(password.replace(/\D/g, '')) && word === '';
+  return isDigitsInOrder || (word !== '' && [...common, ...own.map(lettersOf)].includes(word));
+}
+
+function lettersOf(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}]/gu, '');
+}
