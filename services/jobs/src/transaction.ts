@@ -1,4 +1,6 @@
 // Transactions of jobs: tried again when the database asks for it, with the locks and announcements they share.
+import { type AuditAct, announceAct } from '@almanac/service-kit/audit';
+import type { CallContext } from '@almanac/service-kit/call-context';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/database';
 import { announce } from '@almanac/service-kit/outbox';
 import type { Context } from './context.ts';
@@ -12,7 +14,11 @@ export function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction
 }
 
 /** What is counted or made once per account waits here for its turn. */
-export async function lockAccount(tx: Transaction, accountId: number, purpose: 'imports' | 'exports'): Promise<void> {
+export async function lockAccount(
+  tx: Transaction,
+  accountId: number,
+  purpose: 'imports' | 'exports' | 'mails',
+): Promise<void> {
   await prismaSql(tx)('select pg_advisory_xact_lock(hashtext($1), $2::int)::text', [`jobs.${purpose}`, accountId]);
 }
 
@@ -30,4 +36,9 @@ export async function tell(
     payload: { account_id: caller.accountId, ...payload },
     ...(caller.requestId === undefined ? {} : { requestId: caller.requestId }),
   });
+}
+
+/** Sends what a call has done to the audit log, in the transaction. */
+export async function tellAct(tx: Transaction, call: CallContext, act: AuditAct): Promise<void> {
+  await announceAct(prismaSql(tx), 'jobs', call, act);
 }

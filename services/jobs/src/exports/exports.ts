@@ -1,4 +1,5 @@
 // Exports: making, finding and listing them.
+import { createdAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -10,7 +11,7 @@ import type { data_export, Prisma } from '../generated/prisma/client.ts';
 import { makeOnce } from '../idempotency.ts';
 import { readCorrelationCode } from '../imports/imports.ts';
 import { queueJob } from '../queue/jobs.ts';
-import { lockAccount, transact } from '../transaction.ts';
+import { lockAccount, tellAct, transact } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
 import { type ExportStatus, openExportStates } from './export-states.ts';
 
@@ -132,12 +133,19 @@ export async function createExport(
           application_id: call.applicationId ?? null,
         },
       });
+      await tellAct(tx, call, createdAct('export', recorded(made)));
       const { giveUpAfterSeconds } = ctx.work;
       await queueJob(tx, { kind: 'export', subjectId: made.id, call, giveUpAfterSeconds });
       return made.id;
     }),
   );
   return findExport(ctx, call, id);
+}
+
+// What the audit log keeps of an export: which rows left, not where they are.
+function recorded({ id, branch_id, table_definition_id, table_definition_key, pattern, ...made }: data_export) {
+  const { high_water_mark, correlation_code } = made;
+  return { id, branch_id, table_definition_id, table_definition_key, pattern, high_water_mark, correlation_code };
 }
 
 function readPattern(input: NewExport): string {

@@ -1,5 +1,6 @@
 // Imports as a whole: making, finding, listing them, and the two ways to end their uploads.
 import { randomUUID } from 'node:crypto';
+import { createdAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { prismaSql } from '@almanac/service-kit/database';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
@@ -10,7 +11,7 @@ import type { Context } from '../context.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
 import { makeOnce } from '../idempotency.ts';
 import { before } from '../states.ts';
-import { lockAccount, type Transaction, tell, transact } from '../transaction.ts';
+import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
 import { finishedTableStates, importMachine, importOutcome, openImportStates } from './import-states.ts';
 import { type ImportDetail, showImport } from './import-view.ts';
@@ -70,6 +71,7 @@ export async function createImport(
         },
       });
       await noteAction(tx, call, made.id, 'created');
+      await tellAct(tx, call, createdAct('import', { id: made.id, branch_id: made.branch_id, correlation_code }));
       return made.id;
     }),
   );
