@@ -30,6 +30,9 @@ describe('gRPC between services', () => {
     DropTable: (_call, _request, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     DropBranch: refuse,
+    PlaceAccount: async function* () {
+      yield await refuse();
+    },
     GetDeployedTable: async (call, request) => ({
       table_definition_id: call.accountId,
       key: call.requestId,
