@@ -1,6 +1,7 @@
 // What data's tests begin with: the service on a database of its own, called over HTTP as the gateway would and over gRPC as
 // metadata and jobs would; identity is faked at the RPC edge.
 import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/call-context';
+import { notFound } from '@almanac/service-kit/errors';
 import { createLogger } from '@almanac/service-kit/logger';
 import { createMetrics } from '@almanac/service-kit/metrics';
 import type { Permission } from '@almanac/service-kit/rights';
@@ -30,8 +31,8 @@ export type DataNet = {
   metadata: RpcClient<'data'>;
   jobs: RpcClient<'data'>;
   operator: RpcClient<'data'>;
-  /** Rights of users by id. */
-  rights: Map<number, Held>;
+  /** Rights of users by id; null: the user is gone. */
+  rights: Map<number, Held | null>;
   query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
   stop: () => Promise<void>;
 };
@@ -42,7 +43,7 @@ export async function givenData(
 ): Promise<DataNet> {
   const keys = options.keys ?? (await createTestKeys());
   const database = options.database ?? (await createTestDatabase('data'));
-  const rights = new Map<number, Held>();
+  const rights = new Map<number, Held | null>();
   const identity = await startIdentity(keys, rights);
   const config = readConfig({
     ...keys.env,
@@ -89,13 +90,14 @@ export async function givenData(
 
 async function startIdentity(
   keys: TestKeys,
-  rights: Map<number, Held>,
+  rights: Map<number, Held | null>,
 ): Promise<{ port: number; stop: () => Promise<void> }> {
   const handlers: Partial<RpcHandlers<'identity'>> = {
-    GetEffectivePermissions: async (_call, { user_id }) => ({
-      user_id,
-      ...(rights.get(user_id) ?? { license_type: 'developer', permissions: [] }),
-    }),
+    GetEffectivePermissions: async (_call, { user_id }) => {
+      const held = rights.get(user_id);
+      if (held === null) throw notFound('User');
+      return { user_id, ...(held ?? { license_type: 'developer', permissions: [] }) };
+    },
   };
   const unfaked = new Proxy(handlers, {
     get: (target, name) =>

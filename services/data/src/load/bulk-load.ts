@@ -6,6 +6,7 @@ import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { notDeployed } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';
 import { tableName } from '../query/identifiers.ts';
+import { requireRightToWork } from '../row-rights.ts';
 import { UnreadableFile } from './end-marks.ts';
 import { freshTableRows } from './fresh-table.ts';
 import { type LoadOptions, planLoad, readLoadOptions } from './load-options.ts';
@@ -26,6 +27,7 @@ export async function bulkLoad(
   const options = readLoadOptions((await messages.next()).value?.options);
   const finished = await findResult(pgSql(ctx.pools.rows), call.accountId, options.loadId);
   if (finished) return finished;
+  await requireRightToWork(ctx, call, 'edit', options.tableDefinitionId);
   const table = await ctx.catalogue.get(call.accountId, { id: options.tableDefinitionId });
   planLoad(table, options);
   let staging: Staging;

@@ -7,6 +7,7 @@ import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
+import { requireRightToWork } from '../row-rights.ts';
 import { readInstant } from '../values/dates.ts';
 import { systemInstant, typeOf } from '../values/value-types.ts';
 import { copyOut } from './copy-out.ts';
@@ -28,6 +29,7 @@ export async function* bulkRead(
   signal: AbortSignal,
 ): AsyncGenerator<ReadPart> {
   const plan = readRequest(request);
+  await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
   await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
   const nextMark = await readMark(pgSql(ctx.pools.rows));
   const client = await ctx.pools.quiet.connect();

@@ -3,7 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import { type Action, requireRight } from '@almanac/service-kit/rights';
+import type { Action } from '@almanac/service-kit/rights';
 import { catalogueSql, stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
@@ -13,6 +13,7 @@ import { type ListRequest, planList } from '../query/list-plan.ts';
 import { gridSql, listSql } from '../query/page-sql.ts';
 import { etagOf } from '../query/record-sql.ts';
 import type { Statement } from '../query/statement.ts';
+import { requireRightOn } from '../row-rights.ts';
 import { actorOf } from './actor.ts';
 import { constraintProblemsSql, referrersOf, referrersSql } from './constraint-sql.ts';
 import { answerOnce, type KeptAnswer } from './idempotency.ts';
@@ -31,12 +32,7 @@ function useTable<T>(
   work: (table: DeployedTable) => Promise<T | typeof stale>,
 ): Promise<T> {
   return ctx.catalogue.use(call.accountId, reference, async (table) => {
-    if (call.userId !== undefined)
-      await requireRight(ctx.rights, call, action, {
-        domainId: table.domain_id,
-        branchId: table.branch_id,
-        tableDefinitionId: table.table_definition_id,
-      });
+    await requireRightOn(ctx, call, action, table);
     return work(table);
   });
 }

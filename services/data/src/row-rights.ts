@@ -1,0 +1,40 @@
+// What rights rows take: asked for each call, and once more when long work begins that somebody asked for earlier.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { type Action, type RightsOptions, requireRight } from '@almanac/service-kit/rights';
+import { notDeployed } from './catalogue/catalogue.ts';
+import type { DeployedTable } from './catalogue/structure.ts';
+import type { DataContext } from './context.ts';
+
+/** Throws 403 unless the caller may do this to rows of the table, by a right on it, its domain, its branch or the account. */
+export function requireRightOn(
+  ctx: Pick<DataContext, 'rights'>,
+  call: CallContext,
+  action: Action,
+  { domain_id, branch_id, table_definition_id }: DeployedTable,
+  options?: RightsOptions,
+): Promise<void> {
+  const where = { domainId: domain_id, branchId: branch_id, tableDefinitionId: table_definition_id };
+  return requireRight(ctx.rights, call, action, where, options);
+}
+
+/**
+ * The same for a whole load or read, by what identity and the catalogue say at this moment: the right may have been taken away
+ * since the work was asked for, and so may whoever asked for it, which is 403 too.
+ */
+export async function requireRightToWork(
+  ctx: Pick<DataContext, 'rights' | 'catalogue'>,
+  call: CallContext,
+  action: Action,
+  tableDefinitionId: number,
+): Promise<void> {
+  if (call.userId === undefined) return;
+  const table = await ctx.catalogue.read(call.accountId, { id: tableDefinitionId });
+  if (!table) throw notDeployed();
+  try {
+    await requireRightOn(ctx, call, action, table, { fresh: true });
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.kind !== 'unauthenticated') throw error;
+    throw new ServiceError('forbidden', 'Whoever asked for this is no longer a user of the account.');
+  }
+}
