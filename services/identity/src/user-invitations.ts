@@ -10,11 +10,12 @@ import type { ThrottleKey } from './throttle.ts';
 import { shownOfUser } from './users.ts';
 
 /** Has the invitation mailed again, with a link of its own. 422 unless the person is still invited, 429 when it was sent often. */
-export async function sendInvitation(ctx: IdentityContext, call: CallContext, id: number) {
+export async function sendInvitation(ctx: IdentityContext, call: CallContext, id: number, readBody: () => void) {
   const where = { id, account_id: call.accountId };
   const user = await ctx.prisma.user.findFirst({ where, select: shownOfUser });
   if (!user) throw notFound('User');
   await requireAdministrator(ctx, call);
+  readBody();
   if (user.status !== 'invited') throw new ServiceError('wrong_state', `The user is ${user.status}, not invited.`);
   await takeTurn(ctx, id);
   await transact(ctx.prisma, async (tx) => {

@@ -98,7 +98,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       extension: true,
       params,
       response: userSchema,
-      handle: ({ call, params: { id } }) => sendInvitation(ctx, call, id),
+      handle: ({ call, params: { id }, body }) => sendInvitation(ctx, call, id, body),
     }),
   ];
 }
