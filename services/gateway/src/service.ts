@@ -25,7 +25,7 @@ export async function createGateway(config: GatewayConfig): Promise<Service<Gate
   const billing = createRpcClient('billing', config.billingRpc, signContext);
 
   const revocations = createRevocations({ identity: identity.client, bus, logger });
-  const keys = createSigningKeys({ identityUrl: config.upstreams.identity, logger });
+  const keys = createSigningKeys({ identityUrl: config.upstreams.identity, bus, logger });
   const meter = createMeter({
     billing: billing.client,
     gatewayId: instance,
@@ -56,7 +56,7 @@ export async function createGateway(config: GatewayConfig): Promise<Service<Gate
     { name: 'identity', stop: () => identity.close() },
     { name: 'billing', stop: () => billing.close() },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
-    { name: 'keys', start: async () => keys.start(), stop: () => keys.stop() },
+    { name: 'keys', start: () => keys.start(), stop: () => keys.stop() },
     { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
     { name: 'meter', start: () => meter.start(), stop: () => meter.stop() },
     { name: 'upstreams', stop: () => upstreams.close() },

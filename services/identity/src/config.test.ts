@@ -20,14 +20,22 @@ describe('readConfig', () => {
     });
   });
 
+  it('knows the key-encryption key of before while it is being replaced', () => {
+    const previous = Buffer.alloc(32, 8);
+    const both = { ...env, IDENTITY_PREVIOUS_KEY_ENCRYPTION_KEY: previous.toString('base64url') };
+    expect(readConfig(both).secrets.previousKeyEncryptionKey).toEqual(previous);
+    expect(readConfig(env).secrets.previousKeyEncryptionKey).toBeUndefined();
+  });
+
   it('reports every problem together', () => {
     const bad = {
       ...env,
       IDENTITY_KEY_ENCRYPTION_KEY: 'short',
+      IDENTITY_PREVIOUS_KEY_ENCRYPTION_KEY: 'short',
       IDENTITY_ACCESS_TOKEN_SECONDS: '5',
       IDENTITY_DATABASE_URL: '',
     };
-    expect(() => readConfig(bad)).toThrow(/3 problem\(s\)/);
+    expect(() => readConfig(bad)).toThrow(/4 problem\(s\)/);
     expect(() => readConfig({})).toThrow(/IDENTITY_KEY_ENCRYPTION_KEY is missing/);
   });
 });

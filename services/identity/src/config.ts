@@ -23,6 +23,8 @@ export type IdentityConfig = {
     databaseUrl: string;
     /** 32 bytes: encrypts the private signing keys at rest; what pages sign with is derived from it. */
     keyEncryptionKey: Buffer;
+    /** What it was before, while it is being replaced: read with, never written with. */
+    previousKeyEncryptionKey?: Buffer;
   };
 };
 
@@ -51,14 +53,25 @@ export function readConfig(env: Environment): IdentityConfig {
     secrets: {
       databaseUrl: readDatabaseUrl(read, 'identity'),
       keyEncryptionKey: readKey(read),
+      previousKeyEncryptionKey: findPreviousKey(read),
     },
   });
 }
 
 function readKey(read: ConfigReader): Buffer {
-  const text = read.text('IDENTITY_KEY_ENCRYPTION_KEY', '32 random bytes in base64url');
+  return toKey(read, 'IDENTITY_KEY_ENCRYPTION_KEY', read.text('IDENTITY_KEY_ENCRYPTION_KEY', keyForm));
+}
+
+function findPreviousKey(read: ConfigReader): Buffer | undefined {
+  const text = read.text('IDENTITY_PREVIOUS_KEY_ENCRYPTION_KEY', keyForm, { default: '' });
+  return text === '' ? undefined : toKey(read, 'IDENTITY_PREVIOUS_KEY_ENCRYPTION_KEY', text);
+}
+
+const keyForm = '32 random bytes in base64url';
+
+function toKey(read: ConfigReader, name: string, text: string | undefined): Buffer {
   const key = Buffer.from(text ?? '', 'base64url');
   if (text !== undefined && (key.length !== 32 || !/^[A-Za-z0-9_-]{43}=?$/.test(text)))
-    read.problems.push('IDENTITY_KEY_ENCRYPTION_KEY should be 32 random bytes in base64url.');
+    read.problems.push(`${name} should be ${keyForm}.`);
   return key;
 }

@@ -33,7 +33,7 @@ export async function migrateIdentity(config: IdentityConfig): Promise<void> {
 export async function createIdentity(config: IdentityConfig): Promise<Service<IdentityContext>> {
   const frame = await createFrame(config.common);
   const { logger, bus } = frame;
-  const { databaseUrl, keyEncryptionKey } = config.secrets;
+  const { databaseUrl, keyEncryptionKey, previousKeyEncryptionKey } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: frame.instance, logger });
   const prisma = createPrisma(pool);
   const billing = createRpcClient('billing', config.billingRpc, frame.signContext);
@@ -46,6 +46,7 @@ export async function createIdentity(config: IdentityConfig): Promise<Service<Id
     keys: createSigningKeys({
       prisma,
       encryptionKey: keyEncryptionKey,
+      previousEncryptionKey: previousKeyEncryptionKey,
       accessTokenSeconds: config.accessTokenSeconds,
     }),
     passwords: createPasswords(),

@@ -11,6 +11,7 @@ import {
   importJWK,
   type JWK,
   type JWTPayload,
+  type JWTVerifyGetKey,
   jwtVerify,
   SignJWT,
 } from 'jose';
@@ -19,11 +20,16 @@ import type { Prisma, PrismaClient, signing_key } from './generated/prisma/clien
 
 const algorithm = 'ES256';
 const rememberMs = 30_000;
+/** A key nobody knows is looked for again, but not more often. */
+const lookAgainMs = 1_000;
 /** Another instance may sign with a replaced key for as long as it remembers it. */
 const overlapSeconds = 120;
 
 export type SigningKeys = {
-  /** Makes the first keys of a new installation, and proves that the stored ones can be decrypted. */
+  /**
+   * Makes the first keys of a new installation, encrypts anew what the previous key-encryption key had encrypted, and proves that
+   * the stored ones can be decrypted.
+   */
   start(): Promise<void>;
   sign(claims: JWTPayload, type: string): Promise<string>;
   /** The claims of a token of ours that still holds; undefined for anything else. */
@@ -39,28 +45,42 @@ export type SigningKeys = {
 
 type Loaded = { kid: string; key: CryptoKey; keySet: { keys: JWK[] } };
 
-type Options = { prisma: PrismaClient; encryptionKey: Buffer; accessTokenSeconds: number };
+type Options = {
+  prisma: PrismaClient;
+  encryptionKey: Buffer;
+  previousEncryptionKey?: Buffer;
+  accessTokenSeconds: number;
+};
 
-export function createSigningKeys({ prisma, encryptionKey, accessTokenSeconds }: Options): SigningKeys {
+export function createSigningKeys(options: Options): SigningKeys {
+  const { prisma, encryptionKey, previousEncryptionKey, accessTokenSeconds } = options;
+  const encryptionKeys = previousEncryptionKey ? [encryptionKey, previousEncryptionKey] : [encryptionKey];
   const verifiesForSeconds = accessTokenSeconds + overlapSeconds;
   let loaded: Promise<Loaded> | undefined;
   let loadedAt = 0;
 
-  const current = async (): Promise<Loaded> => {
-    if (!loaded || Date.now() - loadedAt > rememberMs) {
+  const current = async (maxAgeMs = rememberMs): Promise<Loaded> => {
+    if (!loaded || Date.now() - loadedAt > maxAgeMs) {
       loadedAt = Date.now();
-      loaded = load(prisma, encryptionKey, verifiesForSeconds);
+      loaded = load(prisma, encryptionKeys, verifiesForSeconds);
       loaded.catch(() => {
         loaded = undefined;
       });
     }
     return loaded;
   };
+  const findKey: JWTVerifyGetKey = async (header, token) => {
+    let { keySet } = await current();
+    // Another instance may have rotated twice since we looked.
+    if (!keySet.keys.some(({ kid }) => kid === header.kid)) ({ keySet } = await current(lookAgainMs));
+    return createLocalJWKSet(keySet)(header, token);
+  };
 
   return {
     async start() {
       await transact(prisma, async ({ db }) => {
         await lock(db);
+        if (previousEncryptionKey) await encryptAnew(db, encryptionKey, previousEncryptionKey);
         await addMissing(db, encryptionKey);
       });
       await current();
@@ -71,8 +91,7 @@ export function createSigningKeys({ prisma, encryptionKey, accessTokenSeconds }:
     },
     async verify(token, { issuer, audience, typ, now }) {
       try {
-        const { keySet } = await current();
-        const { payload } = await jwtVerify(token, createLocalJWKSet(keySet), {
+        const { payload } = await jwtVerify(token, findKey, {
           algorithms: [algorithm],
           issuer,
           audience,
@@ -86,15 +105,16 @@ export function createSigningKeys({ prisma, encryptionKey, accessTokenSeconds }:
         return undefined;
       }
     },
-    publicKeys: async () => (await current()).keySet,
+    publicKeys: async () => keySetOf(await listUsable(prisma, verifiesForSeconds)),
     async rotate() {
-      const kid = await transact(prisma, async ({ db }) => {
+      const kid = await transact(prisma, async ({ db, announce }) => {
         await lock(db);
         await addMissing(db, encryptionKey);
         await db.$executeRaw`update signing_key set retired_at = now() where activated_at is not null and retired_at is null`;
         const next = await db.signing_key.findFirstOrThrow({ where: { activated_at: null }, orderBy: { id: 'asc' } });
         await db.$executeRaw`update signing_key set activated_at = now() where id = ${next.id}`;
         await addMissing(db, encryptionKey);
+        await announce('identity.signing_key.rotated', { kid: next.kid });
         return next.kid;
       });
       loaded = undefined;
@@ -131,17 +151,32 @@ async function newKey(encryptionKey: Buffer) {
   };
 }
 
-async function load(prisma: PrismaClient, encryptionKey: Buffer, verifiesForSeconds: number): Promise<Loaded> {
-  const rows = await prisma.$queryRaw<signing_key[]>`
+async function encryptAnew(db: Database, encryptionKey: Buffer, previous: Buffer): Promise<void> {
+  for (const { id, kid, private_key } of await db.signing_key.findMany()) {
+    const text = open(encryptionKey, kid, private_key) === undefined ? open(previous, kid, private_key) : undefined;
+    if (text === undefined) continue;
+    await db.signing_key.update({ where: { id }, data: { private_key: encrypt(encryptionKey, kid, text) } });
+  }
+}
+
+/** The keys with which a living token may be signed, and the next one. */
+function listUsable(prisma: PrismaClient, verifiesForSeconds: number): Promise<signing_key[]> {
+  return prisma.$queryRaw<signing_key[]>`
     select * from signing_key
     where retired_at is null or retired_at > now() - make_interval(secs => ${verifiesForSeconds}::int) order by id`;
+}
+
+const keySetOf = (rows: signing_key[]) => ({ keys: rows.map((row) => row.public_jwk as JWK) });
+
+async function load(prisma: PrismaClient, encryptionKeys: Buffer[], verifiesForSeconds: number): Promise<Loaded> {
+  const rows = await listUsable(prisma, verifiesForSeconds);
   const signing = rows.findLast((row) => row.activated_at !== null && row.retired_at === null);
   if (!signing) throw new Error('There is no current signing key.');
-  const privateJwk: JWK = JSON.parse(decrypt(encryptionKey, signing.kid, signing.private_key));
+  const privateJwk: JWK = JSON.parse(decrypt(encryptionKeys, signing.kid, signing.private_key));
   return {
     kid: signing.kid,
     key: (await importJWK(privateJwk, algorithm)) as CryptoKey,
-    keySet: { keys: rows.map((row) => row.public_jwk as JWK) },
+    keySet: keySetOf(rows),
   };
 }
 
@@ -152,19 +187,25 @@ function encrypt(encryptionKey: Buffer, kid: string, text: string): Uint8Array<A
   return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), sealed]));
 }
 
-function decrypt(encryptionKey: Buffer, kid: string, sealed: Uint8Array): string {
+function decrypt(encryptionKeys: Buffer[], kid: string, sealed: Uint8Array): string {
+  for (const encryptionKey of encryptionKeys) {
+    const text = open(encryptionKey, kid, sealed);
+    if (text !== undefined) return text;
+  }
+  throw new Error(
+    'The signing key can not be decrypted: IDENTITY_KEY_ENCRYPTION_KEY is not the one it was stored with.',
+  );
+}
+
+/** The text; undefined when it was encrypted with another key. */
+function open(encryptionKey: Buffer, kid: string, sealed: Uint8Array): string | undefined {
   const bytes = Buffer.from(sealed);
   try {
     const cipher = createDecipheriv('aes-256-gcm', encryptionKey, bytes.subarray(0, 12))
       .setAAD(Buffer.from(kid))
       .setAuthTag(bytes.subarray(12, 28));
     return Buffer.concat([cipher.update(bytes.subarray(28)), cipher.final()]).toString('utf8');
-  } catch (cause) {
-    throw new Error(
-      'The signing key can not be decrypted: IDENTITY_KEY_ENCRYPTION_KEY is not the one it was stored with.',
-      {
-        cause,
-      },
-    );
+  } catch {
+    return undefined;
   }
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createPool } from '@almanac/service-kit/database';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
+import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { createPrisma } from '../src/database.ts';
 import { sweep } from '../src/housekeeping.ts';
@@ -13,7 +14,8 @@ describe('what is kept', () => {
   let pool: ReturnType<typeof createPool>;
   let prisma: ReturnType<typeof createPrisma>;
   const encryptionKey = randomBytes(32);
-  const keys = (key = encryptionKey) => createSigningKeys({ prisma, encryptionKey: key, accessTokenSeconds: 7_200 });
+  const keys = (key = encryptionKey, previousEncryptionKey?: Buffer) =>
+    createSigningKeys({ prisma, encryptionKey: key, previousEncryptionKey, accessTokenSeconds: 7_200 });
 
   beforeAll(async () => {
     database = await createTestDatabase('identity_keeping');
@@ -36,6 +38,35 @@ describe('what is kept', () => {
 
   it('can not be used with another key-encryption key, and says so', async () => {
     await expect(keys(randomBytes(32)).start()).rejects.toThrow(/IDENTITY_KEY_ENCRYPTION_KEY/);
+  });
+
+  it('are keys encrypted with the key-encryption key of now, also those that the previous one had encrypted', async () => {
+    const [next, last] = [randomBytes(32), randomBytes(32)];
+    const kids = async () => (await keys().publicKeys()).keys.map(({ kid }) => kid);
+    const before = await kids();
+    // An instance that knows both reads what either has written: all can be told of the new one before the first writes with it.
+    await keys(encryptionKey, next).start();
+    await keys().start();
+    await keys(next, encryptionKey).start();
+    await expect(keys().start()).rejects.toThrow(/IDENTITY_KEY_ENCRYPTION_KEY/);
+    await keys(encryptionKey, next).sign({}, 'at+jwt');
+    await keys(next).start();
+    await expect(keys(last, encryptionKey).start()).rejects.toThrow(/IDENTITY_KEY_ENCRYPTION_KEY/);
+    await keys(encryptionKey, next).start();
+    await keys().start();
+    expect(await kids()).toEqual(before);
+  });
+
+  it('verifies what another instance has signed with a key that was not there a moment ago', async () => {
+    const [here, there] = [keys(), keys()];
+    const now = Math.floor(Date.now() / 1000);
+    const claims = { iss: 'i', aud: 'a', sub: 's', jti: 'j', iat: now, exp: now + 7_200 };
+    await here.start();
+    for (const _time of [1, 2, 3]) await there.rotate();
+    const token = await there.sign(claims, 'at+jwt');
+    const expected = { issuer: 'i', audience: 'a', typ: 'at+jwt', now: new Date() };
+    await eventually(async () => expect(await here.verify(token, expected)).toMatchObject({ sub: 's' }));
+    expect(await here.publicKeys()).toEqual(await there.publicKeys());
   });
 
   it('verifies with a replaced key until its tokens are dead, then no more', async () => {

@@ -1,5 +1,6 @@
-// Identity's public keys: fetched when first needed, again for a key id nobody has seen (at most once a second), and once a
-// minute so that a key that was taken away stops counting.
+// Identity's public keys: fetched when the bus connects and when identity has rotated them, again for a key id nobody has seen (at
+// most once a second), and once a minute so that a key that was taken away stops counting.
+import type { Bus } from '@almanac/service-kit/bus/bus';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
@@ -8,13 +9,13 @@ export type SigningKeys = {
   getKey: JWTVerifyGetKey;
   /** Called when keys have gone. */
   onRemoved(listener: () => void): void;
-  start(): void;
+  start(): Promise<void>;
   stop(): void;
 };
 
-type Options = { identityUrl: string; logger: Logger; reloadMs?: number };
+type Options = { identityUrl: string; bus: Pick<Bus, 'subscribe'>; logger: Logger; reloadMs?: number };
 
-export function createSigningKeys({ identityUrl, logger, reloadMs = 60_000 }: Options): SigningKeys {
+export function createSigningKeys({ identityUrl, bus, logger, reloadMs = 60_000 }: Options): SigningKeys {
   const remote = createRemoteJWKSet(new URL('/.well-known/jwks.json', identityUrl), {
     cooldownDuration: 1_000,
     cacheMaxAge: Number.POSITIVE_INFINITY,
@@ -22,9 +23,11 @@ export function createSigningKeys({ identityUrl, logger, reloadMs = 60_000 }: Op
   });
   const listeners: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let reloading: Promise<void> | undefined;
+  let isStale = false;
 
   const kids = () => new Set((remote.jwks()?.keys ?? []).map((key) => key.kid));
-  const reload = async () => {
+  const fetchAgain = async () => {
     const before = kids();
     try {
       await remote.reload();
@@ -34,6 +37,18 @@ export function createSigningKeys({ identityUrl, logger, reloadMs = 60_000 }: Op
     }
     const after = kids();
     if ([...before].some((kid) => !after.has(kid))) for (const listener of listeners) listener();
+  };
+  // What changes during a fetch may have come too late for it.
+  const reload = async () => {
+    isStale = true;
+    reloading ??= (async () => {
+      while (isStale) {
+        isStale = false;
+        await fetchAgain();
+      }
+      reloading = undefined;
+    })();
+    await reloading;
   };
 
   return {
@@ -48,9 +63,10 @@ export function createSigningKeys({ identityUrl, logger, reloadMs = 60_000 }: Op
       }
     },
     onRemoved: (listener) => void listeners.push(listener),
-    start() {
+    async start() {
       timer = setInterval(() => void reload(), reloadMs);
       timer.unref();
+      await bus.subscribe(['identity.signing_key.rotated'], reload, { onConnected: () => void reload() });
     },
     stop: () => clearInterval(timer),
   };
