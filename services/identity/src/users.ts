@@ -10,6 +10,7 @@ import type { IdentityContext } from './context.ts';
 import { type Transaction, transact } from './database.ts';
 import { requestMail } from './mail-requests.ts';
 import { emailKey } from './names.ts';
+import { closeLinks } from './password-links.ts';
 import { announcePermissionChanged, requireAdministrator } from './permissions.ts';
 import { revokeForever } from './revocations.ts';
 
@@ -109,6 +110,8 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
       const user = await tx.db.user.update({ where, data, select: shownOfUser });
       await recordActOf(tx.db, call, updatedAct('user', before, user));
       if (password !== undefined) await endOldPassword(tx, call, id);
+      // A link on its way to the old mailbox must not undo what was changed, nor open the account to whoever reads there.
+      if (password !== undefined || user.email !== before.email) await closeLinks(tx.db, id);
       if (attributes.license_type !== undefined) {
         await keepAnAdministrator(tx, call.accountId);
         await announcePermissionChanged(tx, call.accountId, id, call.requestId);

@@ -9,6 +9,7 @@ import { createMetrics } from '@almanac/service-kit/metrics';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
+import type { Service } from '@almanac/service-kit/run';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, findFreePort } from '@almanac/testkit/postgres';
@@ -45,6 +46,8 @@ export type Identity = {
   mails: BusMessage[];
   publish(type: string, payload: Record<string, unknown>): Promise<BusMessage>;
   billing: { overage_enabled: boolean };
+  /** Starts another instance beside this one, over the same database and bus. */
+  replica(): Promise<Pick<Identity, 'url' | 'context'>>;
   close(): Promise<void>;
 };
 
@@ -62,21 +65,21 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
   const billing = await startBilling(keys);
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const service = await createIdentity(
-    readConfig({
-      ...keys.env,
-      ALMANAC_PUBLIC_URL: url,
-      ALMANAC_BUS_URL: busDatabase.url,
-      ALMANAC_LOG_LEVEL: 'silent',
-      IDENTITY_HTTP_PORT: String(port),
-      IDENTITY_RPC_PORT: '0',
-      IDENTITY_DATABASE_URL: database.url,
-      IDENTITY_KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
-      BILLING_RPC: billing.address,
-      ...env,
-    }),
-  );
+  const settings = {
+    ...keys.env,
+    ALMANAC_PUBLIC_URL: url,
+    ALMANAC_BUS_URL: busDatabase.url,
+    ALMANAC_LOG_LEVEL: 'silent',
+    IDENTITY_HTTP_PORT: String(port),
+    IDENTITY_RPC_PORT: '0',
+    IDENTITY_DATABASE_URL: database.url,
+    IDENTITY_KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
+    BILLING_RPC: billing.address,
+    ...env,
+  };
+  const service = await createIdentity(readConfig(settings));
   const { rpcPort } = await service.start();
+  const replicas: Service<IdentityContext>[] = [];
 
   const events: BusMessage[] = [];
   const logger = createLogger('identity-test', 'silent');
@@ -121,10 +124,16 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
       return message;
     },
     billing: billing.state,
+    async replica() {
+      const other = await createIdentity(readConfig({ ...settings, IDENTITY_HTTP_PORT: '0' }));
+      replicas.push(other);
+      const { httpPort } = await other.start();
+      return { url: `http://127.0.0.1:${httpPort}`, context: other.context };
+    },
     async close() {
       for (const { close } of clients.values()) close();
       await bus.stop();
-      await service.stop();
+      await Promise.all([service, ...replicas].map((each) => each.stop()));
       await billing.stop();
       await Promise.all([database.drop(), busDatabase.drop()]);
     },
@@ -251,6 +260,19 @@ export async function allow(url: string, person: Person, browser = new Browser()
   return browser.submit(page, ...pressOf(page, '/oauth/authorize', 'allow'));
 }
 
+/** A browser in which a person has logged in without an application. */
+export async function logInAlone(
+  identity: Identity,
+  person: Person,
+  more: Record<string, string> = {},
+): Promise<Browser> {
+  const browser = new Browser();
+  const page = await browser.open(`${identity.url}/oauth/login`);
+  const answer = await browser.submit(page, formOf(page, '/oauth/login'), { ...person, ...more });
+  if (answer.status !== 303) throw new Error(`Not logged in: ${answer.status} ${answer.html.slice(0, 1_000)}`);
+  return browser;
+}
+
 /** A form of a page by its address, and the button with a value; for `submit`. */
 export function pressOf(page: PageSeen, action: string, value: string): [Form, Record<string, string>, Button] {
   const form = formOf(page, action);
@@ -278,7 +300,7 @@ export async function codeOf(
 
 /** Exchanges a code with the first application's credentials. */
 export function exchange(
-  identity: Identity,
+  identity: Pick<Identity, 'url'>,
   account: Pick<Account, 'client_id' | 'client_secret'>,
   code: string,
   more: Record<string, string> = {},
@@ -289,7 +311,7 @@ export function exchange(
 }
 
 export function refresh(
-  identity: Identity,
+  identity: Pick<Identity, 'url'>,
   account: Pick<Account, 'client_id' | 'client_secret'>,
   refresh_token: string,
   more: Record<string, string> = {},
@@ -302,4 +324,10 @@ export function refresh(
     refresh_token,
     ...more,
   });
+}
+
+/** What the audit log has of an account under an action, oldest first. */
+export async function actsOf(identity: Identity, account: Pick<Account, 'account_id'>, action: string) {
+  const where = { account_id: account.account_id, action };
+  return identity.context.prisma.audit_event.findMany({ where, orderBy: { id: 'asc' } });
 }

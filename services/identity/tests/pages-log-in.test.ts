@@ -1,0 +1,238 @@
+// Log in and out without an application, and what the audit log keeps of either way.
+import { Browser } from '@almanac/api-client/browser';
+import {
+  type Account,
+  adminOf,
+  authorizeUrl,
+  formOf,
+  givenIdentity,
+  type Identity,
+  logInAlone,
+  openConsent,
+} from './given.ts';
+
+let identity: Identity;
+let account: Account;
+const password = 'correct horse battery';
+let made = 0;
+
+beforeAll(async () => {
+  identity = await givenIdentity();
+});
+beforeEach(async () => {
+  account = await identity.account();
+});
+afterAll(() => identity.close());
+
+const newEmail = () => `person${++made}@example.com`;
+const newUser = async (of: Account, email: string, more = {}) =>
+  (await of.admin('POST', '/users', { email, password, ...more })).body;
+const tryAlone = async (person: Record<string, string>, browser = new Browser()) => {
+  const page = await browser.open(`${identity.url}/oauth/login`);
+  return browser.submit(page, formOf(page, '/oauth/login'), person);
+};
+const tryFor = async (of: Account, person: Record<string, string>, browser = new Browser()) => {
+  const page = await browser.open(authorizeUrl(identity, of));
+  return browser.submit(page, formOf(page, '/oauth/login'), person);
+};
+const acts = (account_id = account.account_id) =>
+  identity.context.prisma.audit_event.findMany({
+    where: { account_id, OR: [{ action: { startsWith: 'log' } }] },
+    orderBy: { id: 'asc' },
+  });
+
+describe('log-in without an application', () => {
+  it('leads to one’s own applications, and so does the log-in page from then on', async () => {
+    const browser = await logInAlone(identity, adminOf(account));
+    const page = await browser.open(`${identity.url}/oauth/login`);
+    expect([page.status, page.location]).toEqual([303, `${identity.url}/oauth/applications`]);
+    expect((await browser.open(page.location as string)).html).toContain(account.admin_email);
+  });
+
+  it('is the same as the one for an application: the consent page asks for no password', async () => {
+    const browser = await logInAlone(identity, adminOf(account));
+    const page = await browser.open(authorizeUrl(identity, account));
+    expect(page.html).not.toContain('type="password"');
+  });
+
+  it('needs the account number when the address is in several accounts, and only then', async () => {
+    const [first, second] = [await identity.account(), await identity.account()];
+    const email = newEmail();
+    await newUser(first, email);
+    expect((await tryAlone({ email, password })).status).toBe(303);
+    await newUser(second, email);
+    const ambiguous = await tryAlone({ email, password });
+    expect(ambiguous.status).toBe(422);
+    expect(ambiguous.html).toContain('If your address is in several accounts, give the account number.');
+    for (const { account_id } of [first, second]) {
+      const browser = await logInAlone(identity, { email, password }, { account: ` ${account_id} ` });
+      const page = await browser.open(`${identity.url}/oauth/applications`);
+      expect(page.html).toContain(`Account number: ${account_id}.`);
+    }
+  });
+
+  it('takes an address for one when its other users are disabled or invited', async () => {
+    const [first, second, third] = [await identity.account(), await identity.account(), await identity.account()];
+    const email = newEmail();
+    await newUser(first, email);
+    const disabled = await newUser(second, email);
+    await third.admin('POST', '/users', { email });
+    await identity.context.prisma.user.update({ where: { id: disabled.id }, data: { status: 'disabled' } });
+    expect((await tryAlone({ email, password })).status).toBe(303);
+  });
+
+  it('answers every failure alike, with the same work', async () => {
+    const [first, second] = [await identity.account(), await identity.account()];
+    const twice = newEmail();
+    for (const each of [first, second]) await newUser(each, twice);
+    const disabled = newEmail();
+    const { id } = await newUser(first, disabled);
+    await identity.context.prisma.user.update({ where: { id }, data: { status: 'disabled' } });
+    const invited = newEmail();
+    await first.admin('POST', '/users', { email: invited });
+    const { passwords } = identity.context;
+    let checks = 0;
+    identity.context.passwords = {
+      ...passwords,
+      verify(...given) {
+        checks += 1;
+        return passwords.verify(...given);
+      },
+    };
+    const seen = async (person: { email: string; password: string; account?: string }) => {
+      const before = checks;
+      const answer = await tryAlone(person);
+      const { csrf } = formOf(answer, '/oauth/login').fields as { csrf: string };
+      const html = answer.html.replace(/value="[^"]*"/g, '').replaceAll(csrf, '');
+      return { status: answer.status, html, checks: checks - before };
+    };
+    const wrong = await seen({ email: account.admin_email, password: 'wrong password' });
+    expect(wrong).toMatchObject({ status: 422, checks: 1 });
+    for (const person of [
+      { email: newEmail(), password },
+      { email: twice, password },
+      { email: disabled, password },
+      { email: invited, password },
+      { email: invited, password: '' },
+      { email: '', password },
+      { email: `${twice}\0`, password },
+      { email: twice, password, account: String(account.account_id) },
+      { email: twice, password, account: '999999999' },
+      { email: twice, password, account: '0' },
+      { email: twice, password, account: '-1' },
+      { email: twice, password, account: '1e1' },
+      { email: twice, password, account: `${first.account_id};` },
+      { email: twice, password, account: '9'.repeat(40) },
+      { email: 'x'.repeat(10_000), password },
+      { email: twice, password: 'x'.repeat(10_000), account: String(first.account_id) },
+    ])
+      expect(await seen(person)).toEqual(wrong);
+    identity.context.passwords = passwords;
+  });
+
+  it('gives a new session id; the one from before is worth nothing', async () => {
+    const browser = new Browser();
+    await browser.open(`${identity.url}/oauth/login`);
+    const before = browser.cookies.get('almanac_session') as string;
+    expect((await tryAlone(adminOf(account), browser)).status).toBe(303);
+    expect(browser.cookies.get('almanac_session')).not.toBe(before);
+    const thief = new Browser();
+    thief.cookies.set('almanac_session', before);
+    expect((await thief.open(`${identity.url}/oauth/applications`)).location).toBe(`${identity.url}/oauth/login`);
+  });
+
+  it('shows on its form again what was given, but the password', async () => {
+    const answer = await tryAlone({ email: '"><b>@x', password: 'wrong-password', account: '7' });
+    expect(answer.html).toContain('value="&quot;&gt;&lt;b&gt;@x"');
+    expect(answer.html).toContain('value="7"');
+    expect(answer.html).not.toContain('wrong-password');
+  });
+
+  it('slows guessing down, but not on a device where the person has logged in before', async () => {
+    const known = await logInAlone(identity, adminOf(account));
+    known.cookies.delete('almanac_session');
+    const wrong = { ...adminOf(account), password: 'wrong password' };
+    const statuses: number[] = [];
+    for (let i = 0; i < 7; i += 1) statuses.push((await tryAlone(wrong)).status);
+    expect(statuses).toEqual([422, 422, 422, 422, 422, 429, 429]);
+    const right = await tryAlone(adminOf(account));
+    expect([right.status, Number(right.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect((await tryAlone(adminOf(account), known)).status).toBe(303);
+    // Tries here tell nothing about the account: there they are counted apart.
+    expect((await tryFor(account, adminOf(account))).status).toBe(303);
+  });
+});
+
+describe('log-out', () => {
+  it('asks first when a link leads to it, then ends the session and says so', async () => {
+    const browser = await logInAlone(identity, adminOf(account));
+    const page = await browser.open(`${identity.url}/oauth/logout`);
+    expect(page.status).toBe(200);
+    expect((await browser.open(`${identity.url}/oauth/applications`)).status).toBe(200);
+    const session = browser.cookies.get('almanac_session') as string;
+    const out = await browser.submit(page, formOf(page, '/oauth/logout'), {});
+    expect([out.status, out.location]).toEqual([303, `${identity.url}/oauth/login`]);
+    expect((await browser.open(out.location as string)).html).toContain('You are logged out.');
+    browser.cookies.set('almanac_session', session);
+    expect((await browser.open(`${identity.url}/oauth/applications`)).status).toBe(303);
+  });
+
+  it('has nothing to ask whoever is not logged in', async () => {
+    const page = await new Browser().open(`${identity.url}/oauth/logout`);
+    expect(page.location).toBe(`${identity.url}/oauth/login`);
+  });
+});
+
+describe('the audit log', () => {
+  it('keeps each log-in, failed log-in and log-out, with who, for what and from where, and no secret', async () => {
+    const browser = new Browser({ 'X-Forwarded-For': '198.51.100.7, 203.0.113.9' });
+    const person = adminOf(account);
+    await tryFor(account, { ...person, password: 'wrong password' }, browser);
+    await tryFor(account, { email: newEmail(), password: 'wrong password' }, browser);
+    const page = await openConsent(browser, authorizeUrl(identity, account), person);
+    await browser.submit(page, formOf(page, '/oauth/logout'), {});
+    await logInAlone(identity, person);
+    const application = await identity.context.prisma.oauth_application.findFirstOrThrow({
+      where: { client_id: account.client_id },
+    });
+    const [user_id, application_id, address] = [account.admin_user_id, application.id, '203.0.113.9'];
+    const kept = await acts();
+    expect(kept).toEqual([
+      expect.objectContaining({ action: 'login.failed', result: 'failed', user_id, application_id, address }),
+      expect.objectContaining({ action: 'login.failed', result: 'failed', user_id: null, application_id, address }),
+      expect.objectContaining({ action: 'login.succeeded', result: 'succeeded', user_id, application_id, address }),
+      expect.objectContaining({ action: 'logout', result: 'succeeded', user_id, address }),
+      expect.objectContaining({ action: 'login.succeeded', user_id, application_id: null }),
+    ]);
+    expect(kept.every(({ request_id }) => request_id !== null)).toBe(true);
+    const text = JSON.stringify(kept, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+    expect(text).not.toMatch(/wrong password|@example|person\d/);
+    expect(text).not.toContain(account.admin_password);
+  });
+
+  it('keeps one note a minute of a flood that was throttled', async () => {
+    for (let i = 0; i < 12; i += 1) await tryFor(account, { ...adminOf(account), password: 'wrong password' });
+    const kept = await acts();
+    expect(kept.filter(({ action }) => action === 'login.failed')).toHaveLength(5);
+    expect(kept.filter(({ action }) => action === 'login.throttled')).toEqual([
+      expect.objectContaining({ result: 'refused', user_id: account.admin_user_id }),
+    ]);
+  });
+
+  it('keeps tries that name no account under nobody’s number', async () => {
+    const before = (await acts(0)).length;
+    await tryAlone({ email: newEmail(), password });
+    expect(await acts(0)).toHaveLength(before + 1);
+  });
+
+  it('keeps no session without its entry', async () => {
+    const { prisma } = identity.context;
+    await prisma.$executeRawUnsafe(
+      `alter table audit_event add constraint broken check (action <> 'login.succeeded') not valid`,
+    );
+    const answer = await tryAlone(adminOf(account));
+    await prisma.$executeRawUnsafe('alter table audit_event drop constraint broken');
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(await prisma.session.count({ where: { user_id: account.admin_user_id } })).toBe(0);
+  });
+});
