@@ -21,9 +21,8 @@ export async function readReach(
   return reachOf(await rights.get(call, options), action);
 }
 
-/** Throws 403 unless the caller may do it to some table that can be on this branch. */
-export async function requireReach(rights: Rights, call: CallContext, action: Action, branchId: number): Promise<void> {
-  const reach = await readReach(rights, call, action);
+/** Throws 403 unless the reach of the action has some table that can be on this branch. */
+export function requireReach(reach: Reach, action: Action, branchId: number): void {
   const reaches = reach.everywhere || reach.branchIds.includes(branchId);
   if (!reaches && reach.domainIds.length === 0 && reach.tableDefinitionIds.length === 0)
     throw missingRight(action, { branchId });

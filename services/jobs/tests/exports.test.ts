@@ -174,8 +174,7 @@ describe('an export', () => {
     const done = await ended(jobs, `/exports/${made.body.id}`, person);
     expect([done.created_by, typeof done.download_url]).toEqual([61, 'string']);
     expect((await person('GET', '/api/v1/exports')).body.meta.total_count).toBeGreaterThan(0);
-    jobs.neighbours.permissions.delete(61);
-    jobs.context.rights.forget(1, 61);
+    jobs.neighbours.permissions.delete(61); // and nobody has told jobs yet
     expect((await person('GET', `/api/v1/exports/${done.id}`)).status).toBe(403);
     expect((await person('GET', '/api/v1/exports')).body.meta.total_count).toBe(0);
     expect((await person('POST', '/api/v1/exports', full)).status).toBe(403);

@@ -10,6 +10,7 @@ import type { Context } from './context.ts';
 export const callers: RpcServerOptions<'metadata'>['callers'] = {
   GetBranch: ['jobs', 'data', 'identity', 'operator'],
   GetTableDefinition: ['jobs', 'data', 'identity', 'operator'],
+  ListTablePlaces: ['jobs'],
   OpenAccount: ['operator', 'identity'],
 };
 
@@ -28,6 +29,18 @@ export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
       const { id, uuid, key, name, branch_id, domain_id, columns } = definition;
       return { id, uuid, key, name, branch_id, domain_id, column_names: columns.map((column) => column.name) };
     },
+    ListTablePlaces: async (call, { ids }) => ({ places: await listTablePlaces(ctx, call.accountId, ids) }),
     OpenAccount: async (call) => ({ main_branch_id: await openMainBranch(ctx, call) }),
   };
+}
+
+async function listTablePlaces(ctx: Context, accountId: number, ids: number[]) {
+  const where = { account_id: accountId, id: { in: ids } };
+  const select = { id: true, domain_id: true, branch_id: true };
+  const [drafted, deployed] = await Promise.all([
+    ctx.prisma.table_definition.findMany({ where, select }),
+    ctx.prisma.deployed_table_definition.findMany({ where, select }),
+  ]);
+  const tables = new Map([...deployed, ...drafted].map((table) => [table.id, table]));
+  return [...tables.values()].map(({ id, ...place }) => ({ table_definition_id: id, ...place }));
 }

@@ -53,6 +53,29 @@ describe('gRPC', () => {
     });
   });
 
+  it('tells where tables of the account are: as drafted, else as deployed', async () => {
+    const jobs = await clientOf('jobs');
+    const account = await givenAccount(metadata);
+    const admin = givenAdmin(metadata, account.id);
+    const [draft, gone, unknown] = [await givenTable(account, 'Draft'), await givenTable(account, 'Gone'), 999_999];
+    const { id } = await admin.post('/deployments', {
+      branch_id: account.mainId,
+      table_definition_ids: [draft.id, gone.id],
+    });
+    await admin.post(`/deployments/${id}/deploy`);
+    const elsewhere = (await admin.post('/domains', { name: 'Elsewhere' })).id;
+    await admin.send('PATCH', `/table_definitions/${draft.id}`, { domain_id: elsewhere });
+    await admin.send('DELETE', `/table_definitions/${gone.id}`);
+    const ids = [draft.id, gone.id, unknown];
+    const { places } = await jobs.ListTablePlaces({ accountId: account.id }, { ids });
+    expect(places.toSorted((a, b) => a.table_definition_id - b.table_definition_id)).toEqual([
+      { table_definition_id: draft.id, domain_id: elsewhere, branch_id: account.mainId },
+      { table_definition_id: gone.id, domain_id: account.domainId, branch_id: account.mainId },
+    ]);
+    const other = await givenAccount(metadata);
+    expect(await jobs.ListTablePlaces({ accountId: other.id }, { ids })).toEqual({ places: [] });
+  });
+
   it('opens accounts for identity and nobody else of the services', async () => {
     const identity = await clientOf('identity');
     const first = await identity.OpenAccount({ accountId: 77 }, {});

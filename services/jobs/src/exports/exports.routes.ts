@@ -26,7 +26,7 @@ export function exportRoutes(ctx: Context): Route[] {
       method: 'GET',
       path: '/exports',
       tag,
-      summary: 'List exports',
+      summary: 'List the exports of tables one may view',
       query: { ...listParameters, table_definition_key: z.string().optional(), branch_id: idTextSchema.optional() },
       response: pageSchema(exportSchema),
       handle: ({ call, query }) =>

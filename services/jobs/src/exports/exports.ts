@@ -162,22 +162,20 @@ async function findExport(ctx: Pick<Context, 'prisma'>, call: CallContext, id: n
   return found;
 }
 
-/** One export; the right to see the table is asked anew, since the answer opens the file. */
+/** One export; the right to see the table is asked afresh, since the answer opens the file. */
 export async function getExport(ctx: Context, call: CallContext, id: number): Promise<data_export> {
   const found = await findExport(ctx, call, id);
-  await requireRight(ctx.rights, call, 'view', {
-    domainId: found.domain_id,
-    branchId: found.branch_id,
-    tableDefinitionId: found.table_definition_id,
-  });
+  const { domain_id, branch_id, table_definition_id } = found;
+  const where = { domainId: domain_id, branchId: branch_id, tableDefinitionId: table_definition_id };
+  await requireRight(ctx.rights, call, 'view', where, { fresh: true });
   return found;
 }
 
 type Filter = { table_definition_key?: string | undefined; branch_id?: number | undefined };
 
-/** The account's exports of tables that the caller may see. */
+/** The account's exports of tables that the caller may see, each with the link to its file. */
 export async function listExports(ctx: Context, call: CallContext, filter: Filter, list: ListQuery) {
-  const reach = await readReach(ctx.rights, call, 'view');
+  const reach = await readReach(ctx.rights, call, 'view', { fresh: true });
   const seen: Prisma.data_exportWhereInput = reach.everywhere
     ? {}
     : {

@@ -10,6 +10,7 @@ import {
   createMapping,
   deleteMapping,
   getMapping,
+  getVisibleMapping,
   listMappings,
   mappingFields,
   requireTable,
@@ -62,7 +63,7 @@ export function importMappingRoutes(ctx: Context): Route[] {
       method: 'GET',
       path: '/import_mappings',
       tag,
-      summary: 'List import mappings',
+      summary: 'List the import mappings of tables one may view',
       query: { ...listParameters, table_definition_id: idTextSchema.optional() },
       response: pageSchema(mappingSchema),
       handle: ({ call, query }) =>
@@ -76,7 +77,7 @@ export function importMappingRoutes(ctx: Context): Route[] {
       extension: true,
       params: id,
       response: mappingSchema,
-      handle: async ({ call, params }) => showMapping(await getMapping(ctx, call, params.id)),
+      handle: async ({ call, params }) => showMapping(await getVisibleMapping(ctx, call, params.id)),
     }),
     route({
       method: 'POST',

@@ -3,10 +3,11 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import { requireRight } from '@almanac/service-kit/rights';
+import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { type ColumnMapping, transactionCode } from '../imports/import-columns.ts';
+import { readPlaces } from '../table-places.ts';
 import { type Transaction, transact } from '../transaction.ts';
 
 export const mappingFields = {
@@ -29,23 +30,51 @@ export type MappingAttributes = {
     | undefined;
 };
 
-/** Mappings of the account, of one table when asked. */
+/** The mappings of tables that the caller may view, of one table when asked. */
 export async function listMappings(
   ctx: Context,
   call: CallContext,
   tableDefinitionId: number | undefined,
   list: ListQuery,
 ) {
-  const where: Prisma.import_mappingWhereInput = {
-    account_id: call.accountId,
-    ...prismaWhere(list.conditions),
-    ...(tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId }),
-  };
+  const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
+  const all: Prisma.import_mappingWhereInput = { account_id: call.accountId, ...ofTable };
+  const { AND } = prismaWhere(list.conditions);
+  const where = { ...all, AND: [...AND, ...(await seenBy(ctx, call, all))] };
   const [rows, count] = await Promise.all([
     ctx.prisma.import_mapping.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.import_mapping.count({ where }),
   ]);
   return page(rows.map(showMapping), list, count);
+}
+
+// Which tables have mappings is known here, where the tables are is known to metadata.
+async function seenBy(ctx: Context, call: CallContext, all: Prisma.import_mappingWhereInput) {
+  if (call.userId === undefined) return [];
+  const held = await ctx.rights.get(call);
+  if (allows(held, 'view', {})) return [];
+  const tables = await ctx.prisma.import_mapping.findMany({
+    where: all,
+    distinct: ['table_definition_id'],
+    select: { table_definition_id: true },
+  });
+  const ids = tables.map(({ table_definition_id }) => table_definition_id);
+  const places = await readPlaces(ctx, call, ids);
+  const seen = ids.filter((id) => allows(held, 'view', places.get(id) as Where));
+  return [{ table_definition_id: { in: seen } }];
+}
+
+/** One mapping of a table that the caller may view. */
+export async function getVisibleMapping(ctx: Context, call: CallContext, id: number): Promise<import_mapping> {
+  const found = await getMapping(ctx, call, id);
+  await requireRightOnTable(ctx, call, 'view', found.table_definition_id);
+  return found;
+}
+
+async function requireRightOnTable(ctx: Context, call: CallContext, action: Action, id: number): Promise<void> {
+  if (call.userId === undefined) return;
+  const places = await readPlaces(ctx, call, [id]);
+  await requireRight(ctx.rights, call, action, places.get(id) as Where);
 }
 
 /** One mapping; another account's is as unknown as none. */
@@ -134,12 +163,7 @@ export async function updateMapping(
 
 /** Removes it; imports that took it up go on with what it was. The table may have gone before it. */
 export async function deleteMapping(ctx: Context, call: CallContext, found: import_mapping): Promise<void> {
-  try {
-    await requireTable(ctx, call, found.table_definition_id);
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.kind !== 'not_found') throw error;
-    await requireRight(ctx.rights, call, 'edit', { tableDefinitionId: found.table_definition_id });
-  }
+  await requireRightOnTable(ctx, call, 'edit', found.table_definition_id);
   const { count } = await ctx.prisma.import_mapping.deleteMany({ where: { id: found.id, account_id: call.accountId } });
   if (count === 0) throw notFound('Import mapping');
 }

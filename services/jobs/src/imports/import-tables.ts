@@ -11,7 +11,7 @@ import { before } from '../states.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
-import { getImport, lockImport, moveImport, noteAction, requireOpen } from './imports.ts';
+import { getImport, lockImport, moveImport, noteAction, requireImportRight, requireOpen } from './imports.ts';
 
 export const uploadSeconds = 24 * 3600;
 export const tablesPerImport = 100;
@@ -32,9 +32,14 @@ export type NewImportTable = {
   file_size?: number | undefined;
 };
 
-/** Adds a table to an import that takes some still; answers it with the URL for its file. */
-export async function addImportTable(ctx: Context, call: CallContext, importId: number, input: NewImportTable) {
+/**
+ * Adds a table to an import that takes some still; answers it with the URL for its file. It takes the right to edit what is in the
+ * import already: whoever adds a table decides who can bring the import to its end.
+ */
+export async function addImportTable(ctx: Context, call: CallContext, importId: number, read: () => NewImportTable) {
   const found = await getImport(ctx, call, importId);
+  await requireImportRight(ctx, call, found, 'edit');
+  const input = read();
   const table = await findDeployed(ctx, call, found.branch_id, input);
   await requireRight(ctx.rights, call, 'edit', {
     domainId: table.domain_id,

@@ -29,7 +29,7 @@ export function importRoutes(ctx: Context): Route[] {
       method: 'GET',
       path: '/imports',
       tag,
-      summary: 'List imports',
+      summary: 'List the imports of tables one may view',
       query: listParameters,
       response: pageSchema(importSchema),
       handle: ({ call, query }) => listImports(ctx, call, readListQuery(query, importFields, 'correlation_code')),
@@ -111,8 +111,7 @@ export function importRoutes(ctx: Context): Route[] {
       status: 201,
       response: newImportTableSchema,
       handle: async ({ call, params, body }) => {
-        const found = await getImport(ctx, call, params.id);
-        const { made, upload_url } = await addImportTable(ctx, call, found.id, body());
+        const { made, upload_url } = await addImportTable(ctx, call, params.id, body);
         return { ...(await showImportTable(ctx, made)), upload_url };
       },
     }),
@@ -141,7 +140,7 @@ export function importRoutes(ctx: Context): Route[] {
       params: id,
       response: importDetailSchema,
       handle: async ({ call, params, body }) => {
-        await getImport(ctx, call, params.id);
+        await requireImportRight(ctx, call, await getImport(ctx, call, params.id), 'edit');
         body();
         await uploadComplete(ctx, call, params.id);
         return showImportDetail(ctx, await getImport(ctx, call, params.id));

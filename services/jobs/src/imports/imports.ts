@@ -6,7 +6,7 @@ import { prismaSql } from '@almanac/service-kit/database';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { requireRight } from '@almanac/service-kit/rights';
+import { missingRight, type Reach } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
 import { makeOnce } from '../idempotency.ts';
@@ -48,7 +48,7 @@ export async function createImport(
   idempotencyKey: string | undefined,
 ): Promise<ImportDetail> {
   await ctx.metadata.GetBranch(call, { id: input.branch_id });
-  await requireReach(ctx.rights, call, 'edit', input.branch_id);
+  requireReach(await readReach(ctx.rights, call, 'edit'), 'edit', input.branch_id);
   const correlation_code = readCorrelationCode(input.correlation_code);
   const request = { operation: 'POST /imports', key: idempotencyKey, input };
   const id = await transact(ctx, (tx) =>
@@ -88,40 +88,44 @@ export async function getImport(ctx: Pick<Context, 'prisma'>, call: CallContext,
   return found;
 }
 
-/** Rows and rejected values can be seen in an import: the right is needed on every table, or on the branch while there is none. */
+/**
+ * Throws 403 unless the caller has the right on every table of the import, or to some table of the branch while there is none. An
+ * import shows rejected rows and the links to them, so to view one is asked afresh.
+ */
 export async function requireImportRight(
   ctx: Context,
   call: CallContext,
   found: ImportDetail,
   action: 'view' | 'edit',
-) {
-  if (found.import_tables.length === 0) return requireReach(ctx.rights, call, action, found.branch_id);
-  for (const table of found.import_tables)
-    await requireRight(ctx.rights, call, action, {
-      domainId: table.domain_id,
-      branchId: found.branch_id,
-      tableDefinitionId: table.table_definition_id,
-    });
+): Promise<void> {
+  const reach = await readReach(ctx.rights, call, action, { fresh: action === 'view' });
+  if (found.import_tables.length === 0) return requireReach(reach, action, found.branch_id);
+  if (reach.everywhere || reach.branchIds.includes(found.branch_id)) return;
+  for (const { domain_id, table_definition_id } of found.import_tables)
+    if (!reach.domainIds.includes(domain_id) && !reach.tableDefinitionIds.includes(table_definition_id))
+      throw missingRight(action, {
+        domainId: domain_id,
+        branchId: found.branch_id,
+        tableDefinitionId: table_definition_id,
+      });
 }
 
-/** The account's imports, as far as the caller may see tables of theirs. */
+// The same as a condition: what is listed is what can be opened.
+function importsIn({ everywhere, branchIds, domainIds, tableDefinitionIds }: Reach): Prisma.data_importWhereInput {
+  if (everywhere) return {};
+  const seen = { OR: [{ domain_id: { in: domainIds } }, { table_definition_id: { in: tableDefinitionIds } }] };
+  const hasTables = domainIds.length > 0 || tableDefinitionIds.length > 0;
+  return {
+    OR: [
+      { branch_id: { in: branchIds } },
+      ...(hasTables ? [{ import_tables: { every: seen } }] : []), // all of them also when there is none yet
+    ],
+  };
+}
+
+/** The account's imports, as far as the caller may view all of their tables. */
 export async function listImports(ctx: Context, call: CallContext, list: ListQuery) {
-  const reach = await readReach(ctx.rights, call, 'view');
-  const seen: Prisma.data_importWhereInput = reach.everywhere
-    ? {}
-    : {
-        OR: [
-          { branch_id: { in: reach.branchIds } },
-          { user_id: call.userId ?? null },
-          {
-            import_tables: {
-              some: {
-                OR: [{ domain_id: { in: reach.domainIds } }, { table_definition_id: { in: reach.tableDefinitionIds } }],
-              },
-            },
-          },
-        ],
-      };
+  const seen = importsIn(await readReach(ctx.rights, call, 'view'));
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };
   const [rows, count] = await Promise.all([
     ctx.prisma.data_import.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),

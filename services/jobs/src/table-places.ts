@@ -1,0 +1,49 @@
+// Where tables are, since rights on them go by it: asked of metadata for mappings, followed by event for imports and exports.
+import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { pgSql } from '@almanac/service-kit/database';
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { Where } from '@almanac/service-kit/rights';
+import type { Context } from './context.ts';
+
+/** Where rights on each table may come from, as metadata knows it now; for one that is gone only the table itself. */
+export async function readPlaces(
+  ctx: Pick<Context, 'metadata'>,
+  call: CallContext,
+  tableDefinitionIds: number[],
+): Promise<Map<number, Where>> {
+  const { places } = await ctx.metadata.ListTablePlaces(call, { ids: tableDefinitionIds });
+  const known = new Map(places.map((place) => [place.table_definition_id, place]));
+  return new Map(
+    tableDefinitionIds.map((id) => {
+      const place = known.get(id);
+      return [id, { domainId: place?.domain_id, branchId: place?.branch_id, tableDefinitionId: id }];
+    }),
+  );
+}
+
+type Mover = Pick<Context, 'data' | 'pool'>;
+
+/** Keeps imports and exports in the domain in which their table is deployed: who may see its rows may see what is made of them. */
+export function consumeMoves(ctx: Mover, bus: Bus): Promise<void> {
+  return bus.consume('jobs.deployed_tables', ['metadata.table_definition.deployed'], (message) =>
+    receive(ctx, message),
+  );
+}
+
+// Messages come twice and out of order, so they only say where to look.
+async function receive({ data, pool }: Mover, { payload }: BusMessage): Promise<void> {
+  const { account_id, table_definition_id } = payload as Record<string, number>;
+  if (account_id === undefined || table_definition_id === undefined) return;
+  try {
+    const { domain_id } = await data.GetDeployedTable({ accountId: account_id }, { table_definition_id });
+    for (const table of ['data_export', 'import_table'])
+      await pgSql(pool)(
+        `update ${table} set domain_id = $3::int
+         where account_id = $1::int and table_definition_id = $2::int and domain_id <> $3::int`,
+        [account_id, table_definition_id, domain_id],
+      );
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.kind !== 'not_found') throw error; // removed meanwhile
+  }
+}

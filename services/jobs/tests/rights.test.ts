@@ -1,0 +1,166 @@
+// Who sees and does what with imports, exports and mappings, and what becomes of work whose owner has lost the right to it.
+import type { Call } from '@almanac/testkit/call';
+import { eventually } from '@almanac/testkit/eventually';
+import { ended, givenImport, givenJobs, type Jobs } from './given.ts';
+
+let jobs: Jobs;
+
+beforeAll(async () => {
+  jobs = await givenJobs();
+  jobs.neighbours.addTable({ key: 'countries', table_definition_id: 10, domain_id: 5 });
+  jobs.neighbours.addTable({ key: 'salaries', table_definition_id: 11, domain_id: 6 });
+  jobs.neighbours.find({ accountId: 1 } as never, { table_definition_id: 10 }).rows.set('A', { code: 'A', name: 'a' });
+});
+afterAll(() => jobs.close());
+beforeEach(() => {
+  jobs.neighbours.refusal = undefined;
+});
+
+let lastUser = 500;
+type Grant = [action: string, resource_type: string, resource_id: number];
+function person(...grants: Grant[]): Call {
+  lastUser += 1;
+  const permissions = grants.map(([action, resource_type, resource_id]) => ({ action, resource_type, resource_id }));
+  jobs.neighbours.permissions.set(lastUser, { license_type: 'developer', permissions });
+  const call = jobs.as({ userId: lastUser });
+  return (method, path, body, headers) => call(method, `/api/v1${path}`, body, headers);
+}
+const listed = async (call: Call, resource: string): Promise<number[]> => {
+  const { data, meta } = (await call('GET', `/${resource}?per_page=1000`)).body;
+  expect(meta.total_count).toBe(data.length);
+  return data.map(({ id }: { id: number }) => id);
+};
+const given = async (path: string, body: object) => {
+  const answer = await jobs.call('POST', `/api/v1${path}`, body);
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  return answer.body.id as number;
+};
+
+describe('lists', () => {
+  /** One thing of either table, one of both, one of none. */
+  async function givenThings() {
+    const imports = await Promise.all(
+      [['countries'], ['salaries'], ['countries', 'salaries'], []].map(
+        async (keys) => (await givenImport(jobs, Object.fromEntries(keys.map((key) => [key, undefined])))).id as number,
+      ),
+    );
+    const completed = await Promise.all(
+      ['countries', 'salaries'].map((table_definition_key) =>
+        given('/exports', { branch_id: 1, table_definition_key, pattern: 'full' }),
+      ),
+    );
+    const import_mappings = await Promise.all(
+      [10, 11].map((table_definition_id) =>
+        given('/import_mappings', { table_definition_id, name: `for ${Math.random()}` }),
+      ),
+    );
+    return { imports, exports: completed, import_mappings };
+  }
+
+  it('hold exactly what can be opened', async () => {
+    const things = await givenThings();
+    const viewers: [name: string, call: Call, sees: Record<keyof typeof things, number[]>][] = [
+      ['account', person(['view', 'account', 1]), { imports: [0, 1, 2, 3], exports: [0, 1], import_mappings: [0, 1] }],
+      ['branch', person(['edit', 'branch', 1]), { imports: [0, 1, 2, 3], exports: [0, 1], import_mappings: [0, 1] }],
+      ['domain', person(['view', 'domain', 5]), { imports: [0, 3], exports: [0], import_mappings: [0] }],
+      ['table', person(['develop', 'table_definition', 11]), { imports: [1, 3], exports: [1], import_mappings: [1] }],
+      [
+        'both domains',
+        person(['view', 'domain', 5], ['view', 'domain', 6]),
+        { imports: [0, 1, 2, 3], exports: [0, 1], import_mappings: [0, 1] },
+      ],
+      ['another branch', person(['edit', 'branch', 2]), { imports: [], exports: [], import_mappings: [] }],
+      ['nothing', person(), { imports: [], exports: [], import_mappings: [] }],
+    ];
+    for (const [name, call, sees] of viewers)
+      for (const resource of ['imports', 'exports', 'import_mappings'] as const) {
+        const ids = things[resource];
+        const inList = await listed(call, resource);
+        const opened = await Promise.all(ids.map((id) => call('GET', `/${resource}/${id}`)));
+        expect([name, resource, ids.flatMap((id, index) => (inList.includes(id) ? [index] : []))]).toEqual([
+          name,
+          resource,
+          sees[resource],
+        ]);
+        expect([name, resource, opened.map(({ status }) => status)]).toEqual([
+          name,
+          resource,
+          ids.map((_, index) => (sees[resource].includes(index) ? 200 : 403)),
+        ]);
+      }
+    for (const id of things.imports) await jobs.call('POST', `/api/v1/imports/${id}/complete`);
+  });
+
+  it('of mappings do not tell of tables that one may not view, also when they are named', async () => {
+    await given('/import_mappings', { table_definition_id: 11, name: 'of salaries' });
+    const call = person(['edit', 'domain', 5]);
+    expect((await call('GET', '/import_mappings?table_definition_id=11')).body.meta.total_count).toBe(0);
+    expect((await call('GET', '/import_mappings?q=name:eq:of salaries')).body.meta.total_count).toBe(0);
+  });
+});
+
+describe('an import', () => {
+  it('takes no table from who may not edit what is in it', async () => {
+    const { id } = await givenImport(jobs, { salaries: undefined });
+    const [stranger, steward] = [person(['edit', 'domain', 5]), person(['edit', 'domain', 5], ['edit', 'domain', 6])];
+    const table = { table_definition_key: 'countries', pattern: 'incremental' };
+    expect((await stranger('POST', `/imports/${id}/tables`, table)).status).toBe(403);
+    expect((await stranger('POST', `/imports/${id}/tables`, { nonsense: true })).status).toBe(403);
+    expect((await steward('POST', `/imports/${id}/tables`, table)).status).toBe(201);
+    await jobs.call('POST', `/api/v1/imports/${id}/complete`);
+  });
+
+  it('tells of a missing right before what is wrong with the body', async () => {
+    const { id } = await givenImport(jobs, { countries: undefined });
+    const viewer = person(['view', 'domain', 5]);
+    for (const step of ['upload_complete', 'complete'])
+      expect((await viewer('POST', `/imports/${id}/${step}`, { nonsense: true })).status).toBe(403);
+    await jobs.call('POST', `/api/v1/imports/${id}/complete`);
+  });
+});
+
+describe('work whose owner may do it no longer', () => {
+  const reason = 'You need the right "edit" on the table, its domain, its branch or the account.';
+
+  it('fails an import with the reason, at once and for good', async () => {
+    const { id } = await givenImport(jobs, { countries: 'code,name\nX,x\n' });
+    jobs.neighbours.refusal = reason;
+    await jobs.call('POST', `/api/v1/imports/${id}/upload_complete`);
+    const done = await ended(jobs, `/imports/${id}`);
+    expect(done).toMatchObject({ status: 'failed', import_tables: [{ status: 'failed', errors: [reason] }] });
+    const job = await jobs.context.prisma.job.findFirst({ where: { subject_id: done.import_tables[0].id } });
+    expect(job).toMatchObject({ state: 'failed', attempts: 1 });
+  });
+
+  it('fails an export with the reason, and leaves no file', async () => {
+    jobs.neighbours.refusal = reason;
+    const id = await given('/exports', { branch_id: 1, table_definition_key: 'countries', pattern: 'full' });
+    expect(await ended(jobs, `/exports/${id}`)).toMatchObject({ status: 'failed', error: reason, download_url: null });
+  });
+});
+
+describe('a table that is deployed into another domain', () => {
+  it('takes its imports and exports along', async () => {
+    const table = jobs.neighbours.addTable({ key: 'moving', table_definition_id: 12, domain_id: 5 });
+    const made = await given('/exports', { branch_id: 1, table_definition_key: 'moving', pattern: 'full' });
+    const { id } = await givenImport(jobs, { moving: undefined });
+    const [before, after] = [person(['view', 'domain', 5]), person(['view', 'domain', 7])];
+    const seen = async (call: Call) => [
+      (await call('GET', `/exports/${made}`)).status,
+      (await call('GET', `/imports/${id}`)).status,
+      (await listed(call, 'exports')).includes(made),
+      (await listed(call, 'imports')).includes(id),
+    ];
+    expect([await seen(before), await seen(after)]).toEqual([
+      [200, 200, true, true],
+      [403, 403, false, false],
+    ]);
+    table.domain_id = 7;
+    const payload = { account_id: 1, table_definition_id: 12, branch_id: 1 };
+    await jobs.announce('metadata.table_definition.deployed', payload);
+    await jobs.announce('metadata.table_definition.deployed', { ...payload, table_definition_id: 999 });
+    await eventually(async () => expect(await seen(after)).toEqual([200, 200, true, true]));
+    expect(await seen(before)).toEqual([403, 403, false, false]);
+    await jobs.call('POST', `/api/v1/imports/${id}/complete`);
+  });
+});
