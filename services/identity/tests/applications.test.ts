@@ -1,6 +1,16 @@
 // /oauth_applications: what may be registered, who may see it, and what becomes of secrets and tokens.
 import { eventually } from '@almanac/testkit/eventually';
-import { type Account, givenIdentity, type Identity, postForm } from './given.ts';
+import { decodeJwt } from 'jose';
+import {
+  type Account,
+  actsOf,
+  codeOf,
+  exchange,
+  givenIdentity,
+  type Identity,
+  postForm,
+  redirectUri,
+} from './given.ts';
 
 describe('OAuth applications', () => {
   let identity: Identity;
@@ -106,6 +116,94 @@ describe('OAuth applications', () => {
         expect.arrayContaining(['identity.token.revoked', 'identity.application.changed']),
       );
     });
+  });
+
+  describe('whose scopes change', () => {
+    const introspect = async (made: { client_id: string; client_secret: string }, token: string) => {
+      const { client_id, client_secret } = made;
+      return (await postForm(`${identity.url}/oauth/introspect`, { client_id, client_secret, token })).body;
+    };
+    const given = async (scopes: string) =>
+      (await account.admin('POST', '/oauth_applications', { name: 'Changing', scopes, redirect_uri: redirectUri }))
+        .body;
+    const become = (made: { id: number }, scopes: string) =>
+      account.admin('PATCH', `/oauth_applications/${made.id}`, { scopes });
+    const limitOf = async (clientId: string) =>
+      (await identity.rpc('gateway').ListRevocations({ accountId: 0 }, {})).revocations.filter(
+        ({ subject }) => subject === clientId,
+      );
+
+    it('hold their tokens to them at once, and tell gateways until the last of those is dead', async () => {
+      const made = await given('api');
+      const { access_token } = (await token(made.client_id, made.client_secret)).body;
+      expect(await introspect(made, access_token)).toMatchObject({ active: true, scope: 'api' });
+      await become(made, 'api:read api:write');
+      expect(await introspect(made, access_token)).toMatchObject({ active: true, scope: 'api:read api:write' });
+      const [limit] = await limitOf(made.client_id);
+      expect(limit).toMatchObject({ kind: 'application_scope', scope: 'api:read api:write', reason: 'scopes_changed' });
+      const { exp } = decodeJwt(access_token) as { exp: number };
+      expect(Date.parse(limit?.expires_at as string)).toBeGreaterThan(exp * 1000);
+      await eventually(() =>
+        expect(identity.events.map(({ payload }) => payload)).toContainEqual({
+          ...limit,
+          account_id: account.account_id,
+        }),
+      );
+    });
+
+    it('make a token inactive that may do nothing any more, and active again when they are widened', async () => {
+      const made = await given('api:read');
+      const { access_token } = (await token(made.client_id, made.client_secret)).body;
+      const { body } = await exchange(identity, made, await codeOf(identity, { ...account, ...made }, { scope: '' }));
+      await become(made, 'api:delete');
+      for (const text of [access_token, body.access_token, body.refresh_token])
+        expect(await introspect(made, text)).toEqual({ active: false });
+      await become(made, 'api');
+      for (const text of [access_token, body.access_token, body.refresh_token])
+        expect(await introspect(made, text)).toMatchObject({ active: true, scope: 'api:read' });
+    });
+
+    it('say the last word last, however fast the words follow each other', async () => {
+      const made = await given('api');
+      const words = ['api:read', 'api:write', 'api:delete', 'api:admin', 'api'];
+      const said: string[] = [];
+      for (const word of [...words, ...words]) {
+        await become(made, word);
+        const [limit, ...others] = await limitOf(made.client_id);
+        expect([limit?.scope, others]).toEqual([word, []]);
+        said.push(limit?.issued_before as string);
+      }
+      expect(said).toEqual([...new Set(said)].toSorted());
+      await Promise.all(words.slice(0, 4).map((word) => become(made, word)));
+      const shown = await account.admin('GET', `/oauth_applications/${made.id}`);
+      expect((await limitOf(made.client_id))[0]?.scope).toBe(shown.body.scopes);
+    });
+
+    it('say nothing when they stay as they are', async () => {
+      const made = await given('api:read api:write');
+      await account.admin('PATCH', `/oauth_applications/${made.id}`, { name: 'Renamed', scopes: 'api:write api:read' });
+      expect(await limitOf(made.client_id)).toEqual([]);
+    });
+  });
+
+  it('leave in the audit log what was made of them', async () => {
+    const made = await account.admin('POST', '/oauth_applications', { name: 'Noted', scopes: 'api:read' });
+    const { id, client_id } = made.body;
+    await account.admin('PATCH', `/oauth_applications/${id}`, { name: 'Noted well', scopes: 'api' });
+    await account.admin('PATCH', `/oauth_applications/${id}`, { name: 'Noted well' });
+    await account.machine('DELETE', `/oauth_applications/${id}`);
+    const of = async (action: string) =>
+      (await actsOf(identity, account, `oauth_application.${action}`)).filter(({ resource_id }) => resource_id === id);
+    const attributes = { name: 'Noted', client_id, redirect_uri: '', confidential: true, scopes: 'api:read' };
+    const by = { user_id: account.admin_user_id, result: 'succeeded', request_id: expect.any(String) };
+    expect(await of('created')).toMatchObject([{ ...by, before: null, after: attributes }]);
+    const was = { name: 'Noted', scopes: 'api:read' };
+    const is = { name: 'Noted well', scopes: 'api' };
+    expect(await of('updated')).toMatchObject([{ ...by, before: was, after: is }]);
+    expect(await of('deleted')).toMatchObject([{ user_id: null, before: { ...attributes, ...is }, after: null }]);
+    expect(JSON.stringify(await of('created'), (_key, value) => (typeof value === 'bigint' ? 0 : value))).not.toContain(
+      made.body.client_secret,
+    );
   });
 
   it('of another account are not found, byte for byte as if they never existed', async () => {

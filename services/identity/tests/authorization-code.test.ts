@@ -4,6 +4,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt } from 'jose';
 import {
   type Account,
+  actsOf,
   adminOf,
   allow,
   authorizeUrl,
@@ -30,6 +31,10 @@ describe('authorization_code', () => {
   afterAll(() => identity.close());
 
   const refused = { status: 400, body: { error: 'invalid_grant' } };
+  const familyOf = async (code: string) => {
+    const digest = new Uint8Array(createHash('sha256').update(code).digest());
+    return (await identity.context.prisma.authorization_code.findUniqueOrThrow({ where: { digest } })).family_id;
+  };
   const isActive = async (token: string) => {
     const { client_id, client_secret } = account;
     return (await postForm(`${identity.url}/oauth/introspect`, { client_id, client_secret, token })).body.active;
@@ -79,16 +84,59 @@ describe('authorization_code', () => {
     );
   });
 
-  it('gives tokens exactly once to twenty exchanges at the same time, and no faults', async () => {
+  it('gives tokens exactly once to fifty exchanges at the same time on two instances, and no faults', async () => {
+    const replica = await identity.replica();
     const code = await codeOf(identity, account);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(identity, account, code)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(400)]);
+    const { family_id } = await identity.context.prisma.authorization_code.findFirstOrThrow({
+      orderBy: { id: 'desc' },
+    });
+    const places = Array.from({ length: 50 }, (_, i) => (i % 2 ? replica : identity));
+    const answers = await Promise.all(places.map((place) => exchange(place, account, code)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(49).fill(400)]);
+    // The other 49 were replays of a code that somebody else has too.
+    const family = await identity.context.prisma.token_family.findUniqueOrThrow({ where: { id: family_id } });
+    expect(family).toMatchObject({ revoke_reason: 'code_replayed', revoked_at: expect.any(Date) });
+    const acts = await actsOf(identity, account, 'token.code_replayed');
+    expect(acts.filter(({ after }) => (after as { family_id: string }).family_id === family_id)).toHaveLength(1);
   });
 
-  it('refuses a code past its minute', async () => {
+  it.each([
+    ['right', 0],
+    ['30 s fast', 30_000],
+    ['30 s slow', -30_000],
+  ])('refuses a code past its minute and takes one before it, with a clock that is %s', async (_what, offMs) => {
+    const [late, early] = [await codeOf(identity, account), await codeOf(identity, account)];
+    const { prisma } = identity.context;
+    const expire = (code: string, seconds: number) =>
+      prisma.$executeRaw`
+        update authorization_code set expires_at = now() + make_interval(secs => ${seconds}::int)
+        where digest = sha256(${code}::bytea)`;
+    expect([await expire(late, -1), await expire(early, 20)]).toEqual([1, 1]);
+    const { now } = Date;
+    Date.now = () => now() + offMs;
+    try {
+      expect(await exchange(identity, account, late)).toMatchObject(refused);
+      expect((await exchange(identity, account, early)).status).toBe(200);
+    } finally {
+      Date.now = now;
+    }
+    const replays = await actsOf(identity, account, 'token.code_replayed');
+    expect(replays.map(({ after }) => after)).not.toContainEqual({ family_id: await familyOf(late) });
+  });
+
+  it('writes down a replay once, and not that a code was too late', async () => {
     const code = await codeOf(identity, account);
-    await identity.context.prisma.$executeRaw`update authorization_code set expires_at = now() - interval '1 second'`;
-    expect(await exchange(identity, account, code)).toMatchObject(refused);
+    const family_id = await familyOf(code);
+    const notes = async () =>
+      (await actsOf(identity, account, 'token.code_replayed')).filter(
+        ({ after }) => (after as { family_id: string }).family_id === family_id,
+      );
+    await exchange(identity, account, code);
+    expect(await notes()).toEqual([]);
+    for (const _time of [1, 2]) await exchange(identity, account, code);
+    expect(await notes()).toMatchObject([
+      { result: 'refused', user_id: account.admin_user_id, application_id: expect.any(Number), address: '127.0.0.1' },
+    ]);
   });
 
   it('refuses another address than the one the code was sent to, and needs one', async () => {
@@ -123,6 +171,55 @@ describe('authorization_code', () => {
     await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'disabled' } });
     expect(await exchange(identity, account, code)).toMatchObject(refused);
     await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'active' } });
+  });
+
+  describe('of an application that has changed since', () => {
+    const other = `${redirectUri}/other`;
+    const given = async () => {
+      const attributes = { name: 'Changed', redirect_uri: `${redirectUri}\n${other}`, scopes: 'api:read api:write' };
+      const made = await account.machine('POST', '/oauth_applications', attributes);
+      return { ...account, ...made.body } as Account & { id: number };
+    };
+    const change = (made: { id: number }, attributes: object) =>
+      account.machine('PATCH', `/oauth_applications/${made.id}`, attributes);
+
+    it('refuses a code for an address that was taken away', async () => {
+      const made = await given();
+      const code = await codeOf(identity, made, { scope: '' });
+      await change(made, { redirect_uri: other });
+      expect(await exchange(identity, made, code)).toMatchObject(refused);
+    });
+
+    it('gives what is left of the scopes, and no tokens when nothing is', async () => {
+      const made = await given();
+      const codes = [await codeOf(identity, made, { scope: '' }), await codeOf(identity, made, { scope: 'api:write' })];
+      await change(made, { scopes: 'api:read' });
+      expect(await exchange(identity, made, codes[0] as string)).toMatchObject({
+        status: 200,
+        body: { scope: 'api:read' },
+      });
+      expect(await exchange(identity, made, codes[1] as string)).toMatchObject(refused);
+    });
+
+    it('refuses, once it is public, codes without PKCE: the secret was all that proved anything', async () => {
+      const made = await given();
+      const code = await codeOf(identity, made, { scope: '' });
+      await change(made, { confidential: false });
+      const form = { grant_type: 'authorization_code', client_id: made.client_id, code, redirect_uri: redirectUri };
+      expect(await postForm(`${identity.url}/oauth/token`, form)).toMatchObject(refused);
+    });
+  });
+
+  it('needs the secret of a confidential application, whatever else proves the request', async () => {
+    const verifier = newVerifier();
+    const request = { code_challenge: challengeOf(verifier), code_challenge_method: 'S256' };
+    const code = await codeOf(identity, account, request);
+    for (const client_secret of ['', 'wrong'])
+      expect(await exchange(identity, { ...account, client_secret }, code, { code_verifier: verifier })).toMatchObject({
+        status: 401,
+        body: { error: 'invalid_client' },
+      });
+    expect((await exchange(identity, account, code, { code_verifier: verifier })).status).toBe(200);
   });
 
   describe('with PKCE', () => {

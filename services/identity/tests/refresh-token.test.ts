@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import {
   type Account,
+  actsOf,
   codeOf,
   exchange,
   givenIdentity,
@@ -61,15 +62,22 @@ describe('refresh_token', () => {
     expect(await isActive(two.access_token)).toBe(true);
   });
 
-  it('answers twenty uses at the same time at most once, without faults, and leaves at most one chain', async () => {
+  it('answers fifty uses at the same time on two instances once, without faults, and leaves no chain', async () => {
+    const replica = await identity.replica();
     const { refresh_token, access_token } = await begin();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(identity, account, refresh_token)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(400)]);
+    const places = Array.from({ length: 50 }, (_, i) => (i % 2 ? replica : identity));
+    const answers = await Promise.all(places.map((place) => refresh(place, account, refresh_token)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(49).fill(400)]);
     const { family_id } = decodeJwt(access_token) as { family_id: string };
     const { prisma } = identity.context;
     const family = await prisma.token_family.findUniqueOrThrow({ where: { id: family_id }, include: { tokens: true } });
     expect(family.tokens.filter(({ used_at }) => used_at === null).length).toBeLessThanOrEqual(1);
     expect(family.revoke_reason).toBe('refresh_reuse');
+    const acts = await actsOf(identity, account, 'token.refresh_reused');
+    const about = { user_id: account.admin_user_id, application_id: family.application_id, after: { family_id } };
+    expect(acts.filter(({ after }) => (after as { family_id: string }).family_id === family_id)).toMatchObject([
+      { ...about, result: 'refused', address: '127.0.0.1', request_id: expect.any(String) },
+    ]);
   });
 
   it('narrows the access token on request, keeps the grant, and never widens it', async () => {

@@ -1,7 +1,7 @@
 // POST /oauth/revoke and /oauth/introspect: for an application's own tokens, and for nobody else's.
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt } from 'jose';
-import { type Account, codeOf, exchange, givenIdentity, type Identity, postForm, refresh } from './given.ts';
+import { type Account, actsOf, codeOf, exchange, givenIdentity, type Identity, postForm, refresh } from './given.ts';
 
 describe('revocation and introspection', () => {
   let identity: Identity;
@@ -38,6 +38,18 @@ describe('revocation and introspection', () => {
         account_id: account.account_id,
       }),
     );
+  });
+
+  it('writes down what was revoked by whom, once', async () => {
+    const [token, pair] = [await machineToken(), await personTokens()];
+    for (const text of [token, token, pair.refresh_token, pair.refresh_token]) await revoke(text);
+    const acts = (await actsOf(identity, account, 'token.revoked')).slice(-2);
+    const by = { application_id: expect.any(Number), address: '127.0.0.1', result: 'succeeded' };
+    expect(acts).toMatchObject([
+      { ...by, user_id: null, after: { token_id: decodeJwt(token).jti } },
+      { ...by, user_id: account.admin_user_id, after: { family_id: decodeJwt(pair.access_token).family_id } },
+    ]);
+    expect(await actsOf(identity, await identity.account(), 'token.revoked')).toEqual([]);
   });
 
   it('revokes a refresh token with all that came of it', async () => {

@@ -1,6 +1,9 @@
 // POST /oauth/token from outside: what it reads, whom it trusts, what it answers; and grant client_credentials.
+import { createHash } from 'node:crypto';
+import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { type Account, basic, givenIdentity, type Identity, postForm } from './given.ts';
+import { throttleRules } from '../src/throttle.ts';
+import { type Account, actsOf, basic, givenIdentity, type Identity, postForm } from './given.ts';
 
 describe('the token endpoint', () => {
   let identity: Identity;
@@ -59,6 +62,20 @@ describe('the token endpoint', () => {
     expect(both.status).toBe(200);
   });
 
+  it.each(['a%2Fb', 'plus+and blank', 'colon:colon', 'equals=', 'ünïcode', '%', '100% "sure"'])(
+    'reads the secret %j from the header just as it was encoded',
+    async (secret) => {
+      const made = await account.machine('POST', '/oauth_applications', { name: 'Odd', scopes: 'api' });
+      const digest = new Uint8Array(createHash('sha256').update(secret).digest());
+      await identity.context.prisma.oauth_secret.create({ data: { application_id: made.body.id, digest } });
+      const encoded = new URLSearchParams({ s: secret }).toString().slice(2);
+      expect((await token(machine, basic(made.body.client_id, encoded))).status).toBe(200);
+      const percents = encodeURIComponent(secret);
+      expect((await token(machine, basic(made.body.client_id, percents))).status).toBe(200);
+      expect((await token(machine, basic(made.body.client_id, `${encoded}x`))).status).toBe(401);
+    },
+  );
+
   it('refuses wrong secrets and unknown clients alike', async () => {
     const wrong = await token({ ...machine, client_id: account.client_id, client_secret: 'wrong' });
     const unknown = await token({ ...machine, client_id: 'nobody', client_secret: 'wrong' });
@@ -99,12 +116,17 @@ describe('the token endpoint', () => {
     expect([twice.status, twice.body.error]).toEqual([400, 'invalid_request']);
   });
 
-  it.each(['grant_type', 'client_id', 'client_secret', 'scope', 'unknown'])('refuses a repeated %s', async (name) => {
-    const pairs: [string, string][] = [...Object.entries({ ...machine, ...credentials, scope: 'api', unknown: 'x' })];
-    const again = pairs.find(([key]) => key === name) as [string, string];
-    const answer = await token([...pairs, again]);
-    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
-  });
+  it.each(['grant_type', 'client_id', 'client_secret', 'scope', 'code', 'refresh_token', 'unknown'])(
+    'refuses a repeated %s',
+    async (name) => {
+      const pairs: [string, string][] = [
+        ...Object.entries({ ...machine, ...credentials, scope: 'api', code: 'x', refresh_token: 'x', unknown: 'x' }),
+      ];
+      const again = pairs.find(([key]) => key === name) as [string, string];
+      const answer = await token([...pairs, again]);
+      expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
+    },
+  );
 
   it('refuses a JSON body and other forms', async () => {
     for (const type of ['application/json', 'text/plain', 'multipart/form-data']) {
@@ -175,5 +197,37 @@ describe('the token endpoint', () => {
     const right = { ...machine, client_id: other.client_id, client_secret: other.client_secret };
     expect((await token(right, from('198.51.100.7'))).status).toBe(200);
     expect((await token(right, from('192.0.2.1'))).status).toBe(200);
+    // The audit log has every guess that was looked at, and one entry for all that were not.
+    const failures = await eventually(async () => {
+      const acts = await actsOf(identity, other, 'login.failed');
+      expect(acts.length).toBeGreaterThanOrEqual(30);
+      expect(await actsOf(identity, other, 'login.throttled')).toHaveLength(1);
+      return acts;
+    });
+    expect(failures).toHaveLength(30);
+    const of = { application_id: expect.any(Number), user_id: null, address: '198.51.100.7', result: 'failed' };
+    expect(failures[0]).toMatchObject(of);
+    expect(JSON.stringify(failures.map(({ before, after }) => [before, after]))).toBe(
+      JSON.stringify(Array(30).fill([null, null])),
+    );
+  });
+
+  it('slows down guessing from many networks too, and still never refuses the right secret', async () => {
+    const other = await identity.account();
+    const guess = (i: number) =>
+      token(
+        { ...machine, client_id: other.client_id, client_secret: `no${i}` },
+        { 'x-forwarded-for': `10.${i >> 8}.${i & 255}.1` },
+      );
+    const answers: Awaited<ReturnType<typeof guess>>[] = [];
+    for (let i = 0; i < 320; i += 20)
+      answers.push(...(await Promise.all(Array.from({ length: 20 }, (_, j) => guess(i + j)))));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(throttleRules.clientTo.tries);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(320 - throttleRules.clientTo.tries);
+    expect(Number(answers.find(({ status }) => status === 429)?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await token({ ...machine, client_id: other.client_id, client_secret: other.client_secret })).status).toBe(
+      200,
+    );
   });
 });
