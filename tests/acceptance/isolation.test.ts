@@ -32,6 +32,7 @@ describe('two accounts', () => {
     });
     const users = await theirs.get('/users');
     const groups = await theirs.get('/user_groups');
+    const acts = await theirs.get('/audit_events');
     ids = {
       domains: theirTable.domainId,
       branches: theirTable.branchId,
@@ -42,6 +43,7 @@ describe('two accounts', () => {
       exports: exported.id,
       users: users.data[0].id,
       user_groups: groups.data[0].id,
+      audit_events: acts.data[0].id,
     };
   });
 
@@ -63,6 +65,7 @@ describe('two accounts', () => {
     ['GET', 'users', () => undefined],
     ['DELETE', 'users', () => undefined],
     ['GET', 'user_groups', () => undefined],
+    ['GET', 'audit_events', () => undefined],
   ];
 
   it.each(paths)('%s /%s/{id} of another account answers as an unknown id', async (method, resource, body) => {
@@ -134,7 +137,8 @@ describe('two accounts', () => {
   });
 
   it("lists hold only what is one's own", async () => {
-    for (const resource of ['domains', 'branches', 'deployments', 'imports', 'exports', 'users', 'user_groups']) {
+    const lists = ['domains', 'branches', 'deployments', 'imports', 'exports', 'users', 'user_groups', 'audit_events'];
+    for (const resource of lists) {
       const { data } = await ours.get(`/${resource}?per_page=1000`);
       expect(data.map(({ id }: { id: number }) => id)).not.toContain(ids[resource]);
     }

@@ -148,7 +148,10 @@ describe('the OpenAPI document', () => {
       user_group_id: groups.data[0].id,
     });
     await api.delete(`/user_group_assignments/${assignment.id}`);
+    await api.post(`/users/${user.id}/send_invitation`);
     await api.delete(`/users/${user.id}`);
+    const acts = await api.get('/audit_events');
+    await api.get(`/audit_events/${acts.data[0].id}`);
 
     const imported = await api.post('/imports', { branch_id: table.branchId });
     const part = await api.post(`/imports/${imported.id}/tables`, { table_definition_id, pattern: 'incremental' });
