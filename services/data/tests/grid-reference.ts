@@ -1,10 +1,15 @@
-// The grid's semantics once more, as plainly as possible, over rows in memory: what AG Grid's client-side filters do.
+// The grid's semantics once more, as plainly as possible, over rows in memory. AG Grid itself (`ag-grid.ts`) judges most of it;
+// this one knows what its community edition lacks (sets) and where we differ on purpose (docs/how-to/grid.md).
 
 // biome-ignore lint/suspicious/noExplicitAny: rows and models are of any shape here
 type Any = any;
-type Kind = 'text' | 'number' | 'date' | 'instant' | 'boolean';
+/** `moment`: an instant that AG Grid shall see with its time of day. */
+export type Kind = 'text' | 'number' | 'bigint' | 'date' | 'instant' | 'moment' | 'boolean';
 
-export type Model = { filterModel: Record<string, Any>; sortModel: { colId: string; sort: 'asc' | 'desc' }[] };
+export type Model = {
+  filterModel: Record<string, Any>;
+  sortModel: { colId: string; sort: 'asc' | 'desc'; type?: 'default' | 'absolute' }[];
+};
 
 const shown = (value: Any) => (value === null ? null : String(value));
 // PostgreSQL folds sign by sign; JavaScript makes two signs of this one, so that AG Grid would not find İstanbul by "istanbul".
@@ -23,13 +28,15 @@ function matches(value: Any, kind: Kind, filter: Any): boolean {
   if (filter.type === 'notBlank') return !isBlank(value, kind);
   if (filter.filterType === 'text') return matchesText(value, filter);
   if (value === null) return false;
-  return filter.filterType === 'number'
-    ? matchesOrder(value, filter, filter.filter, filter.filterTo)
-    : matchesOrder(String(value).slice(0, 10), filter, filter.dateFrom, filter.dateTo);
+  if (filter.filterType === 'number') return matchesOrder(value, filter, filter.filter, filter.filterTo);
+  if (filter.filterType === 'bigint')
+    return matchesOrder(value, filter, BigInt(filter.filter), BigInt(filter.filterTo));
+  return matchesOrder(value.slice(0, 10), filter, filter.dateFrom.slice(0, 10), filter.dateTo);
 }
 
 function matchesText(value: Any, { type, filter }: Any): boolean {
   if (value === null) return type === 'notEqual' || type === 'notContains';
+  if (filter === '') return false;
   const [x, y] = [lower(value), lower(filter)];
   switch (type) {
     case 'contains':
@@ -77,6 +84,8 @@ function compare(a: Any, b: Any): number {
   return x.length - y.length;
 }
 
+const absolute = (value: Any) => (value === null ? null : value < 0 ? -value : value);
+
 /** The rows that match, in order; ties by svc_sk. */
 export function reference(rows: Any[], kinds: Record<string, Kind>, { filterModel, sortModel }: Model): Any[] {
   return rows
@@ -84,8 +93,9 @@ export function reference(rows: Any[], kinds: Record<string, Kind>, { filterMode
       Object.entries(filterModel).every(([name, filter]) => matches(row[name], kinds[name] as Kind, filter)),
     )
     .toSorted((a, b) => {
-      for (const { colId, sort } of sortModel) {
-        const order = compare(a[colId], b[colId]);
+      for (const { colId, sort, type } of sortModel) {
+        const order =
+          type === 'absolute' ? compare(absolute(a[colId]), absolute(b[colId])) : compare(a[colId], b[colId]);
         if (order !== 0) return sort === 'asc' ? order : -order;
       }
       return a.svc_sk - b.svc_sk;

@@ -1,91 +1,16 @@
-import fc from 'fast-check';
 import { create, type DataNet, deploy, givenData } from './given.ts';
 import { badBodies } from './grid-bad-bodies.ts';
-import { type Model, reference } from './grid-reference.ts';
+import { columns, makeRecords } from './grid-models.ts';
 
 let net: DataNet;
 // biome-ignore lint/suspicious/noExplicitAny: records of any table
 let rows: any[];
 
-const kinds = {
-  id: 'number',
-  name: 'text',
-  note: 'text',
-  amount: 'number',
-  ratio: 'number',
-  share: 'number',
-  day: 'date',
-  at: 'instant',
-  open: 'boolean',
-} as const;
-const texts = [
-  null,
-  '',
-  ' ',
-  'Alpha',
-  'alpha',
-  'ALPHABET',
-  'beta',
-  '100%',
-  'a_b',
-  'a\\b',
-  'É',
-  '\u212alm',
-  'klm',
-  'İ',
-  'i',
-  'é',
-  'ß',
-  '😀',
-  'zeta',
-  "o'hara",
-  '"x"',
-];
-const days = [null, '2024-01-01', '2024-02-29', '2024-03-01', '1999-12-31'];
-const instants = [
-  null,
-  '2024-01-01T00:00:00.000Z',
-  '2024-01-01T23:59:59.999Z',
-  '2024-01-02T00:00:00.000Z',
-  '2024-02-29T12:00:00.500Z',
-];
-const numbers = [null, 0, 1, 2, 3, -1, 10, 0.5, 2.25];
-const pick = <T>(list: readonly T[], i: number) => list[i % list.length] as T;
-
 beforeAll(async () => {
   net = await givenData();
-  await deploy(net, [
-    {
-      id: 1,
-      key: 'things',
-      columns: [
-        { name: 'id', data_type: 'integer', is_primary_key: true },
-        { name: 'name', length: 50 },
-        { name: 'note', data_type: 'text', is_required: false },
-        { name: 'amount', data_type: 'decimal', length: 10, scale: 2 },
-        { name: 'ratio', data_type: 'double' },
-        { name: 'share', data_type: 'real' },
-        { name: 'day', data_type: 'date' },
-        { name: 'at', data_type: 'datetime' },
-        { name: 'open', data_type: 'boolean' },
-      ],
-    },
-  ]);
+  await deploy(net, [{ id: 1, key: 'things', columns }]);
   rows = [];
-  for (let i = 0; i < 150; i += 1)
-    rows.push(
-      await create(net, 1, {
-        id: (i * 7) % 151,
-        name: pick(texts, i * 5 + (i >> 3)),
-        note: pick(texts, i * 3 + 1),
-        amount: pick(numbers, i),
-        ratio: pick(numbers, i * 2 + 1),
-        share: pick([null, 0.1, 0.5, 3], i),
-        day: pick(days, i),
-        at: pick(instants, i + (i >> 2)),
-        open: pick([true, false, null], i),
-      }),
-    );
+  for (const record of makeRecords(150)) rows.push(await create(net, 1, record));
 });
 
 afterAll(() => net.stop());
@@ -93,96 +18,7 @@ afterAll(() => net.stop());
 const grid = (body: Record<string, unknown>) =>
   net.call('POST', '/api/v1/table_data/grid', { table_definition_id: 1, startRow: 0, endRow: 1000, ...body });
 
-const text = fc.record({
-  filterType: fc.constant('text'),
-  type: fc.constantFrom('contains', 'notContains', 'equals', 'notEqual', 'startsWith', 'endsWith', 'blank', 'notBlank'),
-  filter: fc.oneof(
-    fc.constantFrom(...texts.filter((each) => each !== null), 'a', 'ALPHA', '%', '_', '\\', "'"),
-    fc.string({ maxLength: 2 }).filter((each) => !each.includes('\u0000') && each.isWellFormed()),
-  ),
-});
-const number = fc.record({
-  filterType: fc.constant('number'),
-  type: fc.constantFrom(
-    'equals',
-    'notEqual',
-    'lessThan',
-    'lessThanOrEqual',
-    'greaterThan',
-    'greaterThanOrEqual',
-    'inRange',
-    'blank',
-    'notBlank',
-  ),
-  filter: fc.constantFrom(...numbers.filter((each) => each !== null), 2.251, 9007199254740991),
-  filterTo: fc.constantFrom(...numbers.filter((each) => each !== null), 100),
-});
-const date = fc.record({
-  filterType: fc.constant('date'),
-  type: fc.constantFrom('equals', 'notEqual', 'lessThan', 'greaterThan', 'inRange', 'blank', 'notBlank'),
-  dateFrom: fc.constantFrom(...days.filter((each) => each !== null), '2024-01-02'),
-  dateTo: fc.constantFrom(...days.filter((each) => each !== null), '2030-01-01'),
-});
-const setOf = (values: readonly unknown[]) =>
-  fc.record({
-    filterType: fc.constant('set'),
-    values: fc.array(fc.constantFrom(...values.map((each) => (each === null ? null : String(each))), 'ALPHA'), {
-      maxLength: 4,
-    }),
-  });
-const combined = (simple: fc.Arbitrary<{ filterType: string }>) =>
-  fc.oneof(
-    simple,
-    fc.record({
-      filterType: simple.map((each) => each.filterType),
-      operator: fc.constantFrom('AND', 'OR'),
-      conditions: fc.array(simple, { minLength: 1, maxLength: 3 }),
-    }),
-  );
-
-const filterModel = fc.record(
-  {
-    id: combined(number),
-    name: fc.oneof(combined(text), setOf(texts)),
-    note: fc.oneof(combined(text), setOf(texts)),
-    amount: combined(number),
-    ratio: combined(number),
-    share: combined(number),
-    day: fc.oneof(combined(date), combined(text), setOf(days)),
-    at: combined(date),
-    open: fc.oneof(combined(text), setOf([true, false, null])),
-  },
-  { requiredKeys: [] },
-);
-const sortModel = fc.array(
-  fc.record({
-    colId: fc.constantFrom(...Object.keys(kinds), 'svc_sk'),
-    sort: fc.constantFrom('asc' as const, 'desc' as const),
-  }),
-  { maxLength: 4 },
-);
-
 describe('the grid', () => {
-  it('gives for any model the rows that AG Grid would, in its order, and counts them', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.record({ filterModel, sortModel }),
-        fc.integer({ min: 0, max: 30 }),
-        fc.integer({ min: 1, max: 40 }),
-        async (model, start, length) => {
-          const expected = reference(rows, kinds, model as Model);
-          const { status, body } = await grid({ ...model, startRow: start, endRow: start + length });
-          expect(status).toBe(200);
-          expect(body.rowCount).toBe(expected.length);
-          expect(body.rows.map((row: { id: number }) => row.id)).toEqual(
-            expected.slice(start, start + length).map((row) => row.id),
-          );
-        },
-      ),
-      { numRuns: 400 },
-    );
-  });
-
   it('shows rows as they were answered when they were made', async () => {
     const { body } = await grid({ sortModel: [{ colId: 'svc_sk', sort: 'asc' }] });
     expect(body.rows).toEqual(rows);
@@ -258,10 +94,15 @@ describe('the grid', () => {
     expect(timed.body.rowCount).toBe(rows.filter((row) => row.day === '2024-02-29').length);
   });
 
+  it('takes the sorts of AG Grid as it sends them', async () => {
+    const sortModel = [{ sort: 'desc', type: 'default', colId: 'id' }];
+    expect((await grid({ sortModel })).body).toEqual((await grid({ sortModel: [{ colId: 'id', sort: 'desc' }] })).body);
+  });
+
   it('takes hostile text for text', async () => {
     for (const filter of ["'; drop schema b_1 cascade; --", "\\'; select 1 --", '$1', '$$x$$', '%', "' or '1'='1"]) {
       const { status, body } = await grid({ filterModel: { name: { filterType: 'text', type: 'equals', filter } } });
-      expect([status, body.rowCount]).toEqual([200, 0]);
+      expect([status, body.rowCount]).toEqual([200, rows.filter((row) => row.name === filter).length]);
     }
     expect((await grid({})).body.rowCount).toBe(150);
   });

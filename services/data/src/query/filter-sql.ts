@@ -1,5 +1,5 @@
 // Conditions and orders as SQL. Pure; every value is a parameter. The semantics are those of AG Grid's client-side filters
-// (blanks, case, exclusive ranges), which design 3.7 names.
+// (blanks, case, exclusive ranges); docs/how-to/grid.md lists where we differ.
 import type { Bind } from '../values/check.ts';
 import { type Field, systemFields } from './fields.ts';
 import type { CompareOperator, Filter, Sort, Test, TextOperator } from './filter.ts';
@@ -174,11 +174,15 @@ function daySql(field: Field, operator: CompareOperator, day: string, bind: Bind
   }
 }
 
+// The least of the whole numbers has no counterpart in its own type.
+const absoluteSql = ({ sql, type }: Field) => (type.family === 'integer' ? `abs(${sql}::numeric)` : `abs(${sql})`);
+
 /** The order of a page. No value sorts before every value, as in AG Grid; ties break by svc_sk, so pages never overlap. */
 export function orderSql(sorts: Sort[]): string {
-  const terms = sorts.map(({ field, direction }) => {
-    if (!field.nullable) return `${field.sql} ${direction}`;
-    return `${field.sql} ${direction === 'asc' ? 'asc nulls first' : 'desc nulls last'}`;
+  const terms = sorts.map(({ field, direction, absolute }) => {
+    const x = absolute ? absoluteSql(field) : field.sql;
+    if (!field.nullable) return `${x} ${direction}`;
+    return `${x} ${direction === 'asc' ? 'asc nulls first' : 'desc nulls last'}`;
   });
   const last = systemFields[0] as Field;
   return sorts.some((sort) => sort.field.name === last.name)

@@ -31,7 +31,8 @@ export type Test =
 
 export type Filter = { field: Field; test: Test } | { all: Filter[] } | { any: Filter[] };
 
-export type Sort = { field: Field; direction: 'asc' | 'desc' };
+/** `absolute`: numbers by their distance from zero. */
+export type Sort = { field: Field; direction: 'asc' | 'desc'; absolute?: true };
 
 /** Which rows, in which order, from where to where. */
 export type PagePlan = { filter: Filter; sorts: Sort[]; offset: number; limit: number; includeDeleted: boolean };

@@ -69,6 +69,8 @@ const compareOperators = new Set<CompareOperator>([
   'greaterThan',
   'greaterThanOrEqual',
 ]);
+// `bigint` is AG Grid's filter for whole numbers that JavaScript can't hold; here every number is exact.
+const filterTypes = new Set(['text', 'number', 'bigint', 'date'] as const);
 const numberFamilies = new Set(['integer', 'decimal', 'real', 'double']);
 const dateFamilies = new Set(['date', 'instant']);
 const nothing: Filter = { all: [] };
@@ -113,12 +115,19 @@ class GridReader {
 
   private readSort(item: unknown): Sort[] {
     if (!isBag(item)) return this.failWith('Each item of sortModel must be an object {colId, sort}.', []);
-    const unknown = Object.keys(item).find((key) => key !== 'colId' && key !== 'sort');
+    const unknown = Object.keys(item).find((key) => key !== 'colId' && key !== 'sort' && key !== 'type');
     if (unknown !== undefined) this.problem(`sortModel: ${show(unknown)} is not a known property.`);
     if (typeof item.colId !== 'string') return this.failWith('sortModel: colId must be a column name.', []);
     const field = this.findField('sortModel', item.colId);
-    if (item.sort !== 'asc' && item.sort !== 'desc') return this.failWith('sortModel: sort must be asc or desc.', []);
-    return field ? [{ field, direction: item.sort }] : [];
+    const { sort: direction, type = 'default' } = item;
+    if (direction !== 'asc' && direction !== 'desc') return this.failWith('sortModel: sort must be asc or desc.', []);
+    if (type !== 'default' && type !== 'absolute')
+      return this.failWith('sortModel: type must be default or absolute.', []);
+    if (!field) return [];
+    if (type === 'default') return [{ field, direction }];
+    if (!numberFamilies.has(field.type.family))
+      return this.failWith(`sortModel: ${field.name} is not numeric, so it has no absolute order.`, []);
+    return [{ field, direction, absolute: true }];
   }
 
   private findField(where: string, name: string): Field | undefined {
@@ -171,15 +180,15 @@ class GridReader {
     const { family } = field.type;
     const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
     if (filterType === 'set') return this.readSet(field, model);
-    if (filterType !== 'text' && filterType !== 'number' && filterType !== 'date')
-      return fail('filterType must be text, number, date or set.');
-    if (filterType === 'number' && !numberFamilies.has(family)) return fail('a number filter needs a numeric column.');
+    if (!isOneOf(filterTypes, filterType)) return fail('filterType must be text, number, bigint, date or set.');
+    const isNumber = filterType === 'number' || filterType === 'bigint';
+    if (isNumber && !numberFamilies.has(family)) return fail(`a ${filterType} filter needs a numeric column.`);
     if (filterType === 'date' && !dateFamilies.has(family))
       return fail('a date filter needs a date or datetime column.');
     const { type } = model;
     if (type === 'blank' || type === 'notBlank') return { kind: 'blank', negated: type === 'notBlank' };
     if (filterType === 'text') return this.readText(field, type, model.filter);
-    if (filterType === 'number') return this.readNumber(field, type, model);
+    if (isNumber) return this.readNumber(field, type, model);
     return this.readDay(field, type, model);
   }
 
@@ -187,6 +196,7 @@ class GridReader {
     const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
     if (!isOneOf(textOperators, type)) return fail(`${show(type)} is not an operator of a text filter.`);
     if (typeof value !== 'string') return fail('filter must be text.');
+    if (value === '') return noText(type);
     return { kind: 'text', operator: type, value };
   }
 
@@ -220,6 +230,12 @@ class GridReader {
     return { kind: 'set', values: texts, blanks: texts.length < values.length };
   }
 }
+
+// To AG Grid an empty text is no text at all: nothing is like it, and only a row without a value is unlike it.
+const noText = (operator: TextOperator): Test =>
+  operator === 'notEqual' || operator === 'notContains'
+    ? { kind: 'null', negated: false }
+    : { kind: 'set', values: [], blanks: false };
 
 function isOneOf<T extends string>(set: ReadonlySet<T>, value: unknown): value is T {
   return typeof value === 'string' && (set as ReadonlySet<string>).has(value);

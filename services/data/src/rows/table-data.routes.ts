@@ -79,15 +79,23 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/grid',
       tag,
       summary: 'Query rows with filters, sorts and a window',
-      description: 'The request model of AG Grid. `rowCount` is the exact number of matches; `endRow` is exclusive.',
+      description:
+        'The request model of AG Grid, with the meaning of its client-side filters and sorts (docs/how-to/grid.md). `rowCount` is the exact number of matches; `endRow` is exclusive.',
       body: {
         table_definition_id: idSchema.optional(),
         table_definition_key: keySchema.optional(),
         branch_id: idSchema.optional(),
         startRow: z.int().min(0).max(limits.int4),
         endRow: z.int().min(0).max(limits.int4),
-        filterModel: z.unknown().optional().meta({ type: 'object', description: 'Column name to filter.' }),
-        sortModel: z.unknown().optional().meta({ type: 'array', description: 'Items {colId, sort}.' }),
+        filterModel: z.unknown().optional().meta({
+          type: 'object',
+          description:
+            'Column name to filter {filterType: text | number | bigint | date | set, type, filter, filterTo, dateFrom, dateTo, values}, or several on one column {operator: AND | OR, conditions}.',
+        }),
+        sortModel: z.unknown().optional().meta({
+          type: 'array',
+          description: 'Items {colId, sort: asc | desc, type: default | absolute}.',
+        }),
         include_deleted: z.boolean().optional(),
       },
       response: z.object({ rows: z.array(row), rowCount: z.int() }),
