@@ -68,8 +68,8 @@ export type FakeIdentity = {
   keyFetches(): number;
   /** Makes an access token; claims given replace those of a good one, `undefined` takes one away. */
   token(claims?: JWTPayload, header?: Record<string, unknown>): Promise<string>;
-  /** Puts another signing key in place of the present one, which goes away. */
-  rotate(): Promise<void>;
+  /** Puts another signing key in place of the present one, which goes away unless it is kept with all before it. */
+  rotate(options?: { keep?: boolean }): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -79,10 +79,11 @@ export async function givenIdentity(keys: TestKeys, services: FakeServices): Pro
   let fetches = 0;
   let number = 0;
   let signing = await signingKey('key-0');
+  let published = [signing.publicJwk];
   const server = createServer((req, res) => {
     if (req.url !== '/.well-known/jwks.json') return services.take(req, res);
     fetches += 1;
-    res.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [signing.publicJwk] }));
+    res.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: published }));
   });
   const rpc = await startRpc('identity', keys, { ListRevocations: async () => ({ revocations }) });
   return {
@@ -90,9 +91,10 @@ export async function givenIdentity(keys: TestKeys, services: FakeServices): Pro
     rpc: rpc.address,
     revocations,
     keyFetches: () => fetches,
-    rotate: async () => {
+    rotate: async ({ keep = false } = {}) => {
       number += 1;
       signing = await signingKey(`key-${number}`);
+      published = [...(keep ? published : []), signing.publicJwk];
     },
     token: (claims = {}, header = {}) => {
       const now = Math.floor(Date.now() / 1000);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createBus } from '@almanac/service-kit/bus/bus';
 import { createLogger } from '@almanac/service-kit/logger';
 import { eventually } from '@almanac/testkit/eventually';
@@ -74,6 +75,16 @@ describe('a token that does not hold', () => {
     const token = await identity.token();
     const answer = await fetch(`${gateway.url}/api/v1/domains?access_token=${token}`);
     await expectRefused(answer, 'Tenant context not set');
+  });
+
+  it('is not looked for in a body', async () => {
+    const form = new URLSearchParams({ access_token: await identity.token() });
+    const answer = await fetch(`${gateway.url}/api/v1/domains`, { method: 'POST', body: form });
+    await expectRefused(answer, 'Tenant context not set');
+  });
+
+  it('is refused when it is a refresh token, a code or a client secret', async () => {
+    await expectRefused(await get(randomBytes(32).toString('base64url')), 'Invalid token');
   });
 
   it.each(['x', 'a.b.c', 'a.b', '..', 'a.b.c.d.e', 'é.b.c'.normalize()])('is refused: %s', async (text) => {

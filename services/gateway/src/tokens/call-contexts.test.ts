@@ -1,0 +1,42 @@
+import { contextFor, recallContext } from './call-contexts.ts';
+import { limitToken, readClaims } from './token.ts';
+
+const given = () => {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { jti: 'j', client_id: 'c', account_id: 1, scope: 'api', iat: now, exp: now + 60 };
+  return readClaims(claims);
+};
+
+describe('contextFor', () => {
+  it('signs once for many calls, and again for other abilities of the account', async () => {
+    const token = given();
+    let signed = 0;
+    const sign = async () => `context ${++signed}`;
+    expect(await contextFor(token, true, sign)).toBe('context 1');
+    expect(await contextFor(token, true, sign)).toBe('context 1');
+    expect(await contextFor(token, false, sign)).toBe('context 2');
+  });
+
+  it('is not used again when the token was narrowed while it was being signed', async () => {
+    const token = given();
+    let finish = (_text: string) => {};
+    const signing = contextFor(token, true, ({ scopes }) => {
+      expect(scopes).toEqual(['api']);
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    });
+    limitToken(token, ['api:read']);
+    finish('too much');
+    expect(await signing).toBe('too much'); // for the call that came before the word; none after it
+    expect(recallContext(token, true)).toBeUndefined();
+    expect(await contextFor(token, true, async ({ scopes }) => scopes.join())).toBe('api:read');
+  });
+
+  it('is kept when a word about the application leaves the token as it was', async () => {
+    const token = given();
+    await contextFor(token, true, async () => 'kept');
+    limitToken(token, ['api']);
+    expect(recallContext(token, true)).toBe('kept');
+  });
+});

@@ -1,0 +1,147 @@
+// Tokens may do what they were issued with and their application may do now, on every gateway that heard of it.
+import { type Bus, createBus } from '@almanac/service-kit/bus/bus';
+import { contextHeader } from '@almanac/service-kit/call-context';
+import { createLogger } from '@almanac/service-kit/logger';
+import { eventually } from '@almanac/testkit/eventually';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { decodeJwt } from 'jose';
+import {
+  callWith,
+  type FakeBilling,
+  type FakeIdentity,
+  type FakeServices,
+  givenBilling,
+  givenGateway,
+  givenIdentity,
+  givenServices,
+  type TestGateway,
+} from './given.ts';
+
+let keys: TestKeys;
+let database: TestDatabase;
+let identity: FakeIdentity;
+let billing: FakeBilling;
+let services: FakeServices;
+let gateway: TestGateway;
+let bus: Bus;
+
+const start = () =>
+  givenGateway({ keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url });
+
+beforeAll(async () => {
+  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
+  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
+  gateway = await start();
+  const logger = createLogger('identity', 'silent');
+  bus = createBus(database.url, { service: 'identity', instance: 'identity-test', logger });
+  await bus.start();
+});
+afterAll(async () => {
+  await bus?.stop();
+  await gateway?.stop();
+  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
+  await database?.drop();
+});
+
+let words = 0;
+
+/** What identity says when an application may do something else; the later word is the one with the higher number. */
+function word(clientId: string, scope: string, number = ++words): Record<string, string> {
+  return {
+    kind: 'application_scope',
+    subject: clientId,
+    scope,
+    issued_before: new Date(Date.now() + number * 1_000).toISOString(),
+    expires_at: new Date(Date.now() + 7_800_000).toISOString(),
+    reason: 'scopes_changed',
+  };
+}
+
+const say = (payload: Record<string, string>) =>
+  bus.publish([
+    {
+      v: 1,
+      id: crypto.randomUUID(),
+      type: 'identity.token.revoked',
+      occurred_at: new Date().toISOString(),
+      payload: { ...payload, account_id: 1 },
+    },
+  ]);
+
+const calls = {
+  'api:read': ['GET', '/api/v1/branches'],
+  'api:write': ['POST', '/api/v1/branches'],
+  'api:delete': ['DELETE', '/api/v1/branches/7'],
+  'api:admin': ['GET', '/api/v1/users'],
+} as const;
+
+/** The scopes a token has left, by what is let through. */
+async function mayDo(token: string, at = gateway): Promise<string[]> {
+  const left: string[] = [];
+  for (const [scope, [method, path]] of Object.entries(calls)) {
+    const answer = await callWith(at, token, method, path);
+    const message = `Insufficient scope. Required: ${scope}`;
+    if (answer.status === 200) left.push(scope);
+    else expect([answer.status, await answer.json()]).toEqual([403, { error: message, errors: [message] }]);
+  }
+  return left;
+}
+
+it.each([
+  ['api', 'api:read api:write', ['api:read', 'api:write']],
+  ['api:read api:delete', 'api:delete api:admin', ['api:delete']],
+  ['api:read', 'api', ['api:read']],
+  ['api:write', 'api:read', []],
+])('a token of %j may, when its application has %j, do %j', async (granted, has, left) => {
+  const client_id = `client-${granted}-${has}`;
+  const token = await identity.token({ client_id, scope: granted });
+  const other = await identity.token({ scope: granted });
+  const before = await mayDo(token);
+  await say(word(client_id, has));
+  await eventually(async () => expect(await mayDo(token)).toEqual(left));
+  expect(
+    await mayDo(await identity.token({ client_id, scope: granted, iat: Math.floor(Date.now() / 1000) + 60 })),
+  ).toEqual(left);
+  expect(await mayDo(other)).toEqual(before);
+  await say(word(client_id, 'api'));
+  await eventually(async () => expect(await mayDo(token)).toEqual(before));
+});
+
+it('the context of a call never says more than the token may do, though one was signed before', async () => {
+  const token = await identity.token({ client_id: 'cached', scope: 'api' });
+  const contextScopes = async () => {
+    expect((await callWith(gateway, token, 'GET', '/api/v1/branches')).status).toBe(200);
+    return decodeJwt(String(services.reached.at(-1)?.headers[contextHeader])).scopes;
+  };
+  expect(await contextScopes()).toEqual(['api']);
+  await say(word('cached', 'api:read api:write'));
+  await eventually(async () => expect(await contextScopes()).toEqual(['api:read', 'api:write']));
+  await say(word('cached', 'api:read'));
+  await eventually(async () => expect(await contextScopes()).toEqual(['api:read']));
+  await say(word('cached', 'api'));
+  await eventually(async () => expect(await contextScopes()).toEqual(['api']));
+});
+
+it('words that come late change nothing, wherever they were heard', async () => {
+  const token = await identity.token({ client_id: 'shuffled', scope: 'api' });
+  const [first, second, last] = ['api:admin', 'api:delete', 'api:read'].map((scope) => word('shuffled', scope));
+  for (const each of [second, last, first, second]) await say(each as Record<string, string>);
+  const done = await identity.token({ jti: 'afterwards' });
+  await say({ ...word('', ''), kind: 'token', subject: 'afterwards' });
+  await eventually(async () => expect((await callWith(gateway, done, 'GET', '/api/v1/branches')).status).toBe(401));
+  expect(await mayDo(token)).toEqual(['api:read']);
+});
+
+it('a gateway that starts later knows it from the first call on', async () => {
+  const token = await identity.token({ client_id: 'narrow', scope: 'api' });
+  identity.revocations.push(word('narrow', 'api:write'));
+  const late = await start();
+  try {
+    expect(await mayDo(token, late)).toEqual(['api:write']);
+    await say(word('narrow', 'api:write api:admin'));
+    await eventually(async () => expect(await mayDo(token, late)).toEqual(['api:write', 'api:admin']));
+  } finally {
+    await late.stop();
+  }
+});
