@@ -1,34 +1,24 @@
 // kill -9 of any one process while the main job runs: the supervisor starts it again and the job completes.
 import { givenAccount } from '@almanac/testkit/builders';
-import {
-  type RunningSystem,
-  readProcesses,
-  readReady,
-  startSystem,
-  systemHome,
-  systemHomeName,
-} from '@almanac/testkit/system';
+import { givenLocalSystem, type LocalSystem, readProcesses, readReady, systemHome } from '@almanac/testkit/system';
 import { type Progress, steps } from './main-job.ts';
 
 const patienceMs = 60_000;
 const impatientFetch = globalThis.fetch;
 
 describe('a process that is killed during the main job', () => {
-  let started: RunningSystem | undefined;
+  let system: LocalSystem;
 
   beforeAll(async () => {
     globalThis.fetch = patientFetch;
-    if (process.env[systemHomeName]) return;
-    started = await startSystem(); // the system under test runs elsewhere; this one may be broken
-    process.env.ALMANAC_BASE_URL = started.baseUrl;
-    process.env[systemHomeName] = started.home;
+    system = await givenLocalSystem();
   });
 
   beforeEach(() => until('everything is up', isEverythingUp));
 
   afterAll(async () => {
     globalThis.fetch = impatientFetch;
-    await started?.stop();
+    await system?.stop();
   });
 
   // Each is killed before steps that need it, and while imports work in the background; never while a call is under way,

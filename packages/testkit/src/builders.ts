@@ -34,9 +34,10 @@ type Created = { account_id: number; admin: Person; application: Application };
 export async function givenAccount({
   plan = 'business' as Plan,
   allowance = undefined as number | undefined,
+  name = `Account ${unique()}`,
+  email = `admin-${unique()}@example.com`,
 } = {}): Promise<Account> {
-  const words = ['accounts', 'create', '--name', `Account ${unique()}`, '--plan', plan];
-  const email = `admin-${unique()}@example.com`;
+  const words = ['accounts', 'create', '--name', name, '--plan', plan];
   const made = await admin<Created>([
     ...words,
     '--admin-email',

@@ -1,6 +1,7 @@
 // Before the first test of the whole system: starts one here on free ports, unless ALMANAC_BASE_URL names one that runs. With
 // ALMANAC_TEST_CLUSTERS=2 the rows of new accounts are on a second PostgreSQL.
 import { type Cluster, startPostgres } from './postgres.ts';
+import { secondClusterName } from './stored-state.ts';
 import { type RunningSystem, startSystem, systemHomeName } from './system.ts';
 
 /** Where the teardown finds what the setup started; both run in the same process. */
@@ -16,5 +17,6 @@ export default async function setup(): Promise<void> {
 
 async function secondCluster(): Promise<Record<string, string>> {
   holder.almanacTestCluster = await startPostgres();
+  process.env[secondClusterName] = holder.almanacTestCluster.url;
   return { DATA_DATABASE_URLS: `north=${holder.almanacTestCluster.url}`, DATA_NEW_ACCOUNTS_ON: 'north' };
 }

@@ -116,6 +116,27 @@ export function systemHome(): string {
   return home;
 }
 
+/** A system whose processes and folders are within reach. */
+export type LocalSystem = { home: string; stop(): Promise<void> };
+
+/**
+ * The system under test, when it was started here; else one of its own, which the rest of this test file then tests: what breaks
+ * processes or looks into databases can't do it to one that runs elsewhere.
+ */
+export async function givenLocalSystem(): Promise<LocalSystem> {
+  const home = process.env[systemHomeName];
+  if (home) return { home, stop: async () => {} };
+  const started = await startSystem();
+  process.env.ALMANAC_BASE_URL = started.baseUrl;
+  process.env[systemHomeName] = started.home;
+  return {
+    home: started.home,
+    stop: async () => {
+      await started.stop();
+    },
+  };
+}
+
 export type CommandResult = { code: number; stdout: string; stderr: string };
 
 /** Runs an operators' command against the system under test (or the one in `home`). */

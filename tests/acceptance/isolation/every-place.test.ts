@@ -1,0 +1,154 @@
+// Whatever identifier of another account stands wherever one can stand, the answer is the one to an identifier that nobody ever
+// had, and nothing changes. Made from docs/openapi.json: a new endpoint is tried as soon as it is there.
+import type { Api } from '@almanac/api-client/api';
+import { openStores, type StoredState, type Stores } from '@almanac/testkit/stored-state';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import { findPlaces, type Operation, placeName, readOperations } from './operations.ts';
+import { kindsAt, unusedDeclarations, withoutBranching } from './places.ts';
+import { ask, type Choice, type Form, forms, makeRequest, type Told } from './requests.ts';
+import { type Try, triesOf } from './tries.ts';
+import { givenSmallAccount, givenTwins, never, type Side, settle, type Twin } from './twins.ts';
+
+const operations = readOperations();
+const places = operations.flatMap(findPlaces);
+
+const withTries = operations
+  .map((operation) => ({ operation, name: operation.name, tries: triesOf(operation) }))
+  .filter(({ tries }) => tries.length > 0);
+
+describe('every place of the OpenAPI document where an identifier stands', () => {
+  it('is declared with what it names', () => {
+    const undeclared = places.filter((place) => kindsAt(place) === undefined);
+    expect(undeclared.map((place) => `${place.operation.name}: ${placeName(place)}`)).toEqual([]);
+  });
+
+  it('is still there when it is declared', () => {
+    expect(unusedDeclarations(places)).toEqual([]);
+  });
+});
+
+describe('an identifier of another account', () => {
+  let system: LocalSystem;
+  let stores: Stores;
+  let victim: Twin;
+  let attacker: Twin;
+  let small: Side;
+  const before = new Map<number, StoredState>();
+
+  beforeAll(async () => {
+    system = await givenLocalSystem();
+    stores = await openStores(system.home);
+    [victim, attacker] = await givenTwins();
+    small = await givenSmallAccount(victim.shared.name);
+    await settle(stores, [victim, attacker, small]);
+    for (const { account } of [victim, attacker]) before.set(account.id, await stores.stateOf(account.id));
+  });
+
+  afterAll(async () => {
+    await stores?.close();
+    await system?.stop();
+  });
+
+  // A change is told once, by the test that made it.
+  const expectUnchanged = async ({ account }: Side, leftOut = /^$/) => {
+    const [was, is] = [before.get(account.id) as StoredState, await stores.stateOf(account.id)];
+    before.set(account.id, is);
+    const seen = (state: StoredState) =>
+      Object.fromEntries(Object.entries(state).filter(([name]) => !leftOut.test(name)));
+    expect(seen(is)).toEqual(seen(was));
+  };
+
+  const refused = async (side: Side, caller: Api, { operation, choose }: Try, form: Form) => {
+    const [theirs, nobodys] = [victim.owned, never].map((whose) => choose(whose, side.owned)) as [Choice[], Choice[]];
+    const answer = await ask(caller, makeRequest(operation, theirs, side.owned, form));
+    const toNobodys = await ask(caller, makeRequest(operation, nobodys, side.owned, form));
+    expect(withoutGiven(answer, theirs)).toEqual(withoutGiven(toNobodys, nobodys));
+    expect(answer.text).not.toContain(victim.mark);
+    return answer;
+  };
+
+  describe.each(withTries)('$name', ({ operation, tries }) => {
+    afterEach(async () => {
+      await expectUnchanged(victim);
+      await expectUnchanged(attacker, /^billing\.|^identity\.audit_event/); // its own calls count, and refusals are noted
+    });
+
+    it.each(tries)('$name', async (tried) => {
+      const side = withoutBranching.has(operation.name) ? small : attacker;
+      const choices = tried.choose(victim.owned, side.owned);
+      for (const form of choices.some(isNested) ? forms : forms.slice(0, 1)) {
+        expectedOf(operation, choices)(await refused(side, side.user, tried, form));
+        const toMachine = await refused(side, side.machine, tried, form);
+        if (operation.needsUser) expect(toMachine.status).toBe(401);
+        else expectedOf(operation, choices)(toMachine);
+      }
+    });
+  });
+
+  it('is not charged for any of this', async () => {
+    const { data } = await attacker.user.get('/usage?per_page=1000'); // books first what was called until now
+    expect(data.reduce((sum: number, { calls }: { calls: number }) => sum + calls, 0)).toBeGreaterThan(
+      withTries.length,
+    );
+    await expectUnchanged(victim);
+  });
+
+  // Otherwise a request that is refused for another reason would pass all of the above.
+  describe('is refused for being another account’s: one’s own is answered otherwise', () => {
+    const endings = /^DELETE|\/(remove|complete|upload_complete|delete_records|regenerate_secret)$/;
+    // What ends something comes last, and what lies inside of something else before it.
+    const rank = ({ name, operation }: { name: string; operation: Operation }) =>
+      endings.test(name) ? 1 / operation.path.length : 0;
+    const inOrder = [...withTries].sort((a, b) => rank(a) - rank(b));
+
+    it.each(inOrder)('$name', async ({ operation, name, tries }) => {
+      const side = withoutBranching.has(name) ? small : attacker;
+      for (const tried of endings.test(name) ? tries.slice(0, 1) : tries) {
+        if (withoutOwn.has(`${name} ${tried.name}`)) continue;
+        const [own, nobodys] = [side.owned, never].map((whose) => tried.choose(whose, side.owned)) as [
+          Choice[],
+          Choice[],
+        ];
+        const toNobodys = await ask(side.user, makeRequest(operation, nobodys, side.owned));
+        const answer = await ask(side.user, makeRequest(operation, own, side.owned));
+        const isUnknownField = answer.status === 400 && own.every(({ place }) => place.where === 'filter');
+        if (!isUnknownField)
+          expect({ tried: tried.name, ...withoutGiven(answer, own) }).not.toEqual({
+            tried: tried.name,
+            ...withoutGiven(toNobodys, nobodys),
+          });
+      }
+    });
+  });
+});
+
+/** A new table has no column yet that it could show. */
+const withoutOwn = new Set([
+  'POST /table_definitions body table_definition.lookup_display_column_id (column definition)',
+  'POST /table_definitions all places at once',
+]);
+
+const isNested = ({ place }: Choice) => place.where === 'body' && place.steps.length > 1;
+
+/** The answer, but for the request's own identifiers where an error repeats them. */
+function withoutGiven({ status, text, headers }: Told, choices: Choice[]) {
+  if (status < 400) return { status, headers, text };
+  const given = choices.flatMap(({ values }) => values.map(String));
+  const named = given.map((value) => value.replace(/[^\w-]/g, '\\$&')).join('|');
+  return { status, headers, text: text.replace(new RegExp(`\\b(${named})\\b`, 'g'), '<given>') };
+}
+
+/**
+ * What an identifier that nobody has is answered: parameters that name something are looked up (404), attributes are checked
+ * (422), a list filtered by it is empty.
+ */
+function expectedOf(operation: Operation, choices: Choice[]): (answer: Told) => void {
+  const isFilter = choices.every(({ place: { where } }) => where === 'filter' || where === 'query');
+  if (operation.item && isFilter)
+    return ({ status, text }) => {
+      if (status !== 404 && !(status === 400 && choices.some(({ place }) => place.where === 'filter')))
+        expect({ status, ...JSON.parse(text) }).toMatchObject({ status: 200, data: [], meta: { total_count: 0 } });
+    };
+  const expected = choices.every(isNested) ? 422 : 404;
+  return ({ status, text }) => expect({ status, text }).toMatchObject({ status: expected });
+}

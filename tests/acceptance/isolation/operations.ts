@@ -1,0 +1,105 @@
+// The operations of docs/openapi.json, and every place in their requests and lists where an identifier stands.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+export type Schema = {
+  type?: string | string[];
+  format?: string;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  minimum?: number;
+  minItems?: number;
+};
+
+export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Schema };
+
+export type Operation = {
+  /** `PATCH /domains/{id}`, as the contract writes it. */
+  name: string;
+  method: string;
+  path: string;
+  needsUser: boolean;
+  parameters: Parameter[];
+  body?: Schema;
+  /** Sends a file instead of JSON. */
+  takesFile: boolean;
+  /** What the list's items look like; absent when the operation is no list. */
+  item?: Schema;
+};
+
+export type Place = {
+  operation: Operation;
+  where: 'path' | 'query' | 'header' | 'body' | 'filter';
+  name: string;
+  /** In a body: the properties on the way, `[]` for the elements of an array. */
+  steps: string[];
+};
+
+/** How a failed test names the place. */
+export const placeName = ({ where, name, steps }: Place) => `${where} ${steps.length > 0 ? steps.join('.') : name}`;
+
+type Documented = {
+  parameters?: Parameter[];
+  'x-user-context'?: boolean;
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: { 'application/json': { schema: Schema } } }>;
+};
+
+const file = resolve(import.meta.dirname, '../../../docs/openapi.json');
+
+/** All operations of the document. */
+export function readOperations(): Operation[] {
+  const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, Record<string, Documented>> };
+  return Object.entries(paths).flatMap(([address, operations]) =>
+    Object.entries(operations).map(([verb, documented]) => describe(address.replace('/api/v1', ''), verb, documented)),
+  );
+}
+
+function describe(path: string, verb: string, documented: Documented): Operation {
+  const method = verb.toUpperCase();
+  const content = documented.requestBody?.content ?? {};
+  const parameters = documented.parameters ?? [];
+  const item = documented.responses['200']?.content?.['application/json'].schema.properties?.data?.items;
+  const isList = method === 'GET' && parameters.some(({ name }) => name === 'page');
+  return {
+    name: `${method} ${path}`,
+    method,
+    path,
+    needsUser: documented['x-user-context'] === true,
+    parameters,
+    ...(content['application/json'] ? { body: content['application/json'].schema } : {}),
+    takesFile: 'application/octet-stream' in content,
+    ...(isList ? { item: item ?? {} } : {}),
+  };
+}
+
+// Every variable part of a path is an identifier, and whatever is called like one elsewhere; flags such as is_primary_key aren't.
+const identifierName = /(^|[_-])(ids?|uuid|key|code)$/i;
+const isIdentifier = (name: string, schema: Schema) => identifierName.test(name) && schema.type !== 'boolean';
+
+/** Every place of the operation where an identifier stands, fields that its list may be filtered by (`q`) included. */
+export function findPlaces(operation: Operation): Place[] {
+  const parameters = operation.parameters
+    .filter(({ name, in: where, schema }) => where === 'path' || isIdentifier(name, schema))
+    .map(({ name, in: where }): Place => ({ operation, where, name, steps: [] }));
+  const inBody = operation.body ? placesInBody(operation, operation.body, []) : [];
+  const filters = Object.entries(operation.item?.properties ?? {})
+    .filter(([name, schema]) => isIdentifier(name, schema))
+    .map(([name]): Place => ({ operation, where: 'filter', name, steps: [] }));
+  return [...parameters, ...inBody, ...filters];
+}
+
+function placesInBody(operation: Operation, schema: Schema, steps: string[]): Place[] {
+  const found: Place[] = [];
+  for (const choice of schema.anyOf ?? []) found.push(...placesInBody(operation, choice, steps));
+  if (schema.items) found.push(...placesInBody(operation, schema.items, [...steps, '[]']));
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+    const here = [...steps, name];
+    if (isIdentifier(name, inner)) found.push({ operation, where: 'body', name, steps: here });
+    else found.push(...placesInBody(operation, inner, here));
+  }
+  return found;
+}

@@ -1,0 +1,120 @@
+// What the identifier at each place names. A place that isn't declared here fails its test, so that no endpoint is forgotten.
+import type { Place } from './operations.ts';
+
+/** What both accounts own (twins.ts); equal wherever two accounts may use the same name, key or code. */
+export type Kind =
+  | 'domain'
+  | 'branch'
+  | 'main branch'
+  | 'table definition'
+  | 'table definition uuid'
+  | 'table definition key'
+  | 'key of both'
+  | 'column definition'
+  | 'row'
+  | 'deployment'
+  | 'import'
+  | 'import table'
+  | 'import mapping'
+  | 'export'
+  | 'correlation code'
+  | 'user'
+  | 'acting user'
+  | 'user group'
+  | 'user group assignment'
+  | 'permission'
+  | 'application'
+  | 'acting application'
+  | 'client id'
+  | 'secret'
+  | 'audit event'
+  | 'request id';
+
+/** By the segment before it. */
+const inPaths: Record<string, Kind[]> = {
+  audit_events: ['audit event'],
+  branches: ['branch', 'main branch'],
+  column_definitions: ['column definition'],
+  deployed_table_definitions: ['table definition'],
+  deployments: ['deployment'],
+  domains: ['domain'],
+  exports: ['export'],
+  import_mappings: ['import mapping'],
+  imports: ['import'],
+  oauth_applications: ['application'],
+  secrets: ['secret'],
+  table_data: ['row'],
+  table_definitions: ['table definition', 'table definition uuid', 'table definition key'],
+  tables: ['import table'],
+  user_group_assignments: ['user group assignment'],
+  user_groups: ['user group'],
+  users: ['user'],
+};
+
+/** The ids of lists whose items can't be asked for one by one. */
+const onlyInLists: Record<string, Kind> = { permissions: 'permission' };
+
+/** In queries, bodies, and the fields that `q` may name. */
+const byName: Record<string, Kind> = {
+  application_id: 'acting application',
+  branch_id: 'main branch',
+  client_id: 'client id',
+  cloned_from_id: 'table definition',
+  correlation_code: 'correlation code',
+  domain_id: 'domain',
+  foreign_key_table_id: 'table definition',
+  ids: 'row',
+  import_mapping_id: 'import mapping',
+  key: 'table definition key',
+  lookup_display_column_id: 'column definition',
+  owner_id: 'acting user',
+  parent_branch_id: 'main branch',
+  request_id: 'request id',
+  resource_id: 'domain', // beside `resource_type: domain`
+  table_definition_id: 'table definition',
+  table_definition_ids: 'table definition',
+  table_definition_key: 'table definition key',
+  target_branch_id: 'branch',
+  user_group_id: 'user group',
+  user_id: 'user',
+  uuid: 'table definition uuid',
+};
+
+/** Looked up nowhere: a caller's own words, which two accounts may choose alike. */
+const labels = new Set(['header Idempotency-Key', 'body correlation_code']);
+
+const segmentBefore = ({ operation, name }: Place) =>
+  operation.path.split('/').at(operation.path.split('/').indexOf(`{${name}}`) - 1) as string;
+
+/** What may stand at the place; nothing for a label; undefined when nobody has said it. */
+export function kindsAt(place: Place): Kind[] | undefined {
+  const { where, name, operation } = place;
+  if (labels.has(`${where} ${name}`)) return [];
+  if (where === 'path') return inPaths[segmentBefore(place)];
+  const list = operation.path.split('/').at(-1) as string;
+  const named = list === 'audit_events' && name === 'user_id' ? 'acting user' : byName[name];
+  const kind = where === 'filter' && name === 'id' ? (inPaths[list]?.[0] ?? onlyInLists[list]) : named;
+  return kind && [kind];
+}
+
+/** What is declared above and stands nowhere any more. */
+export function unusedDeclarations(places: Place[]): string[] {
+  const segments = new Set(places.filter(({ where }) => where === 'path').map(segmentBefore));
+  const names = new Set(places.map(({ name }) => name));
+  return [
+    ...Object.keys(inPaths).filter((segment) => !segments.has(segment)),
+    ...Object.keys(byName).filter((name) => !names.has(name)),
+  ];
+}
+
+/** What has to stand beside a place for it to mean anything: a key is one on a branch, and a branch beside a key names a table. */
+export function companionsOf({ operation: { path }, where, name }: Place, kind: Kind): Record<string, Kind> {
+  if (where === 'path' && kind === 'table definition key') return { branch_id: 'main branch' };
+  if (name === 'branch_id' && path.startsWith('/table_definitions/{id}')) return { id: 'key of both' };
+  if (name === 'branch_id' && path.startsWith('/table_data')) return { table_definition_key: 'key of both' };
+  if (name === 'table_definition_key' && path.startsWith('/table_data')) return { branch_id: 'main branch' };
+  return {};
+}
+
+/** Refused on plans with branching before anything is looked up; an account without tries them instead. */
+export const withoutBranching = new Set(['POST /table_definitions/{id}/deploy']);

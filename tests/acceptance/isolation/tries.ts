@@ -1,0 +1,38 @@
+// The ways in which a call of an operation can name what belongs to somebody else.
+import { findPlaces, type Operation, type Place, placeName } from './operations.ts';
+import { type Kind, kindsAt } from './places.ts';
+import type { Choice } from './requests.ts';
+import type { Owned } from './twins.ts';
+
+/** One way to name something of another account in a call. */
+export type Try = { name: string; operation: Operation; choose(whose: Owned, own: Owned): Choice[] };
+
+/** Every place by itself, lists mixed with identifiers of one's own, and all places together. */
+export function triesOf(operation: Operation): Try[] {
+  const own = findPlaces(operation).filter((place) => kindsAt(place)?.length);
+  const single = own.flatMap((place) =>
+    (kindsAt(place) as Kind[]).flatMap((kind): Try[] => {
+      const name = `${placeName(place)} (${kind})`;
+      const alone: Try = { name, operation, choose: (whose) => [{ place, kind, values: [whose[kind]] }] };
+      if (!/ids$/.test(place.name)) return [alone];
+      const mixed: Try['choose'] = (whose, mine) => [{ place, kind, values: [mine[kind], whose[kind]] }];
+      return [alone, { name: `${name} beside own ones`, operation, choose: mixed }];
+    }),
+  );
+  const together = own.filter((place) => place.where !== 'filter' && !isOtherName(place, own));
+  if (together.length < 2) return single;
+  const choose: Try['choose'] = (whose) =>
+    together.map((place) => {
+      const [kind] = kindsAt(place) as [Kind];
+      return { place, kind, values: [whose[kind]] };
+    });
+  return [...single, { name: 'all places at once', operation, choose }];
+}
+
+// A table is named by its id or by a key on a branch; both ways at once contradict each other.
+function isOtherName(place: Place, all: Place[]): boolean {
+  const isById = all.some(({ name, where }) => name === 'table_definition_id' && where !== 'filter');
+  return isById && all.some(({ name }) => name === 'table_definition_key')
+    ? /^(table_definition_key|branch_id)$/.test(place.name)
+    : false;
+}

@@ -1,0 +1,301 @@
+// Two accounts that own one of everything, made in turns so that their ids interleave, and equal wherever two accounts may be:
+// names, keys, e-mails, correlation codes, rows. Beside the equal ones each has some that only it has.
+import { type Api, type Page, poll, upload } from '@almanac/api-client/api';
+import { type Account, type Column, givenAccount, mainBranchId, unique } from '@almanac/testkit/builders';
+import { eventually } from '@almanac/testkit/eventually';
+import type { Stores } from '@almanac/testkit/stored-state';
+import type { Kind } from './places.ts';
+
+/** An identifier of each kind; keys, codes and rows are such as the other account doesn't have, but for the key of both. */
+export type Owned = Record<Kind, number | string>;
+
+/** An account and its callers: its administrator, and its application without a user. */
+export type Side = { account: Account; user: Api; machine: Api; owned: Owned };
+
+export type Twin = Side & {
+  /** The table both have by the same name and key; row `S` is in both, the first account has others after it. */
+  shared: { id: number; key: string; name: string; rows: number[] };
+  /** In the table that `shared` refers to: a row `T` in both, and `ONLY1` in the first. */
+  correlationCode: string;
+  downloadUrl: string;
+  uploadUrl: string;
+  /** A word in all that only this account should ever see. */
+  mark: string;
+};
+
+const neverId = 2_000_000_000;
+
+/** Identifiers of the same shape that nobody has. */
+export const never: Owned = {
+  domain: neverId,
+  branch: neverId,
+  'main branch': neverId,
+  'table definition': neverId,
+  'table definition uuid': '0f8fad5b-d9cb-469f-a165-70867728950e',
+  'table definition key': 'never_was_here',
+  'key of both': 'never_was_here',
+  'column definition': neverId,
+  row: neverId,
+  deployment: neverId,
+  import: neverId,
+  'import table': neverId,
+  'import mapping': neverId,
+  export: neverId,
+  'correlation code': 'never-was-here',
+  user: neverId,
+  'acting user': neverId,
+  'user group': neverId,
+  'user group assignment': neverId,
+  permission: neverId,
+  application: neverId,
+  'acting application': neverId,
+  'client id': 'never-was-here',
+  secret: neverId,
+  'audit event': neverId,
+  'request id': 'never-was-here',
+};
+
+/** Makes both accounts. */
+export async function givenTwins(): Promise<[Twin, Twin]> {
+  const word = unique();
+  const names = { name: `Twin ${word}`, email: `twin-${word}@example.com` };
+  const makers = await inTurns(['first', 'second'], async (which) => {
+    const account = await givenAccount(names);
+    const [user, machine] = [await account.person(), await account.machine()];
+    return new Maker({ account, user, machine, word, isFirst: which === 'first' });
+  });
+  for (const step of steps) await inTurns(makers, (maker) => maker[step]());
+  return makers.map((maker) => maker.twin()) as [Twin, Twin];
+}
+
+/** An account on a plan without branching, with a draft of the same name as the twins' shared table. */
+export async function givenSmallAccount(tableName: string): Promise<Side> {
+  const account = await givenAccount({ plan: 'plus' });
+  const [user, machine] = [await account.person(), await account.machine()];
+  const branch_id = await mainBranchId(user);
+  const { id: domain_id } = await user.post<Made>('/domains', { domain: { name: 'Domain' } });
+  const table_definition = { name: tableName, domain_id };
+  const { id, uuid, key } = await user.post<Definition>('/table_definitions', { branch_id, table_definition });
+  const table = { 'table definition': id, 'table definition uuid': uuid };
+  const keys = { 'table definition key': key, 'key of both': key };
+  return { account, user, machine, owned: { ...never, 'main branch': branch_id, ...table, ...keys } };
+}
+
+const headCalls = new Map<number, number>();
+
+/** Waits until nothing that was asked for is still on its way, and every call of theirs is in the books. */
+export async function settle(stores: Stores, sides: Side[]): Promise<void> {
+  for (const { machine, account } of sides) {
+    // Nobody else asks by HEAD: once this one is booked, so are all calls before it.
+    const calls = (headCalls.get(account.id) ?? 0) + 1;
+    headCalls.set(account.id, calls);
+    await machine.send('HEAD', '/permissions');
+    const booked = `select sum(calls)::int as calls from daily_usage where account_id = $1 and method = 'HEAD'`;
+    const announced = `select type from outbox where payload->>'account_id' = $1`;
+    await eventually(async () => {
+      expect(await stores.query('billing', booked, [account.id])).toEqual([{ calls }]);
+      const unfinished = `select kind from job where account_id = $1 and state in ('queued', 'running')`;
+      expect(await stores.query('jobs', unfinished, [account.id])).toEqual([]);
+      expect(await stores.stateOf(account.id)).toEqual(await stores.stateOf(account.id));
+      for (const database of ['identity', 'metadata', 'data', 'jobs', 'billing'] as const)
+        expect(await stores.query(database, announced, [String(account.id)])).toEqual([]);
+    });
+  }
+}
+
+type Made = { id: number };
+type Export = { status: string; download_url: string };
+type Definition = Made & { uuid: string; key: string };
+
+async function inTurns<T, R>(list: T[], make: (item: T) => Promise<R>): Promise<R[]> {
+  const made: R[] = [];
+  for (const item of list) made.push(await make(item));
+  return made;
+}
+
+const plain: Column[] = [
+  { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
+  { name: 'name', data_type: 'string', length: 100 },
+];
+
+/** In this order, each for one account and then the other. */
+const steps = [
+  'grounds',
+  'targetTable',
+  'sharedTable',
+  'loneTable',
+  'rows',
+  'clones',
+  'pendingDeployment',
+  'importWithTable',
+  'exports',
+  'people',
+  'application',
+  'ids',
+] as const;
+
+class Maker {
+  private readonly given: { account: Account; user: Api; machine: Api; word: string; isFirst: boolean };
+  private readonly mark = `mark${unique()}`;
+  private readonly owned = { ...never };
+  private target!: Definition;
+  private shared!: Definition & { column: number };
+  private lone!: Definition;
+  private sharedRows: number[] = [];
+  private uploadUrl = '';
+  private downloadUrl = '';
+
+  constructor(given: Maker['given']) {
+    this.given = given;
+  }
+
+  twin(): Twin {
+    const { account, user, machine, word } = this.given;
+    return {
+      account,
+      user,
+      machine,
+      owned: this.owned,
+      shared: { id: this.shared.id, key: this.shared.key, name: `Shared ${word}`, rows: this.sharedRows },
+      correlationCode: `code ${word}`,
+      downloadUrl: this.downloadUrl,
+      uploadUrl: this.uploadUrl,
+      mark: this.mark,
+    };
+  }
+
+  async grounds(): Promise<void> {
+    const { user, word } = this.given;
+    const description = this.mark;
+    const domain = await user.post<Made>('/domains', { domain: { name: `Domain ${word}`, description } });
+    const branch = await user.post<Made>('/branches', { branch: { name: `Branch ${word}`, description } });
+    Object.assign(this.owned, { 'main branch': await mainBranchId(user), domain: domain.id, branch: branch.id });
+  }
+
+  async targetTable(): Promise<void> {
+    this.target = await this.deployed(`Target ${this.given.word}`, plain);
+  }
+
+  async sharedTable(): Promise<void> {
+    const target: Column = { name: 'target', data_type: 'string', length: 10, foreign_key_table_id: this.target.id };
+    this.shared = await this.deployed(`Shared ${this.given.word}`, [...plain, target]);
+    const { id, uuid, key, column } = this.shared;
+    Object.assign(this.owned, { 'table definition': id, 'table definition uuid': uuid, 'key of both': key });
+    this.owned['column definition'] = column;
+  }
+
+  async loneTable(): Promise<void> {
+    const shared: Column = { name: 'shared', data_type: 'string', length: 10, foreign_key_table_id: this.shared.id };
+    this.lone = await this.deployed(`Only ${this.mark}`, [...plain, shared]);
+    this.owned['table definition key'] = this.lone.key;
+  }
+
+  async rows(): Promise<void> {
+    const { isFirst } = this.given;
+    for (const code of isFirst ? ['T', 'ONLY1'] : ['T']) await this.row(this.target, { code });
+    for (const code of isFirst ? ['S', 'A', 'B', 'C'] : ['S'])
+      this.sharedRows.push(await this.row(this.shared, { code, target: 'T' }));
+    this.owned.row = this.sharedRows.at(-1) as number;
+    await this.row(this.lone, { code: 'S' });
+  }
+
+  async clones(): Promise<void> {
+    const { user } = this.given;
+    for (const { id } of [this.target, this.shared])
+      await user.post(`/table_definitions/${id}/clone`, { target_branch_id: this.owned.branch });
+  }
+
+  /** A deployment that waits for somebody to deploy it. */
+  async pendingDeployment(): Promise<void> {
+    const { user } = this.given;
+    await user.patch(`/table_definitions/${this.lone.id}`, { table_definition: { description: this.mark } });
+    const branch_id = this.owned['main branch'];
+    const made = await user.post<Made>('/deployments', { branch_id, table_definition_ids: [this.lone.id] });
+    this.owned.deployment = made.id;
+  }
+
+  async importWithTable(): Promise<void> {
+    const { user, word } = this.given;
+    const table_definition_id = this.shared.id;
+    const column_mappings = [{ source_column: this.mark, target_column: 'name' }];
+    const import_mapping = { name: `Mapping ${word}`, column_mappings };
+    const mapping = await user.post<Made>('/import_mappings', { table_definition_id, import_mapping });
+    const branch_id = this.owned['main branch'];
+    await user.post('/imports', { branch_id, correlation_code: this.mark });
+    const { id } = await user.post<Made>('/imports', { branch_id, correlation_code: `code ${word}` });
+    const table = await user.post(`/imports/${id}/tables`, { table_definition_id, pattern: 'incremental' });
+    await upload(table.upload_url, 'code,name\nS,imported\n');
+    this.uploadUrl = table.upload_url;
+    Object.assign(this.owned, { 'import mapping': mapping.id, import: id, 'import table': table.id });
+  }
+
+  async exports(): Promise<void> {
+    const { user, word } = this.given;
+    const branch_id = this.owned['main branch'];
+    for (const [table_definition_key, correlation_code] of [
+      [this.lone.key, this.mark],
+      [this.shared.key, `code ${word}`],
+    ]) {
+      const how = { branch_id, table_definition_key, correlation_code, pattern: 'full' };
+      const { id } = await user.post<Made>('/exports', how);
+      const isOver = ({ status }: Export) => status === 'completed' || status === 'failed';
+      this.downloadUrl = (await poll(() => user.get<Export>(`/exports/${id}`), isOver)).download_url;
+      this.owned.export = id;
+    }
+    this.owned['correlation code'] = this.mark;
+  }
+
+  async people(): Promise<void> {
+    const { user, word } = this.given;
+    const email = `user-${word}@example.com`;
+    const person = { email, first_name: this.mark, password: `pass-${unique()}${unique()}` };
+    const { id: user_id } = await user.post<Made>('/users', { user: person });
+    const permissions = [{ action: 'view', resource_type: 'domain', resource_id: this.owned.domain }];
+    const user_group = { name: `Group ${word}`, description: this.mark, permissions };
+    const group = await user.post('/user_groups', { user_group });
+    const assignment = await user.post<Made>('/user_group_assignments', { user_id, user_group_id: group.id });
+    Object.assign(this.owned, { user: user_id, 'user group': group.id, 'user group assignment': assignment.id });
+    this.owned.permission = group.permissions[0].id;
+  }
+
+  async application(): Promise<void> {
+    const { user, word } = this.given;
+    const oauth_application = { name: `Application ${word}`, redirect_uri: 'https://client.example/callback' };
+    const { id } = await user.post<Made>('/oauth_applications', { oauth_application });
+    const secrets: Page<Made> = await user.get(`/oauth_applications/${id}/secrets`);
+    Object.assign(this.owned, { application: id, secret: secrets.data[0]?.id });
+  }
+
+  /** Those that came with the account. */
+  async ids(): Promise<void> {
+    const { user, account } = this.given;
+    const { client_id } = account.application;
+    const people: Page<Made & { email: string }> = await user.get('/users');
+    const applications: Page<Made & { client_id: string }> = await user.get('/oauth_applications');
+    const id = (found: Made | undefined) => (found as Made).id;
+    this.owned['acting user'] = id(people.data.find(({ email }) => email === account.admin.email));
+    this.owned['acting application'] = id(applications.data.find((each) => each.client_id === client_id));
+    this.owned['client id'] = client_id;
+    const log: Page<Made & { request_id: string }> = await user.get('/audit_events?q=action:eq:user.created');
+    const [event] = log.data;
+    Object.assign(this.owned, { 'audit event': event?.id, 'request id': event?.request_id });
+  }
+
+  private async deployed(name: string, columns: Column[]): Promise<Definition & { column: number }> {
+    const { user } = this.given;
+    const branch_id = this.owned['main branch'];
+    const table_definition = { name, domain_id: this.owned.domain };
+    const made = await user.post<Definition>('/table_definitions', { branch_id, table_definition });
+    const [, second] = await inTurns(columns, (column_definition) =>
+      user.post<Made>('/column_definitions', { table_definition_id: made.id, column_definition }),
+    );
+    const deployment = await user.post<Made>('/deployments', { branch_id, table_definition_ids: [made.id] });
+    await user.post(`/deployments/${deployment.id}/deploy`);
+    return { ...made, column: (second as Made).id };
+  }
+
+  private async row({ id }: Made, record: Record<string, string>): Promise<number> {
+    const values = { table_definition_id: id, record: { ...record, name: this.mark } };
+    return (await this.given.user.post('/table_data', values)).record.svc_sk;
+  }
+}
