@@ -8,6 +8,8 @@ import {
   readRpcAddress,
   readRpcPort,
 } from '@almanac/service-kit/config';
+import { type MailAddress, readMailAddress } from './mail/addresses.ts';
+import { readSmtpUrl } from './mail/smtp-url.ts';
 import { readS3Url } from './object-store/s3-store.ts';
 
 export type JobsConfig = {
@@ -31,7 +33,14 @@ export type JobsConfig = {
     giveUpAfterSeconds: number;
     sweepMs: number;
   };
-  secrets: { databaseUrl: string; objectStoreUrl: string; signingKey?: Uint8Array };
+  mail: { from: MailAddress };
+  secrets: {
+    databaseUrl: string;
+    objectStoreUrl: string;
+    signingKey?: Uint8Array;
+    /** Without it mails wait. */
+    smtpUrl?: string;
+  };
 };
 
 /** Reads the environment; every problem is reported together. */
@@ -44,6 +53,7 @@ export function readConfig(env: Environment): JobsConfig {
   );
   const signingKey = readSigningKey(read, env, objectStoreUrl);
   checkS3Url(read, objectStoreUrl);
+  const smtpUrl = readMailUrl(read);
   return read.finish({
     common: readCommonConfig(read, 'jobs'),
     rpcPort: readRpcPort(read, 'jobs'),
@@ -74,7 +84,13 @@ export function readConfig(env: Environment): JobsConfig {
       giveUpAfterSeconds: 24 * 3600,
       sweepMs: 10 * 60_000,
     },
-    secrets: { databaseUrl: readDatabaseUrl(read, 'jobs'), objectStoreUrl, ...(signingKey ? { signingKey } : {}) },
+    mail: { from: readSender(read, smtpUrl) },
+    secrets: {
+      databaseUrl: readDatabaseUrl(read, 'jobs'),
+      objectStoreUrl,
+      ...(signingKey ? { signingKey } : {}),
+      ...(smtpUrl ? { smtpUrl } : {}),
+    },
   });
 }
 
@@ -96,4 +112,25 @@ function checkS3Url(read: ConfigReader, url: string | undefined): void {
   } catch (error) {
     read.problems.push(`JOBS_OBJECT_STORE_URL: ${(error as Error).message}.`);
   }
+}
+
+function readMailUrl(read: ConfigReader): string | undefined {
+  const url = read.url('JOBS_SMTP_URL', 'where mails go', ['smtp:', 'smtps:', 'file:'], { default: '' });
+  if (!url || url.startsWith('file:')) return url;
+  try {
+    readSmtpUrl(url);
+  } catch (error) {
+    read.problems.push(`JOBS_SMTP_URL: ${(error as Error).message}.`);
+  }
+  return url;
+}
+
+// Servers take mails of senders they know only, so there is no default once mails leave this machine.
+function readSender(read: ConfigReader, smtpUrl: string | undefined): MailAddress {
+  const what = 'the sender of mails: address or Name <address>';
+  const isSent = /^smtps?:/.test(smtpUrl ?? '');
+  const text = read.text('JOBS_MAIL_FROM', what, isSent ? {} : { default: 'Almanac <almanac@localhost>' });
+  const from = text === undefined ? undefined : readMailAddress(text);
+  if (text !== undefined && !from) read.problems.push(`JOBS_MAIL_FROM should be ${what}.`);
+  return from as MailAddress;
 }

@@ -5,6 +5,7 @@ import type { RpcClient } from '@almanac/service-kit/rpc-contract';
 import type pg from 'pg';
 import type { JobsConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
+import type { Mailing } from './mail/mailing.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 
 export type Context = {
@@ -14,7 +15,11 @@ export type Context = {
   pool: pg.Pool;
   store: ObjectStore;
   rights: Rights;
-  metadata: Pick<RpcClient<'metadata'>, 'GetBranch' | 'GetTableDefinition'>;
+  /** Who gets a mail, and the link in it. */
+  identity: Pick<RpcClient<'identity'>, 'GetAccount' | 'ListUsers' | 'CreatePasswordLink'>;
+  metadata: Pick<RpcClient<'metadata'>, 'GetBranch' | 'GetTableDefinition' | 'ListTablePlaces'>;
   data: Pick<RpcClient<'data'>, 'GetDeployedTable' | 'BulkLoad' | 'BulkRead' | 'ReadRejectedRows'>;
   work: JobsConfig['work'];
+  /** Undefined: mails wait. */
+  mailing?: Mailing;
 };

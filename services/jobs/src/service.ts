@@ -1,5 +1,6 @@
 // Jobs, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
 import { join } from 'node:path';
+import { announceAct } from '@almanac/service-kit/audit';
 import { createPool, pgSql } from '@almanac/service-kit/database';
 import { createFrame, createLifecycle, type Frame } from '@almanac/service-kit/frame';
 import { createHttpServer } from '@almanac/service-kit/http';
@@ -18,13 +19,18 @@ import { PrismaClient } from './generated/prisma/client.ts';
 import { routes } from './http.ts';
 import { consumeClones } from './import-mappings/cloned-definitions.ts';
 import { importTableHandler } from './imports/import-work.ts';
+import { mountMailPages } from './mail/dev-pages.ts';
+import { consumeMailRequests } from './mail/mail-requests.ts';
+import { countMails, mailLane } from './mail/mail-work.ts';
+import { createMailing } from './mail/mailing.ts';
 import { createObjectStore, isFileStore } from './object-store/connect.ts';
 import { mountFileServer } from './object-store/file-server.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import { countQueued, workRequested } from './queue/jobs.ts';
-import { createWorker, type Worker } from './queue/worker.ts';
+import { createWorker } from './queue/worker.ts';
 import { callers, createHandlers } from './rpc.ts';
 import { createSweeper } from './sweeper.ts';
+import { consumeMoves } from './table-places.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
 
@@ -42,7 +48,7 @@ export async function createJobs(
   const frame = await createFrame(config.common);
   const { logger, health, metrics, bus, verifyContext, signContext } = frame;
   const { host, httpPort, publicUrl } = config.common;
-  const { databaseUrl, objectStoreUrl, signingKey } = config.secrets;
+  const { databaseUrl, objectStoreUrl, signingKey, smtpUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-jobs', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   const store =
@@ -50,23 +56,39 @@ export async function createJobs(
   const identity = createRpcClient('identity', config.neighbours.identity, signContext);
   const metadata = createRpcClient('metadata', config.neighbours.metadata, signContext);
   const data = createRpcClient('data', config.neighbours.data, signContext);
+  const mailing = smtpUrl === undefined ? undefined : createMailing({ ...config.mail, smtpUrl, publicUrl });
   const context: Context = {
     logger,
     prisma,
     pool,
     store,
     rights: createRights(identity.client, { isHearing: () => bus.isReady() }),
+    identity: identity.client,
     metadata: metadata.client,
     data: data.client,
     work: config.work,
+    ...(mailing ? { mailing } : {}),
   };
   // Not the object store: without it, jobs wait, and everything else can still be asked.
   health.add('database', () => pgSql(pool)('select 1'));
 
-  const worker = createWorker(context, { import_table: importTableHandler(context), export: exportHandler(context) });
+  const workers = [
+    createWorker(context, {
+      name: 'files',
+      concurrency: config.work.concurrency,
+      concurrencyPerAccount: config.work.concurrencyPerAccount,
+      longestPauseMs: 60_000,
+      handlers: { import_table: importTableHandler(context), export: exportHandler(context) },
+    }),
+    ...(mailing ? [createWorker(context, mailLane(context, mailing))] : []),
+  ];
   const relay = createOutboxRelay({ pool, bus, logger });
   metrics.gauge('almanac_outbox_waiting', 'Announcements not yet on the bus.', async () => (await relay.lag()).waiting);
   metrics.gauge('almanac_jobs_queued', 'Jobs that wait for an instance.', () => countQueued(pool));
+  metrics.gauge('almanac_mails_queued', 'Mails that wait to be sent.', () => countMails(context, 'queued'));
+  metrics.gauge('almanac_mails_failed', 'Mails that were given up in the last 90 days.', () =>
+    countMails(context, 'failed'),
+  );
   const rpc = createRpcServer({
     service: 'jobs',
     host,
@@ -86,8 +108,10 @@ export async function createJobs(
     metrics,
     verifyContext,
     routes: routes(context),
+    onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
     mount: (app) => {
       if (isFileStore(store)) mountFileServer(app, store);
+      if (mailing?.folder) mountMailPages(app, { folder: mailing.folder, publicUrl });
     },
   });
 
@@ -97,9 +121,14 @@ export async function createJobs(
     { name: 'object store', start: () => startStore(frame, store), stop: () => store.stop() },
     { name: 'neighbours', stop: () => [identity, metadata, data].forEach((each) => void each.close()) },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
-    { name: 'consumers', start: () => consume(frame, context, worker) },
+    { name: 'consumers', start: () => consume(frame, context, workers) },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
-    { name: 'worker', start: async () => worker.start(), stop: () => worker.stop() },
+    { name: 'mail', start: async () => warnWithoutMail(frame, smtpUrl), stop: () => mailing?.transport.stop() },
+    {
+      name: 'workers',
+      start: async () => workers.forEach((worker) => void worker.start()),
+      stop: () => Promise.all(workers.map((worker) => worker.stop())),
+    },
     createSweeper(context),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
@@ -112,8 +141,15 @@ async function startStore({ logger }: Frame, store: ObjectStore): Promise<void> 
   await store.start().catch((error: unknown) => logger.warn({ err: error }, 'the object store is not available yet'));
 }
 
-async function consume({ bus }: Frame, ctx: Context, worker: Worker): Promise<void> {
-  await bus.consume('jobs.work', [workRequested], () => worker.look());
+function warnWithoutMail({ logger }: Frame, smtpUrl: string | undefined): void {
+  if (smtpUrl === undefined)
+    logger.warn('JOBS_SMTP_URL is not set: invitations and all other mails wait until it is (docs/how-to/mail.md)');
+}
+
+async function consume({ bus }: Frame, ctx: Context, workers: { look(): void }[]): Promise<void> {
+  await bus.consume('jobs.work', [workRequested], () => workers.forEach((worker) => void worker.look()));
   await consumeClones(ctx, bus);
+  await consumeMoves(ctx, bus);
+  await consumeMailRequests(ctx, bus);
   await hearOfRights(bus, ctx.rights);
 }

@@ -1,16 +1,18 @@
-// Clears away what time has made useless: expired objects, forgotten imports, old keys and finished jobs.
+// Clears away what time has made useless: expired objects, forgotten imports, old keys, old mails and finished jobs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Part } from '@almanac/service-kit/frame';
 import type { Context } from './context.ts';
 import { keptForMs } from './idempotency.ts';
 import { finishedTableStates } from './imports/import-states.ts';
 import { lockImport, moveImport, noteAction } from './imports/imports.ts';
+import { sweepMailFiles } from './mail/folder-transport.ts';
 import { sweepObjects } from './stored-objects.ts';
 import { tell, transact } from './transaction.ts';
 
 const day = 86_400_000;
 const forgottenAfterMs = 7 * day;
 const jobsKeptMs = 90 * day;
+const mailFilesKeptMs = 30 * day;
 
 /** One round; what fails is logged and tried again at the next. */
 export async function sweep(ctx: Context): Promise<void> {
@@ -20,9 +22,15 @@ export async function sweep(ctx: Context): Promise<void> {
     objects: () => sweepObjects(ctx),
     uploads: () => ctx.store.sweep(day / 1000),
     keys: () => ctx.prisma.idempotency_key.deleteMany({ where: { created_at: { lt: ago(keptForMs) } } }),
+    mails: () =>
+      ctx.prisma.mail.deleteMany({ where: { status: { not: 'queued' }, updated_at: { lt: ago(jobsKeptMs) } } }),
+    mail_files: async () => ctx.mailing?.folder && sweepMailFiles(ctx.mailing.folder, ago(mailFilesKeptMs)),
     jobs: () =>
       ctx.prisma.job.deleteMany({
-        where: { state: { in: ['done', 'cancelled'] }, updated_at: { lt: ago(jobsKeptMs) } },
+        where: {
+          OR: [{ state: { in: ['done', 'cancelled'] } }, { state: 'failed', kind: 'mail' }],
+          updated_at: { lt: ago(jobsKeptMs) },
+        },
       }),
   };
   for (const [name, round] of Object.entries(rounds)) {

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { AuditEntry } from '@almanac/service-kit/audit';
 import { type BusMessage, createBus } from '@almanac/service-kit/bus/bus';
 import { type CallClaims, createContextSigner } from '@almanac/service-kit/call-context';
 import { createLogger } from '@almanac/service-kit/logger';
@@ -22,7 +23,12 @@ import { Neighbours, serveNeighbours } from './neighbours.ts';
 /** Short, so that tests need not wait for what takes seconds in life. */
 export const quickWork = { leaseMs: 600, pollMs: 100, retryMs: 20, attempts: 3, sweepMs: 3_600_000 };
 
-type Options = { work?: Partial<JobsConfig['work']>; store?: (real: ObjectStore) => ObjectStore };
+type Options = {
+  work?: Partial<JobsConfig['work']>;
+  store?: (real: ObjectStore) => ObjectStore;
+  /** JOBS_SMTP_URL; without it mails wait. */
+  smtpUrl?: string;
+};
 
 export type Jobs = {
   url: string;
@@ -30,6 +36,8 @@ export type Jobs = {
   keys: TestKeys;
   neighbours: Neighbours;
   events: BusMessage[];
+  /** What it has sent to the audit log so far, in order. */
+  acts: AuditEntry[];
   /** Announces what a neighbour would; answers the message, which can be sent again. */
   announce(type: string, payload: Record<string, unknown>, again?: BusMessage): Promise<BusMessage>;
   /** A machine of account 1. */
@@ -50,20 +58,23 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
   const neighbours = new Neighbours();
   const served = await serveNeighbours(neighbours, keys);
   const publicPort = await findFreePort();
-  const environment = (port: number) => ({
+  neighbours.publicUrl = `http://127.0.0.1:${publicPort}`;
+  const environment = (port: number, smtpUrl?: string) => ({
     ...keys.env,
     ...served.env,
     ALMANAC_BUS_URL: busDatabase.url,
-    ALMANAC_PUBLIC_URL: `http://127.0.0.1:${publicPort}`,
+    ALMANAC_PUBLIC_URL: neighbours.publicUrl,
     ALMANAC_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     JOBS_DATABASE_URL: database.url,
     JOBS_OBJECT_STORE_URL: pathToFileURL(folder).href,
     JOBS_SIGNING_KEY: Buffer.alloc(32, 5).toString('base64url'),
     JOBS_HTTP_PORT: String(port),
     JOBS_RPC_PORT: '0',
+    JOBS_SMTP_URL: smtpUrl,
+    JOBS_MAIL_FROM: 'Almanac <almanac@example.test>',
   });
-  const startInstance = async (port: number, { work, store }: Options) => {
-    const config = readConfig(environment(port));
+  const startInstance = async (port: number, { work, store, smtpUrl }: Options) => {
+    const config = readConfig(environment(port, smtpUrl));
     config.work = { ...config.work, ...quickWork, ...work };
     const plain = await createJobs(config);
     const service = store ? await createJobs(config, { store: store(plain.context.store) }) : plain;
@@ -79,6 +90,8 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
   });
   await listener.start();
   await listener.subscribe(['jobs.import.finished', 'jobs.export.finished'], (message) => void events.push(message));
+  const acts: AuditEntry[] = [];
+  await listener.consume('test.acts', ['jobs.audit.requested'], ({ payload }) => void acts.push(payload as AuditEntry));
   const url = `http://127.0.0.1:${ports.httpPort}`;
   const operator = createRpcClient(
     'jobs',
@@ -91,6 +104,7 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     keys,
     neighbours,
     events,
+    acts,
     announce: async (type, payload, again) => {
       const occurred_at = new Date().toISOString();
       const message: BusMessage = again ?? { v: 1, id: randomUUID(), type, occurred_at, payload };

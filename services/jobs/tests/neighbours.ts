@@ -49,12 +49,20 @@ export class Neighbours {
   /** Values that no column takes, for rejections. */
   badValue = 'BAD';
   dataIsAway = false;
+  /** Why data lets nobody load or read any more. */
+  refusal: string | undefined;
   /** How many of the next loads merge and then lose their answer. */
   answersToLose = 0;
   /** Only counts bytes: for files too large to keep. */
   countOnly = false;
   /** Cuts the next reads short after their first bytes. */
   readsToCut = 0;
+  /** Who is in which account; a mail asks. */
+  users: { id: number; account_id: number; first_name: string; last_name: string; email: string }[] = [];
+  /** Password links made, by user; users without a password yet. */
+  links: { user_id: number; account_id: number; purpose: string }[] = [];
+  needNoLink = new Set<number>();
+  publicUrl = '';
   private held: Gate | undefined;
   running = 0;
   mostRunning = new Map<number, number>();
@@ -98,6 +106,10 @@ export class Neighbours {
     return found;
   }
 
+  private requireRight(): void {
+    if (this.refusal !== undefined) throw new ServiceError('forbidden', this.refusal);
+  }
+
   private requireData(): void {
     if (this.dataIsAway) throw new ServiceError('unavailable', 'data is away');
   }
@@ -127,6 +139,7 @@ export class Neighbours {
   // biome-ignore lint/suspicious/noExplicitAny: the messages of the wire
   private async bulkLoad(call: CallContext, requests: AsyncIterable<any>, signal: AbortSignal) {
     this.requireData();
+    this.requireRight();
     const iterator = requests[Symbol.asyncIterator]();
     const options = (await iterator.next()).value.options;
     const table = this.find(call, options);
@@ -163,6 +176,7 @@ export class Neighbours {
 
   private async *bulkRead(call: CallContext, request: { table_definition_id?: number; pattern?: string }) {
     this.requireData();
+    this.requireRight();
     const table = this.find(call, request);
     await this.held?.promise;
     const incremental = request.pattern === 'incremental';
@@ -196,13 +210,34 @@ export class Neighbours {
       const { key, branch_id, domain_id, columns } = found;
       return { id, uuid: '', key, name: key, branch_id, domain_id, column_names: columns.map(({ name }) => name) };
     },
+    ListTablePlaces: async (call, { ids }) => ({
+      places: this.tables
+        .filter((table) => table.account_id === call.accountId && ids.includes(table.table_definition_id))
+        .map(({ table_definition_id, branch_id, domain_id }) => ({ table_definition_id, branch_id, domain_id })),
+    }),
   };
 
-  readonly identity: RpcHandlers<'identity'> = new Proxy({} as RpcHandlers<'identity'>, {
-    get: (_target, name) => async (_call: CallContext, request: { user_id?: number }) => {
-      if (name !== 'GetEffectivePermissions') throw new ServiceError('internal', `${String(name)} is not faked`);
-      return this.permissions.get(request.user_id ?? 0) ?? { license_type: 'developer', permissions: [] };
+  private readonly fakedIdentity: Partial<RpcHandlers<'identity'>> = {
+    GetEffectivePermissions: async (_call, { user_id }) =>
+      this.permissions.get(user_id) ?? { license_type: 'developer', permissions: [] },
+    GetAccount: async ({ accountId }) => ({ id: accountId, name: `Account ${accountId}`, status: 'active' }),
+    ListUsers: async ({ accountId }, { ids }) => ({
+      users: this.users.filter(({ id, account_id }) => account_id === accountId && ids.includes(id)),
+    }),
+    CreatePasswordLink: async ({ accountId }, { user_id, purpose }) => {
+      if (this.needNoLink.has(user_id)) throw new ServiceError('not_found', 'User not found');
+      this.links.push({ user_id, account_id: accountId, purpose });
+      const token = `secret-${this.links.length}`;
+      return { url: `${this.publicUrl}/oauth/password?token=${token}`, expires_at: '2026-12-31T10:20:30.000Z' };
     },
+  };
+
+  readonly identity: RpcHandlers<'identity'> = new Proxy(this.fakedIdentity as RpcHandlers<'identity'>, {
+    get: (faked, name) =>
+      faked[name as keyof typeof faked] ??
+      (async () => {
+        throw new ServiceError('internal', `${String(name)} is not faked`);
+      }),
   });
 }
 
@@ -225,6 +260,7 @@ const unused = Object.fromEntries(
     'DropBranch',
     'CountRows',
     'OpenAccount',
+    'PlaceAccount',
   ].map((name) => [name, refuse]),
 );
 

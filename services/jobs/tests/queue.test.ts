@@ -6,12 +6,11 @@ import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from '../src/generated/prisma/client.ts';
-import { endRun, LeaseLost, queueJob, renewLease, takeJobs } from '../src/queue/jobs.ts';
+import { endRun, type JobKind, LeaseLost, queueJob, renewLease, takeJobs } from '../src/queue/jobs.ts';
 import { transact } from '../src/transaction.ts';
-import { quickWork } from './given.ts';
 
 const logger = createLogger('test', 'silent');
-const work = { ...quickWork, leaseMs: 60_000, concurrency: 4, concurrencyPerAccount: 2, giveUpAfterSeconds: 60 };
+const work = { lane: 'files', leaseMs: 60_000, concurrencyPerAccount: 2, giveUpAfterSeconds: 60 } as const;
 let database: TestDatabase;
 let pool: pg.Pool;
 let prisma: PrismaClient;
@@ -32,11 +31,11 @@ beforeEach(async () => {
 });
 
 let subjects = 0;
-async function queue(accountId: number, count: number, groupId?: number): Promise<void> {
+async function queue(accountId: number, count: number, groupId?: number, kind: JobKind = 'export'): Promise<void> {
   for (let i = 0; i < count; i += 1) {
     subjects += 1;
     const group = groupId === undefined ? {} : { groupId };
-    const job = { kind: 'export' as const, subjectId: subjects, call: { accountId }, giveUpAfterSeconds: 60, ...group };
+    const job = { kind, subjectId: subjects, call: { accountId }, giveUpAfterSeconds: 60, ...group };
     await transact({ prisma }, (tx) => queueJob(tx, job));
   }
 }
@@ -92,6 +91,37 @@ describe('the work queue', () => {
     expect((await prisma.job.findFirstOrThrow()).error).toBeNull();
     if (second) await transact({ prisma }, (tx) => endRun(tx, second, { state: 'done' }));
     expect((await prisma.job.findFirstOrThrow()).state).toBe('done');
+  });
+
+  it("keeps lanes apart: neither their order nor an account's share in one counts in another", async () => {
+    await queue(1, 5);
+    await queue(1, 3, undefined, 'mail');
+    const mail = { ...work, lane: 'mail' as const };
+    expect((await takeJobs(pool, 10, work)).map(({ kind }) => kind)).toEqual(['export', 'export']);
+    expect((await takeJobs(pool, 10, mail)).map(({ kind }) => kind)).toEqual(['mail', 'mail']);
+    expect(await takeJobs(pool, 10, work)).toEqual([]);
+    expect(await takeJobs(pool, 10, mail)).toEqual([]);
+  });
+
+  it('counts the time until a job is given up from its first attempt', async () => {
+    await queue(1, 1);
+    await prisma.job.updateMany({ data: { give_up_at: new Date(0) } });
+    const [first] = await takeJobs(pool, 1, work);
+    if (!first) throw new Error('nothing was taken');
+    expect(first.give_up_at.getTime()).toBeGreaterThan(Date.now());
+    await transact({ prisma }, (tx) =>
+      endRun(tx, first, { state: 'queued', error: 'away', afterMs: 0, counted: false }),
+    );
+    await prisma.job.updateMany({ data: { give_up_at: new Date(1) } });
+    expect((await takeJobs(pool, 1, work))[0]?.give_up_at).toEqual(new Date(1));
+  });
+
+  it('does not start a job before its time', async () => {
+    const job = { kind: 'mail' as const, subjectId: 1_000_000, call: { accountId: 1 }, giveUpAfterSeconds: 60 };
+    await transact({ prisma }, (tx) => queueJob(tx, { ...job, notBefore: new Date(Date.now() + 60_000) }));
+    expect(await takeJobs(pool, 1, { ...work, lane: 'mail' })).toEqual([]);
+    await prisma.job.updateMany({ data: { run_at: new Date(0) } });
+    expect(await takeJobs(pool, 1, { ...work, lane: 'mail' })).toHaveLength(1);
   });
 
   it('does not start what is queued already anew, but does what has ended', async () => {

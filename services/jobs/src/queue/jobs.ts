@@ -3,10 +3,16 @@
 import { pgSql, prismaSql, withTransaction } from '@almanac/service-kit/database';
 import { announce } from '@almanac/service-kit/outbox';
 import type pg from 'pg';
-import type { JobsConfig } from '../config.ts';
 import type { Transaction } from '../transaction.ts';
 
-export type JobKind = 'import_table' | 'export';
+export type JobKind = 'import_table' | 'export' | 'mail';
+
+/** Jobs of one lane never wait for those of another: a mail must not stand behind long imports, nor an import behind mails. */
+export const laneOf = { import_table: 'files', export: 'files', mail: 'mail' } as const satisfies Record<
+  JobKind,
+  string
+>;
+export type LaneName = (typeof laneOf)[JobKind];
 
 export type Job = {
   id: number;
@@ -39,16 +45,30 @@ type NewJob = {
   groupId?: number;
   call: { accountId: number; userId?: number; applicationId?: number; requestId?: string };
   giveUpAfterSeconds: number;
+  /** Not to be begun before; at once when left out. */
+  notBefore?: Date;
 };
 
 /** Queues work in the caller's transaction; what was queued before and has ended starts anew. */
 export async function queueJob(tx: Transaction, job: NewJob): Promise<void> {
-  const sql = prismaSql(tx);
-  await sql(
-    `insert into job (account_id, kind, subject_id, group_id, request_id, user_id, application_id, give_up_at, updated_at)
-     values ($1::int, $2, $3::int, $4::int, $5, $6::int, $7::int, now() + make_interval(secs => $8::int), now())
-     on conflict (kind, subject_id) do update set state = 'queued', attempts = 0, deferrals = 0, run_at = now(), run_id = null,
-       lease_until = null, error = null, give_up_at = excluded.give_up_at, updated_at = now()
+  await queueJobs(tx, [job]);
+}
+
+/** Queues several jobs, which the instances are told of once. */
+export async function queueJobs(tx: Transaction, jobs: NewJob[]): Promise<void> {
+  const [first] = jobs;
+  if (!first) return;
+  for (const job of jobs) await insertJob(tx, job);
+  await announce(prismaSql(tx), { type: workRequested, payload: { account_id: first.call.accountId } });
+}
+
+async function insertJob(tx: Transaction, job: NewJob): Promise<void> {
+  await prismaSql(tx)(
+    `insert into job (account_id, kind, subject_id, group_id, request_id, user_id, application_id, give_up_at, run_at, updated_at)
+     values ($1::int, $2, $3::int, $4::int, $5, $6::int, $7::int, now() + make_interval(secs => $8::int),
+       coalesce($9::timestamptz, now()), now())
+     on conflict (kind, subject_id) do update set state = 'queued', attempts = 0, deferrals = 0, run_at = excluded.run_at,
+       run_id = null, lease_until = null, error = null, give_up_at = excluded.give_up_at, updated_at = now()
      where job.state not in ('queued', 'running')`,
     [
       job.call.accountId,
@@ -59,35 +79,43 @@ export async function queueJob(tx: Transaction, job: NewJob): Promise<void> {
       job.call.userId ?? null,
       job.call.applicationId ?? null,
       job.giveUpAfterSeconds,
+      job.notBefore ?? null,
     ],
   );
-  await announce(sql, { type: workRequested, payload: { account_id: job.call.accountId } });
 }
 
+type Taking = { lane: LaneName; leaseMs: number; concurrencyPerAccount: number; giveUpAfterSeconds: number };
+
 /**
- * Takes up to `count` jobs: queued ones whose time has come, and running ones whose lease ran out. Accounts take turns: each
- * gets its first job before any gets its second, and none more than its share. Jobs of a group keep their order.
+ * Takes up to `count` jobs of a lane: queued ones whose time has come, and running ones whose lease ran out. Accounts take turns:
+ * each gets its first job before any gets its second, and none more than its share of the lane. Jobs of a group keep their order.
+ * The time after which a job is given up counts from its first attempt at the earliest, however long it stood in the queue.
  */
-export async function takeJobs(pool: pg.Pool, count: number, work: JobsConfig['work']): Promise<Job[]> {
+export async function takeJobs(pool: pg.Pool, count: number, taking: Taking): Promise<Job[]> {
+  const kinds = Object.entries(laneOf).flatMap(([kind, lane]) => (lane === taking.lane ? [kind] : []));
   return withTransaction(pool, async (sql) => {
     await sql(`select pg_advisory_xact_lock(hashtext('jobs.take'))::text`);
     const { rows } = await sql(
       `with running as (
-         select account_id, count(*) as jobs from job where state = 'running' and lease_until >= now() group by account_id
+         select account_id, count(*) as jobs from job
+         where state = 'running' and lease_until >= now() and kind = any($4::text[]) group by account_id
        ), waiting as (
          select j.id, j.run_at, row_number() over (partition by j.account_id order by j.run_at, j.id) + coalesce(r.jobs, 0) as turn
          from job j left join running r on r.account_id = j.account_id
-         where ((j.state = 'queued' and j.run_at <= now()) or (j.state = 'running' and j.lease_until < now()))
+         where j.kind = any($4::text[])
+           and ((j.state = 'queued' and j.run_at <= now()) or (j.state = 'running' and j.lease_until < now()))
            and not exists (
              select from job e
              where e.group_id = j.group_id and e.kind = j.kind and e.id < j.id and e.state in ('queued', 'running')
            )
        )
        update job set state = 'running', run_id = gen_random_uuid(), attempts = attempts + 1, heartbeat_at = now(),
-         lease_until = now() + make_interval(secs => $2::float8 / 1000), updated_at = now()
+         lease_until = now() + make_interval(secs => $2::float8 / 1000), updated_at = now(),
+         give_up_at = case when attempts + deferrals = 0 then greatest(give_up_at, now() + make_interval(secs => $5::int))
+           else give_up_at end
        where id in (select id from waiting where turn <= $3::int order by turn, run_at, id limit $1::int)
        returning id, account_id, kind, subject_id, attempts, deferrals, run_id, give_up_at, request_id, user_id, application_id`,
-      [count, work.leaseMs, work.concurrencyPerAccount],
+      [count, taking.leaseMs, taking.concurrencyPerAccount, kinds, taking.giveUpAfterSeconds],
     );
     return rows as Job[];
   });

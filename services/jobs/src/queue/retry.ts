@@ -6,20 +6,25 @@ import type { Context } from '../context.ts';
 import { exportMachine } from '../exports/export-states.ts';
 import { importTableMachine } from '../imports/import-states.ts';
 import { lockImport, moveImport, noteAction } from '../imports/imports.ts';
+import { mailMachine } from '../mail/mail-states.ts';
 import { before } from '../states.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { queueJob } from './jobs.ts';
+import { type JobKind, queueJob } from './jobs.ts';
 
 type Subject = { account_id: number; kind: string; subject_id: number };
 
 /**
- * Queues a failed import table or export again and answers its new status. `id` is the number of the job (as in the log), or
- * `export-7`, `import-table-7`. Operators act for one account, or, with account 0, for all.
+ * Queues a failed import table, export or mail again and answers its new status. `id` is the number of the job (as in the log), or
+ * `export-7`, `import-table-7`, `mail-7`. Operators act for one account, or, with account 0, for all.
  */
 export async function retryJob(ctx: Context, call: { accountId: number }, id: string): Promise<string> {
-  const named = /^(?:(export|import-table)-)?(\d{1,9})$/.exec(id);
-  if (!named) throw new ServiceError('bad_request', 'Give the number of a job, export-NUMBER or import-table-NUMBER.');
+  const named = /^(?:(export|import-table|mail)-)?(\d{1,9})$/.exec(id);
+  if (!named)
+    throw new ServiceError(
+      'bad_request',
+      'Give the number of a job, export-NUMBER, import-table-NUMBER or mail-NUMBER.',
+    );
   const number = Number(named[2]);
   const kind = named[1]?.replace('-', '_');
   const job: Subject | null = await ctx.prisma.job.findFirst({
@@ -29,8 +34,13 @@ export async function retryJob(ctx: Context, call: { accountId: number }, id: st
     },
   });
   if (!job) throw notFound('Job');
-  return transact(ctx, (tx) => (job.kind === 'export' ? retryExport(ctx, tx, job) : retryImportTable(ctx, tx, job)));
+  const retry = retries[job.kind as JobKind];
+  return transact(ctx, (tx) => retry(ctx, tx, job));
 }
+
+type Retry = (ctx: Context, tx: Transaction, job: Subject) => Promise<string>;
+
+const retries: Record<JobKind, Retry> = { import_table: retryImportTable, export: retryExport, mail: retryMail };
 
 const notFailed = (what: string, status: string) =>
   new ServiceError('wrong_state', `The ${what} is ${status}; only failed work can be tried again.`);
@@ -70,7 +80,18 @@ async function retryImportTable(ctx: Context, tx: Transaction, job: Subject): Pr
   return 'uploaded';
 }
 
-async function requeue(ctx: Context, tx: Transaction, job: Subject, kind: 'export' | 'import_table', groupId?: number) {
+async function retryMail(ctx: Context, tx: Transaction, job: Subject): Promise<string> {
+  const where = { id: job.subject_id, account_id: job.account_id };
+  const { count } = await tx.mail.updateMany({
+    where: { ...where, status: { in: before(mailMachine, 'retry') } },
+    data: { status: 'queued', error: null },
+  });
+  if (count === 0) throw notFailed('mail', (await tx.mail.findFirstOrThrow({ where })).status);
+  await requeue(ctx, tx, job, 'mail');
+  return 'queued';
+}
+
+async function requeue(ctx: Context, tx: Transaction, job: Subject, kind: JobKind, groupId?: number) {
   await queueJob(tx, {
     kind,
     subjectId: job.subject_id,

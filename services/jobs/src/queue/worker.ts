@@ -1,11 +1,11 @@
-// Runs jobs: takes them from the queue when a message says "look" and every few seconds besides, keeps their leases alive,
-// and decides what a failure means: given up, or tried again.
+// Runs the jobs of a lane: takes them from the queue when a message says "look" and every few seconds besides, keeps their leases
+// alive, and decides what a failure means: given up, or tried again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorKind, ServiceError, toServiceError } from '@almanac/service-kit/errors';
 import { toPostgresError } from '@almanac/service-kit/postgres-errors';
 import type { Context } from '../context.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { endRun, type Job, type JobKind, LeaseLost, renewLease, takeJobs } from './jobs.ts';
+import { endRun, type Job, type JobKind, type LaneName, LeaseLost, type laneOf, renewLease, takeJobs } from './jobs.ts';
 
 export type JobHandler = {
   /** Does the work and commits its result together with `endRun`. `signal` aborts when the lease is lost or the service stops. */
@@ -13,7 +13,23 @@ export type JobHandler = {
   /** Marks the subject as failed, in the transaction that ends the job. */
   fail(tx: Transaction, job: Job, reasons: string[]): Promise<void>;
   /** Marks the subject as waiting for the next attempt. */
-  wait(tx: Transaction, job: Job): Promise<void>;
+  wait(tx: Transaction, job: Job, reason: string): Promise<void>;
+};
+
+/** One handler for each kind of job that keeps to the lane. */
+type Handlers<L extends LaneName> = {
+  [K in JobKind as (typeof laneOf)[K] extends L ? K : never]: JobHandler;
+};
+
+export type Lane<L extends LaneName> = {
+  name: L;
+  /** Jobs of the lane this instance runs at once. */
+  concurrency: number;
+  /** Jobs of one account in the lane that run at once, in all instances together. */
+  concurrencyPerAccount: number;
+  /** What the growing pauses before another attempt end at. */
+  longestPauseMs: number;
+  handlers: Handlers<L>;
 };
 
 export type Worker = { start(): void; stop(): Promise<void>; look(): void };
@@ -29,13 +45,15 @@ const definitive: readonly ErrorKind[] = [
   'wrong_state',
   'precondition_failed',
 ];
-const longestPauseMs = 60_000;
 
-export function createWorker(
-  ctx: Pick<Context, 'prisma' | 'pool' | 'logger' | 'work'>,
-  handlers: Record<JobKind, JobHandler>,
-): Worker {
+type WorkerContext = Pick<Context, 'prisma' | 'pool' | 'logger' | 'work'>;
+
+export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<L>): Worker {
   const { pool, logger, work } = ctx;
+  const { leaseMs, giveUpAfterSeconds } = work;
+  const { concurrency, concurrencyPerAccount } = lane;
+  const taking = { lane: lane.name, leaseMs, concurrencyPerAccount, giveUpAfterSeconds };
+  const handlers = lane.handlers as Partial<Record<JobKind, JobHandler>>;
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   let nudge = new AbortController();
@@ -48,11 +66,11 @@ export function createWorker(
     while (!stopping.signal.aborted) {
       nudge = new AbortController(); // renewed before looking, so that what comes meanwhile is looked for again
       try {
-        const free = work.concurrency - running.size;
-        const taken = free > 0 ? await takeJobs(pool, free, work) : [];
+        const free = concurrency - running.size;
+        const taken = free > 0 ? await takeJobs(pool, free, taking) : [];
         failures = 0;
         for (const job of taken) begin(job);
-        if (taken.length > 0 && running.size < work.concurrency) continue;
+        if (taken.length > 0 && running.size < concurrency) continue;
       } catch (error) {
         failures += 1;
         if (failures === 1) logger.warn({ err: error }, 'the work queue could not be read; it will be tried again');
@@ -63,7 +81,8 @@ export function createWorker(
   };
 
   const begin = (job: Job) => {
-    const done = runOne(ctx, handlers[job.kind], job, stopping.signal)
+    const handler = handlers[job.kind] as JobHandler; // nothing else was asked for
+    const done = runOne(ctx, lane, handler, job, stopping.signal)
       .catch((error: unknown) => logger.error({ err: error, job_id: job.id }, 'a job ended without a trace'))
       .finally(() => {
         running.delete(done);
@@ -86,7 +105,8 @@ export function createWorker(
 }
 
 async function runOne(
-  ctx: Pick<Context, 'prisma' | 'pool' | 'logger' | 'work'>,
+  ctx: WorkerContext,
+  lane: Pick<Lane<LaneName>, 'longestPauseMs'>,
   handler: JobHandler,
   job: Job,
   stopping: AbortSignal,
@@ -108,7 +128,7 @@ async function runOne(
       logger.warn(about, 'the job was taken over');
       return;
     }
-    await judge(ctx, handler, job, thrown, stopping);
+    await judge(ctx, lane, handler, job, thrown, stopping);
   } finally {
     clearInterval(beating);
   }
@@ -128,6 +148,7 @@ function keepAlive(ctx: Pick<Context, 'pool' | 'work'>, job: Job, lost: AbortCon
 
 async function judge(
   ctx: Pick<Context, 'prisma' | 'logger' | 'work'>,
+  { longestPauseMs }: Pick<Lane<LaneName>, 'longestPauseMs'>,
   handler: JobHandler,
   job: Job,
   thrown: unknown,
@@ -139,7 +160,9 @@ async function judge(
   const fail = (reasons: string[]) =>
     end(ctx, job, { state: 'failed', error: reasons.join(' ') }, (tx) => handler.fail(tx, job, reasons));
   const again = (afterMs: number, counted: boolean) =>
-    end(ctx, job, { state: 'queued', error: error.message, afterMs, counted }, (tx) => handler.wait(tx, job));
+    end(ctx, job, { state: 'queued', error: error.message, afterMs, counted }, (tx) =>
+      handler.wait(tx, job, error.message),
+    );
 
   if (stopping.aborted) return again(0, false);
   if (definitive.includes(error.kind)) return fail(error.errors);

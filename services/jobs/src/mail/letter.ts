@@ -1,0 +1,57 @@
+// How a mail looks: the same sentences as plain text and as HTML, with at most one button.
+import { html, visibleText } from '@almanac/service-kit/html';
+import type { Facts, Template } from './templates.ts';
+
+export type Letter = { subject: string; text: string; html: string };
+
+type Making = {
+  template: Template;
+  facts: Facts;
+  values: unknown;
+  /** Where the button leads. */
+  link?: string;
+  /** Where this Almanac is, for the foot of the mail. */
+  publicUrl: string;
+};
+
+const longestSubject = 200;
+
+/** Writes the letter. Whatever characters names and values hold, they stay text, on one line each. */
+export function writeLetter({ template, facts, values, link, publicUrl }: Making): Letter {
+  const { subject, before, after = [] } = template.write(facts, values);
+  const { label = '' } = template.button ?? {};
+  const foot = `Sent by Almanac at ${publicUrl}. Nobody reads answers to this address.`;
+  const address = link === undefined ? [] : [`${label}:\n${link}`];
+  const text = [...before.map(visibleText), ...address, ...after.map(visibleText), `-- \n${foot}`];
+  return {
+    subject: [...visibleText(subject)].slice(0, longestSubject).join(''),
+    text: `${text.join('\n\n')}\n`,
+    html: html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${subject}</title>
+</head>
+<body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif">
+<div style="max-width:34em;margin:0 auto">
+<p style="font-weight:600;opacity:.75">Almanac</p>
+${before.map(paragraph)}${link !== undefined && button(label, link)}${after.map(paragraph)}
+<p style="margin-top:2em;font-size:13px;opacity:.75">${foot}</p>
+</div>
+</body>
+</html>
+`.text,
+  };
+}
+
+const paragraph = (sentence: string) => html`<p>${sentence}</p>\n`;
+
+// The address is shown too: a button that hides where it leads teaches people to trust any button.
+const button = (
+  label: string,
+  link: string,
+) => html`<p><a href="${link}" target="_blank" rel="noopener noreferrer" style="display:inline-block;padding:11px 20px;border-radius:8px;background:#1f4fbf;color:#ffffff;font-weight:600;text-decoration:none">${label}</a></p>
+<p style="font-size:13px;overflow-wrap:anywhere">Or open this address: ${link}</p>
+`;

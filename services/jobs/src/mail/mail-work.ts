@@ -1,0 +1,154 @@
+// The work on one mail: who is it for now, what does it say, off with it. It is noted as sent the moment the server has taken it;
+// only a process that dies in between sends it once more, under the same Message-ID.
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { Context } from '../context.ts';
+import type { mail, Prisma } from '../generated/prisma/client.ts';
+import { endRun, type Job, LeaseLost } from '../queue/jobs.ts';
+import type { JobHandler, Lane } from '../queue/worker.ts';
+import { before } from '../states.ts';
+import { type Transaction, transact } from '../transaction.ts';
+import { isMailAddress, type MailAddress, shownName } from './addresses.ts';
+import { mailFileNameOf } from './folder-transport.ts';
+import { type Letter, writeLetter } from './letter.ts';
+import { type MailStatus, mailMachine } from './mail-states.ts';
+import { type Mailing, mailsAtOnce } from './mailing.ts';
+import { findTemplate } from './templates.ts';
+import type { OutgoingMail } from './transport.ts';
+
+type MailContext = Pick<Context, 'prisma' | 'identity' | 'logger'>;
+type Caller = { accountId: number; requestId?: string };
+
+/** The lane in which mails are sent. A server that is away is asked ever less often, at last every quarter of an hour. */
+export function mailLane(ctx: MailContext, mailing: Mailing): Lane<'mail'> {
+  return {
+    name: 'mail',
+    concurrency: mailsAtOnce,
+    concurrencyPerAccount: mailsAtOnce / 2,
+    longestPauseMs: 15 * 60_000,
+    handlers: { mail: mailHandler(ctx, mailing) },
+  };
+}
+
+/** How many mails are in that state, for the metrics. */
+export function countMails(ctx: Pick<Context, 'prisma'>, status: MailStatus): Promise<number> {
+  return ctx.prisma.mail.count({ where: { status } });
+}
+
+function mailHandler(ctx: MailContext, mailing: Mailing): JobHandler {
+  return {
+    run: (job, signal) => deliver(ctx, mailing, job, signal),
+    fail: async (tx, job, reasons) => void (await move(tx, job, 'fail', { error: reasons.join(' ') })),
+    wait: async (tx, job, reason) => {
+      await tx.mail.updateMany({ where: { ...subject(job), status: 'queued' }, data: { error: reason } });
+    },
+  };
+}
+
+const subject = (job: Job) => ({ id: job.subject_id, account_id: job.account_id });
+
+async function deliver(ctx: MailContext, mailing: Mailing, job: Job, signal: AbortSignal): Promise<void> {
+  const mail = await ctx.prisma.mail.findFirst({
+    where: { ...subject(job), status: { in: before(mailMachine, 'send') } },
+  });
+  if (mail) {
+    const outgoing = await compose(ctx, mailing, mail);
+    if (typeof outgoing === 'string') await move(ctx.prisma, job, 'skip', { error: outgoing });
+    else {
+      await ctx.prisma.mail.updateMany({ where: subject(job), data: { attempts: { increment: 1 } } });
+      await mailing.transport.send(outgoing, afterGrace(signal));
+      // That it was sent is true whoever holds the job by now.
+      await move(ctx.prisma, job, 'send', { error: null, sent_at: new Date() });
+    }
+  }
+  await transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
+}
+
+type Changes = Pick<Prisma.mailUpdateManyMutationInput, 'error' | 'sent_at'>;
+type MailEvent = (typeof mailMachine)[number][1];
+
+async function move(db: Pick<Transaction, 'mail'>, job: Job, event: MailEvent, changes: Changes): Promise<void> {
+  const [, , status] = mailMachine.find(([, name]) => name === event) as readonly [string, string, MailStatus];
+  await db.mail.updateMany({
+    where: { ...subject(job), status: { in: before(mailMachine, event) } },
+    data: { ...changes, status },
+  });
+}
+
+// A service that stops lets the mail on its way arrive, rather than have it sent twice.
+const graceMs = 10_000;
+
+function afterGrace(signal: AbortSignal): AbortSignal {
+  const late = new AbortController();
+  const abort = () => {
+    if (signal.reason instanceof LeaseLost) late.abort(signal.reason);
+    else setTimeout(() => late.abort(signal.reason), graceMs).unref();
+  };
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return late.signal;
+}
+
+// The mail as it should go now, or why it needn't go any more.
+async function compose(ctx: MailContext, mailing: Mailing, mail: mail): Promise<OutgoingMail | string> {
+  const caller: Caller = {
+    accountId: mail.account_id,
+    ...(mail.request_id === null ? {} : { requestId: mail.request_id }),
+  };
+  const [account, { users = [] }] = await Promise.all([
+    unlessGone(ctx.identity.GetAccount(caller, {})),
+    ctx.identity.ListUsers(caller, { ids: [mail.user_id] }),
+  ]);
+  if (!account || account.status === 'closed') return 'The account is closed.';
+  const [user] = users;
+  if (!user) return 'The user is gone.';
+  if (!isMailAddress(user.email))
+    throw new ServiceError('validation_failed', 'The user has an address that no mail can be sent to.');
+  const to: MailAddress = { name: shownName(`${user.first_name} ${user.last_name}`), address: user.email };
+  const letter = await write(ctx, mailing, mail, caller, {
+    person: to.name || to.address,
+    account: shownName(account.name),
+  });
+  if (typeof letter === 'string') return letter;
+  const [, host] = mailing.from.address.split('@');
+  return {
+    ...letter,
+    messageId: `${mail.message_id}.${mail.user_id}@${host}`,
+    fileName: mailFileNameOf(mail),
+    from: mailing.from,
+    to,
+  };
+}
+
+type Names = { person: string; account: string };
+
+async function write(
+  { identity }: MailContext,
+  { publicUrl }: Mailing,
+  mail: mail,
+  caller: Caller,
+  names: Names,
+): Promise<Letter | string> {
+  const template = findTemplate(mail.template);
+  if (!template) throw new ServiceError('validation_failed', `There is no template ${mail.template}.`);
+  const { values } = mail;
+  if (!template.button) return writeLetter({ template, facts: { ...names, until: '' }, values, publicUrl });
+  const { purpose } = template.button;
+  const link = await unlessGone(identity.CreatePasswordLink(caller, { user_id: mail.user_id, purpose }));
+  if (!link) return 'The user needs the link no more.';
+  if (!link.url.startsWith(`${publicUrl}/`))
+    throw new ServiceError('unavailable', 'Identity and jobs have different settings of ALMANAC_PUBLIC_URL.');
+  const facts = { ...names, until: inWords(new Date(link.expires_at)) };
+  return writeLetter({ template, facts, values, link: link.url, publicUrl });
+}
+
+async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+const inWords = (time: Date) => `${words.format(time)} UTC`;

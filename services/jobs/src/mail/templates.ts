@@ -1,0 +1,85 @@
+// What mails say. A template is one entry of the list below: the values it needs (never a secret), the button, the sentences.
+// How they look is the letter's business; everything a person may have named is escaped there.
+import { z } from 'zod';
+
+/** What every template may speak of. */
+export type Facts = {
+  /** The recipient's name, or the address when there is none. */
+  person: string;
+  account: string;
+  /** Until when the button's link works, in words; empty without a button. */
+  until: string;
+};
+
+type Wording = { subject: string; before: string[]; after?: string[] };
+
+export type Template = {
+  /** What the message has to bring; anything else in it is left behind. */
+  values: z.ZodType;
+  /** A link that identity makes for this mail at the moment of sending. */
+  button?: { purpose: 'invitation' | 'password_reset'; label: string };
+  /** Somebody waits for it in front of a screen: not held up by what else the account sends. */
+  urgent?: boolean;
+  write(facts: Facts, values: unknown): Wording;
+};
+
+// Checks that `write` gets the values that `values` reads.
+const template = <V>(
+  made: Omit<Template, 'values' | 'write'> & { values: z.ZodType<V> } & {
+    write(facts: Facts, values: V): Wording;
+  },
+): Template => ({ ...made, write: (facts, values) => made.write(facts, values as V) });
+
+const none = z.object({});
+
+const templates: Record<string, Template> = {
+  invitation: template({
+    values: none,
+    button: { purpose: 'invitation', label: 'Choose a password' },
+    write: ({ person, account, until }) => ({
+      subject: `You are invited to ${account} on Almanac`,
+      before: [
+        `Hello ${person},`,
+        `an administrator of ${account} has made a login for you on Almanac, where ${account} keeps its reference data.`,
+        `Choose a password to begin. The link works once, until ${until}.`,
+      ],
+      after: ['If you did not expect this, you need not do anything.'],
+    }),
+  }),
+
+  password_reset: template({
+    values: none,
+    urgent: true,
+    button: { purpose: 'password_reset', label: 'Set a new password' },
+    write: ({ person, account, until }) => ({
+      subject: 'Set a new Almanac password',
+      before: [
+        `Hello ${person},`,
+        `somebody, hopefully you, has asked for a new password for your login to ${account} on Almanac.`,
+        `The link works once, until ${until}.`,
+      ],
+      after: ['If it was not you, ignore this mail: your password stays as it is.'],
+    }),
+  }),
+
+  password_changed: template({
+    values: none,
+    urgent: true,
+    write: ({ person, account }) => ({
+      subject: 'Your Almanac password was changed',
+      before: [
+        `Hello ${person},`,
+        `the password of your login to ${account} on Almanac was changed.`,
+        'If it was not you, tell an administrator of your account at once.',
+      ],
+    }),
+  }),
+};
+
+/** The template of that name, if there is one. */
+export function findTemplate(name: string): Template | undefined {
+  return Object.hasOwn(templates, name) ? templates[name] : undefined;
+}
+
+/** The names of the templates that somebody waits for. */
+export const urgentTemplates: string[] = Object.keys(templates).filter((name) => templates[name]?.urgent);

@@ -1,0 +1,236 @@
+import { eventually } from '@almanac/testkit/eventually';
+import { givenJobs, type Jobs } from './given.ts';
+import { MailServer } from './mail-server.ts';
+
+let server: MailServer;
+let jobs: Jobs;
+
+beforeAll(async () => {
+  server = await new MailServer().start();
+  jobs = await givenJobs({ smtpUrl: `smtp://127.0.0.1:${server.port}?tls=none` });
+});
+afterAll(async () => {
+  await jobs.close();
+  await server.stop();
+});
+afterEach(() => {
+  server.release();
+  server.answers = [];
+});
+
+let people = 0;
+function givenPerson(changes: Partial<Jobs['neighbours']['users'][number]> = {}) {
+  people += 1;
+  const person = {
+    id: people,
+    account_id: 1,
+    first_name: 'Ada',
+    last_name: `No. ${people}`,
+    email: `p${people}@a.test`,
+  };
+  jobs.neighbours.users.push({ ...person, ...changes });
+  return { ...person, ...changes };
+}
+
+const ask = (template: string, users: { id: number }[], more: Record<string, unknown> = {}) => {
+  const payload = { account_id: 1, template, user_ids: users.map(({ id }) => id), values: {}, ...more };
+  return jobs.announce('identity.mail.requested', payload);
+};
+const rowOf = (user: { id: number }) => jobs.context.prisma.mail.findFirstOrThrow({ where: { user_id: user.id } });
+const jobOf = async (user: { id: number }) => {
+  const { id } = await rowOf(user);
+  return jobs.context.prisma.job.findFirstOrThrow({ where: { kind: 'mail', subject_id: id } });
+};
+const reaches = (user: { id: number }, status: string) =>
+  eventually(async () => {
+    const row = await rowOf(user);
+    expect(row).toMatchObject({ status });
+    return row;
+  });
+
+describe('a mail', () => {
+  it('goes to each recipient by itself, as text and as HTML, with a link of his own', async () => {
+    const both = [givenPerson(), givenPerson()];
+    const message = await ask('invitation', both);
+    for (const person of both) {
+      await reaches(person, 'sent');
+      const [caught, ...others] = server.mailsTo(person.email);
+      expect(others).toEqual([]);
+      const { to, from, mail } = caught as NonNullable<typeof caught>;
+      expect({ to, from }).toEqual({ to: [person.email], from: 'almanac@example.test' });
+      expect(mail.to).toEqual([{ name: `Ada ${person.last_name}`, address: person.email }]);
+      expect(mail.from).toEqual({ name: 'Almanac', address: 'almanac@example.test' });
+      expect(mail.subject).toBe('You are invited to Account 1 on Almanac');
+      expect(mail.messageId).toBe(`<${message.id}.${person.id}@example.test>`);
+      const headers = Object.fromEntries(mail.headers.map(({ key, value }) => [key, value]));
+      expect(headers).toMatchObject({ 'auto-submitted': 'auto-generated', 'content-language': 'en' });
+      const link = new RegExp(`${jobs.neighbours.publicUrl}/oauth/password\\?token=secret-\\d+`).exec(
+        mail.text ?? '',
+      )?.[0];
+      expect(link).toBeDefined();
+      expect(mail.html).toContain(`href="${link}"`);
+      expect(mail.text).toContain('31 December 2026 at 10:20 UTC');
+    }
+    const texts = both.map(({ email }) => server.mailsTo(email)[0]?.mail.text);
+    expect(texts[0]).not.toBe(texts[1]);
+  });
+
+  it('leaves no secret behind', async () => {
+    const person = givenPerson();
+    await ask('password_reset', [person], { values: { token: 'not asked for' } });
+    const row = await reaches(person, 'sent');
+    expect(jobs.neighbours.links.at(-1)).toEqual({ user_id: person.id, account_id: 1, purpose: 'password_reset' });
+    const kept = JSON.stringify([row, await jobOf(person), await jobs.context.prisma.outbox.findMany()], bigints);
+    expect(kept).not.toMatch(/secret-|not asked for|a\.test/);
+  });
+
+  it('is sent once, however often it was asked for by the same message', async () => {
+    const person = givenPerson();
+    const message = await ask('password_changed', [person, person]);
+    await reaches(person, 'sent');
+    await jobs.announce(message.type, {}, message);
+    const next = givenPerson();
+    await ask('password_changed', [next]);
+    await reaches(next, 'sent');
+    expect(server.mailsTo(person.email)).toHaveLength(1);
+  });
+
+  it('comes again after the server has put it off, and is accepted once', async () => {
+    const person = givenPerson();
+    server.answers = [
+      { code: 451, text: '4.7.1 Greylisted, come again' },
+      { code: 421, text: '4.3.2 I am going down' },
+    ];
+    await ask('password_changed', [person]);
+    expect(await reaches(person, 'sent')).toMatchObject({ attempts: 3, error: null, sent_at: expect.any(Date) });
+    expect(server.mailsTo(person.email)).toHaveLength(1);
+    expect(
+      new Set(server.arrived.filter(({ to }) => to[0] === person.email).map(({ mail }) => mail.messageId)).size,
+    ).toBe(1);
+  });
+
+  it('fails with the words of a server that refuses it, and operators can try again', async () => {
+    const person = givenPerson();
+    server.unknown.add(person.email);
+    await ask('invitation', [person]);
+    const { id, error, attempts } = await reaches(person, 'failed');
+    expect(error).toContain(`550 5.1.1 <${person.email}> is nobody`);
+    expect(attempts).toBe(1);
+    expect((await jobOf(person)).state).toBe('failed');
+    server.unknown.delete(person.email);
+    expect(await jobs.retry(`mail-${id}`)).toBe('queued');
+    await reaches(person, 'sent');
+    expect(server.mailsTo(person.email)).toHaveLength(1);
+    await expect(jobs.retry(`mail-${id}`)).rejects.toThrow('The mail is sent; only failed work can be tried again.');
+  });
+
+  it('does not repeat the link that a filter quotes', async () => {
+    const person = givenPerson();
+    server.answers = [
+      { code: 554, text: '5.7.1 blocked: http://x.test/oauth/password?token=secret-1 (see http://f.test/why)' },
+    ];
+    await ask('invitation', [person]);
+    const { error } = await reaches(person, 'failed');
+    expect(error).toContain('http://x.test/oauth/password?… (see http://f.test/why)');
+  });
+
+  it('waits while the server is away, and arrives when it is back', async () => {
+    await server.stop();
+    const person = givenPerson();
+    await ask('invitation', [person]);
+    await eventually(async () => expect((await jobOf(person)).deferrals).toBeGreaterThan(2));
+    expect(await rowOf(person)).toMatchObject({
+      status: 'queued',
+      error: expect.stringContaining('did not take the mail'),
+    });
+    await server.start();
+    await reaches(person, 'sent');
+    expect(server.mailsTo(person.email)).toHaveLength(1);
+  });
+
+  it('is sent at most once more when its sender is lost between sending and noting', async () => {
+    const person = givenPerson();
+    const second = await jobs.another({ smtpUrl: `smtp://127.0.0.1:${server.port}?tls=none` });
+    try {
+      server.hold();
+      await ask('invitation', [person]);
+      await eventually(() => expect(server.arrived.filter(({ to }) => to[0] === person.email)).toHaveLength(1));
+      // As if its process had stood still for longer than its lease.
+      await jobs.context.prisma.job.updateMany({
+        where: { kind: 'mail', state: 'running' },
+        data: { run_id: null, lease_until: new Date(0) },
+      });
+      await eventually(() => expect(server.arrived.filter(({ to }) => to[0] === person.email)).toHaveLength(2));
+      server.release();
+      await reaches(person, 'sent');
+      await eventually(async () => expect((await jobOf(person)).state).toBe('done'));
+    } finally {
+      await second.stop();
+    }
+    const copies = server.arrived.filter(({ to }) => to[0] === person.email);
+    expect(copies).toHaveLength(2);
+    expect(new Set(copies.map(({ mail }) => mail.messageId)).size).toBe(1);
+  });
+
+  it('on its way arrives once when the service stops', async () => {
+    const person = givenPerson();
+    const own = await givenJobs({ smtpUrl: `smtp://127.0.0.1:${server.port}?tls=none` });
+    own.neighbours.users.push(person);
+    server.hold();
+    await own.announce('identity.mail.requested', {
+      account_id: 1,
+      template: 'password_changed',
+      user_ids: [person.id],
+    });
+    await eventually(() => expect(server.arrived.filter(({ to }) => to[0] === person.email)).toHaveLength(1));
+    const stopped = own.close();
+    server.release();
+    await stopped;
+    expect(server.arrived.filter(({ to }) => to[0] === person.email)).toHaveLength(1);
+    expect(server.mailsTo(person.email)).toHaveLength(1);
+  });
+
+  it.each([
+    ['"a@evil.test, b"', '<c@evil.test>'],
+    ['Eve\r\nBcc: evil@evil.test', '\u202Egnp.exe\u0000'],
+    ['a@evil.test,', 'Ünï "quoted" (comment) ; <x>'],
+  ])('has one recipient only, whatever his name is: %j', async (first_name, last_name) => {
+    const person = givenPerson({ first_name, last_name });
+    await ask('invitation', [person]);
+    await reaches(person, 'sent');
+    const [caught] = server.mailsTo(person.email);
+    expect(caught?.to).toEqual([person.email]);
+    expect(caught?.mail.to?.map(({ address }) => address)).toEqual([person.email]);
+    expect(caught?.mail.bcc ?? caught?.mail.cc ?? []).toEqual([]);
+    expect(caught?.raw).not.toMatch(/^bcc:/im);
+    expect(caught?.mail.text).not.toContain('\u202E');
+  });
+
+  it.each([
+    'a@a.test\r\nRCPT TO:<evil@evil.test>',
+    'a@a.test, evil@evil.test',
+    '<evil@evil.test>',
+    'a@a.test\u0000',
+    'nobody',
+  ])('is not sent to %j, which is no address', async (email) => {
+    const person = givenPerson({ email });
+    const before = server.arrived.length;
+    await ask('invitation', [person]);
+    expect((await reaches(person, 'failed')).error).toContain('no mail can be sent to');
+    expect(server.arrived).toHaveLength(before);
+  });
+
+  it('is not sent to who is gone, of another account, or needs the link no more', async () => {
+    const stranger = givenPerson({ account_id: 2 });
+    const active = givenPerson();
+    jobs.neighbours.needNoLink.add(active.id);
+    const gone = { id: 77_777 };
+    await ask('invitation', [stranger, active, gone]);
+    expect((await reaches(stranger, 'skipped')).error).toBe('The user is gone.');
+    expect((await reaches(gone, 'skipped')).error).toBe('The user is gone.');
+    expect((await reaches(active, 'skipped')).error).toBe('The user needs the link no more.');
+    expect([...server.mailsTo(stranger.email), ...server.mailsTo(active.email)]).toEqual([]);
+  });
+});
+
+const bigints = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
