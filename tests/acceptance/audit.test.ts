@@ -1,5 +1,6 @@
 // The audit log of the whole system: what is done and tried anywhere can be read in one place.
-import type { Api, Page } from '@almanac/api-client/api';
+import { type Api, createApi, type Page } from '@almanac/api-client/api';
+import { signInPerson } from '@almanac/api-client/sign-in';
 import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
 import { admin } from '@almanac/testkit/system';
@@ -50,6 +51,23 @@ describe('the audit log', () => {
     const { id } = await machine.post<{ id: number }>('/users', { email: `${unique()}@example.com` });
     const { actor } = await entry(`q=action:eq:user.created&q=resource_id:eq:${id}`);
     expect(actor).toEqual({ type: 'application', id: expect.any(Number), name: 'First application' });
+  });
+
+  it('shows what was tried without the scope, and without the right', async () => {
+    const reader = await account.machine('api:read');
+    expect((await reader.send('DELETE', '/domains/1')).status).toBe(403);
+    const refused = await entry('q=action:eq:access.refused');
+    expect(refused).toMatchObject({ result: 'refused', after: { method: 'DELETE', path: '/domains/1' } });
+    const email = `${unique()}@example.com`;
+    const password = 'correct horse battery';
+    await api.post('/users', { email, password });
+    const { access_token } = await signInPerson(account.baseUrl, account.application, { email, password });
+    const nobody = createApi(account.baseUrl, access_token);
+    expect((await nobody.send('POST', '/domains', { domain: { name: 'Mine' } })).status).toBe(403);
+    expect(await entry(`q=action:eq:access.refused&q=id:gt:${refused.id}`)).toMatchObject({
+      actor: { type: 'user', name: email },
+      after: { method: 'POST', path: '/domains', errors: [expect.stringContaining('"admin"')] },
+    });
   });
 
   it('shows a table going into service, its rows going out, and the operator changing the plan', async () => {

@@ -75,7 +75,9 @@ export function auditEntry(call: Actor, act: AuditAct): AuditEntry {
 }
 
 /** Messages of this kind are entries of the audit log, from any service but identity itself. */
-export const auditMessageTypes = ['metadata', 'data', 'jobs', 'billing'].map((service) => `${service}.audit.requested`);
+export const auditMessageTypes = ['gateway', 'metadata', 'data', 'jobs', 'billing'].map(
+  (service) => `${service}.audit.requested`,
+);
 
 /** Sends an act of another service than identity to the audit log, if the caller's transaction commits. No act: nothing. */
 export async function announceAct(

@@ -1,9 +1,8 @@
 // What the parts of the gateway that handle calls are given.
 import type { ContextSigner } from '@almanac/service-kit/call-context';
-import type { Health } from '@almanac/service-kit/health';
-import type { Logger } from '@almanac/service-kit/logger';
-import type { Metrics } from '@almanac/service-kit/metrics';
+import type { Frame } from '@almanac/service-kit/frame';
 import type { GatewayConfig } from './config.ts';
+import type { NoteRefusal } from './edge/refused-scopes.ts';
 import type { Upstreams } from './edge/upstreams.ts';
 import type { Meter } from './metering/meter.ts';
 import type { RouteMatcher } from './route-matcher.ts';
@@ -12,12 +11,11 @@ import type { TokenVerifier } from './tokens/token-verifier.ts';
 export type GatewayContext = {
   config: GatewayConfig;
   publicUrl: URL;
-  logger: Logger;
-  health: Health;
-  metrics: Metrics;
+  frame: Pick<Frame, 'logger' | 'health' | 'metrics'>;
   matchRoute: RouteMatcher;
   tokens: TokenVerifier;
   meter: Meter;
   upstreams: Upstreams;
+  noteRefusal: NoteRefusal;
   signContext: ContextSigner;
 };

@@ -26,12 +26,13 @@ const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 
 export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServer {
-  const { config, logger } = ctx;
+  const { config, frame } = ctx;
+  const { logger, health } = frame;
   const accessLog = createAccessLogger(logger);
   const exchanges = new Set<Exchange>();
 
   const handle = (req: EdgeRequest, res: ServerResponse, expectsContinue: boolean) => {
-    const exchange = openExchange(req, res, expectsContinue, ctx.health.isDraining);
+    const exchange = openExchange(req, res, expectsContinue, health.isDraining);
     exchanges.add(exchange);
     res.on('close', () => {
       exchanges.delete(exchange);
@@ -119,7 +120,10 @@ function record(ctx: GatewayContext, accessLog: Logger, exchange: Exchange): voi
   const method = knownMethods.has(req.method ?? '') ? (req.method as string) : 'OTHER';
   const aborted = !res.writableFinished;
   const status = aborted && !res.headersSent ? 499 : res.statusCode;
-  ctx.metrics.httpDuration.observe({ service: 'gateway', method, route: route?.path ?? 'none', status }, ms / 1000);
+  ctx.frame.metrics.httpDuration.observe(
+    { service: 'gateway', method, route: route?.path ?? 'none', status },
+    ms / 1000,
+  );
   const line: Record<string, unknown> = {
     request_id: requestId,
     method: (req.method ?? '').slice(0, 16),

@@ -8,6 +8,7 @@ import type { GatewayContext } from './context.ts';
 import { createOpenApiDocument } from './documents/openapi-document.ts';
 import { createPages } from './documents/pages.ts';
 import { answerBegins } from './edge/api-calls.ts';
+import { createNoteRefusal } from './edge/refused-scopes.ts';
 import { createUpstreams } from './edge/upstreams.ts';
 import { createEdgeServer } from './http.ts';
 import { createMeter } from './metering/meter.ts';
@@ -37,13 +38,12 @@ export async function createGateway(config: GatewayConfig): Promise<Service<Gate
   const context: GatewayContext = {
     config,
     publicUrl: new URL(publicUrl),
-    logger,
-    health,
-    metrics,
+    frame,
     matchRoute: createRouteMatcher(apiRoutes),
     tokens: createTokenVerifier({ publicUrl, keys, revocations }),
     meter,
     upstreams,
+    noteRefusal: createNoteRefusal({ bus, logger, trustedHops: config.trustedHops }),
     signContext,
   };
   const pages = createPages({ health, metrics, openApi: createOpenApiDocument(upstreams, publicUrl) });

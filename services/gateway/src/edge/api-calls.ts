@@ -36,7 +36,8 @@ export async function callApi(ctx: GatewayContext, exchange: Exchange): Promise<
     if (exchange.res.destroyed) return; // the client has gone; `end` puts the call back
     forward(ctx, exchange, route, context);
   } catch (error) {
-    refuse(exchange, error);
+    const refusal = refuse(exchange, error);
+    if (refusal.kind === 'forbidden') ctx.noteRefusal(exchange, refusal);
   }
 }
 

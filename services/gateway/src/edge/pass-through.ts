@@ -1,5 +1,7 @@
-// Addresses outside the API that a service answers by itself: the OAuth endpoints and pages of identity, and pre-signed
-// files of jobs. No token is asked for and nothing is counted.
+// Addresses outside the API that a service answers by itself: the OAuth endpoints and pages of identity, pre-signed files of
+// jobs, and its mail folder for whoever tries Almanac on his own machine. No token is asked for and nothing is counted.
+import type { IncomingMessage } from 'node:http';
+import { isLoopback } from '@almanac/service-kit/client-address';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { UpstreamName } from '../config.ts';
@@ -15,6 +17,8 @@ type PassThrough = {
   methods: string[];
   keepCredentials: boolean;
   limit: number;
+  /** Only for who sits at this machine; for everybody else there is nothing there. */
+  isLocal?: boolean;
 };
 
 const passThroughs: PassThrough[] = [
@@ -27,6 +31,7 @@ const passThroughs: PassThrough[] = [
     keepCredentials: false,
     limit: limits.uploadBytes,
   },
+  { prefix: '/dev/mail', service: 'jobs', methods: ['GET', 'HEAD'], keepCredentials: false, limit: 0, isLocal: true },
 ];
 
 /** The service that answers a path outside the API, if one does. */
@@ -37,7 +42,9 @@ export function findPassThrough(path: string): PassThrough | undefined {
 /** Forwards such a request; throws what is wrong with it. */
 export function passThrough(ctx: GatewayContext, exchange: Exchange, found: PassThrough): void {
   const { req, requestId } = exchange;
-  if (!readPath(exchange.path)) throw new ServiceError('not_found', 'There is nothing at this address.');
+  const address = clientAddress(req, ctx.config.trustedHops);
+  if (!readPath(exchange.path) || (found.isLocal && !isFromHere(req, address)))
+    throw new ServiceError('not_found', 'There is nothing at this address.');
   exchange.isOAuth = found.prefix === '/oauth/';
   const allow = found.methods.join(', ');
   if (!found.methods.includes(req.method ?? ''))
@@ -49,9 +56,14 @@ export function passThrough(ctx: GatewayContext, exchange: Exchange, found: Pass
   expectAnswer(exchange, timeouts.readMs);
   req.headers = forwardedHeaders(req.headers, {
     requestId,
-    clientAddress: clientAddress(req, ctx.config.trustedHops),
+    clientAddress: address,
     publicUrl: ctx.publicUrl,
     keepCredentials: found.keepCredentials,
   });
   ctx.upstreams.forward(found.service, exchange);
+}
+
+// A page of another site, or a proxy on this machine, comes from a local address too, but asks for another host.
+function isFromHere(req: IncomingMessage, address: string): boolean {
+  return isLoopback(address) && isLoopback(URL.parse(`http://${req.headers.host}`)?.hostname ?? '');
 }

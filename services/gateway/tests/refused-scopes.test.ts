@@ -1,0 +1,89 @@
+// Calls that a token's scopes don't hold: refused, and told to the audit log.
+import type { AuditEntry } from '@almanac/service-kit/audit';
+import { type Bus, createBus } from '@almanac/service-kit/bus/bus';
+import { createLogger } from '@almanac/service-kit/logger';
+import { eventually } from '@almanac/testkit/eventually';
+import { createTestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import {
+  callWith,
+  type FakeBilling,
+  type FakeIdentity,
+  type FakeServices,
+  givenBilling,
+  givenGateway,
+  givenIdentity,
+  givenServices,
+  type TestGateway,
+} from './given.ts';
+
+let services: FakeServices;
+let identity: FakeIdentity;
+let billing: FakeBilling;
+let gateway: TestGateway;
+let database: TestDatabase;
+let log: Bus;
+const told: AuditEntry[] = [];
+
+beforeAll(async () => {
+  const keys = await createTestKeys();
+  database = await createTestDatabase('bus');
+  services = await givenServices();
+  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
+  gateway = await givenGateway({
+    keys,
+    busUrl: database.url,
+    identity,
+    billingRpc: billing.rpc,
+    services: services.url,
+  });
+  const logger = createLogger('log', 'silent');
+  log = createBus(database.url, { service: 'log', instance: 'log', logger });
+  await log.start();
+  await log.consume('log.acts', ['gateway.audit.requested'], ({ payload }) => void told.push(payload as AuditEntry));
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([identity.close(), billing.close(), services.close(), log.stop()]);
+  await database.drop();
+});
+
+it('a call without the scope it needs reaches no service and is told to the audit log, once in a while', async () => {
+  const token = await identity.token({ account_id: 4, user_id: 9, scope: 'api:read' });
+  const headers = { 'x-request-id': 'request-0001', 'x-forwarded-for': '6.6.6.6' };
+  const [remove, read] = [
+    await callWith(gateway, token, 'DELETE', '/api/v1/domains/7?x=1', { headers }),
+    await callWith(gateway, token, 'GET', '/api/v1/users'),
+    await callWith(gateway, token, 'DELETE', '/api/v1/domains/8'),
+    await callWith(gateway, token, 'GET', '/api/v1/domains'),
+  ];
+  expect([remove?.status, read?.status]).toEqual([403, 403]);
+  const other = await identity.token({ account_id: 5, scope: 'api:read' });
+  await callWith(gateway, other, 'DELETE', '/api/v1/domains/7');
+  await eventually(() => expect(told.filter(({ account_id }) => account_id === 5)).toHaveLength(1));
+  const caller = { account_id: 4, user_id: 9, application_id: 11, address: '127.0.0.1' };
+  const refused = { ...caller, action: 'access.refused', result: 'refused' };
+  const errors = (scope: string) => [`Insufficient scope. Required: ${scope}`];
+  expect(told.filter(({ account_id }) => account_id === 4)).toEqual([
+    {
+      ...refused,
+      request_id: 'request-0001',
+      after: { method: 'DELETE', path: '/domains/7', errors: errors('api:admin') },
+    },
+    {
+      ...refused,
+      request_id: expect.any(String),
+      after: { method: 'GET', path: '/users', errors: errors('api:admin') },
+    },
+  ]);
+  expect(services.reached.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /api/v1/domains']);
+});
+
+it('a call without a token that holds is told to nobody: it has no account', async () => {
+  const before = told.length;
+  expect((await callWith(gateway, 'x.y.z', 'DELETE', '/api/v1/domains/9')).status).toBe(401);
+  const token = await identity.token({ account_id: 6, scope: 'api:read' });
+  await callWith(gateway, token, 'DELETE', '/api/v1/domains/9');
+  await eventually(() => expect(told.at(-1)).toMatchObject({ account_id: 6 }));
+  expect(told).toHaveLength(before + 1);
+});
