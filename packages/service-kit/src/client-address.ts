@@ -13,3 +13,8 @@ export function readClientAddress(request: IncomingMessage): string {
   if (forwarded && /^[\x21-\x7e]{1,64}$/.test(forwarded)) return forwarded;
   return request.socket.remoteAddress ?? 'unknown';
 }
+
+/** Whether a host's name or address can only mean this machine. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|\[?::1\]?|(?:::ffff:)?127(?:\.\d{1,3}){3})$/i.test(host);
+}

@@ -15,6 +15,7 @@ import {
   publicUrl,
   type TestGateway,
 } from './given.ts';
+import { lines, send } from './raw.ts';
 
 let keys: TestKeys;
 let database: TestDatabase;
@@ -257,6 +258,36 @@ describe('outside the API', () => {
     expect(services.reached[0]?.headers.authorization).toBeUndefined();
     expect(services.reached[0]?.headers.cookie).toBeUndefined();
     expect((await fetch(`${gateway.url}/files/exports/a.csv`, { method: 'DELETE' })).status).toBe(405);
+  });
+
+  it('passes the mail folder to jobs for who sits at this machine and asks for it by name, and for nobody else', async () => {
+    const ask = async (host: string, to = gateway) =>
+      (
+        await send(
+          to,
+          lines('GET /dev/mail HTTP/1.1', `Host: ${host}`, 'X-Forwarded-For: 10.1.2.3', 'Connection: close'),
+        )
+      ).status;
+    for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:1']) expect(await ask(host)).toBe(200);
+    expect(services.reached.map(({ url, headers }) => [url, headers['x-forwarded-for']])).toEqual(
+      Array(3).fill(['/dev/mail', '127.0.0.1']),
+    );
+    for (const host of ['almanac.test:8080', 'localhost.evil.test', '10.0.0.1']) expect(await ask(host)).toBe(404);
+    const behindProxy = await givenGateway({
+      keys,
+      busUrl: database.url,
+      identity,
+      billingRpc: billing.rpc,
+      services: services.url,
+      config: { trustedHops: 1 },
+    });
+    try {
+      expect(await ask('localhost', behindProxy)).toBe(404);
+    } finally {
+      await behindProxy.stop();
+    }
+    expect(services.reached).toHaveLength(3);
+    expect((await fetch(`${gateway.url}/dev/mail`, { method: 'POST' })).status).toBe(405);
   });
 
   it('is healthy and ready, has metrics and documents', async () => {

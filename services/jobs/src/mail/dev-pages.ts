@@ -4,13 +4,12 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readClientAddress } from '@almanac/service-kit/client-address';
+import { isLoopback, readClientAddress } from '@almanac/service-kit/client-address';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { Html, html } from '@almanac/service-kit/html';
 import type { Express, Request, Response } from 'express';
 import PostalMime, { type Email } from 'postal-mime';
 import { mailFileName } from './folder-transport.ts';
-import { isLoopbackHost } from './smtp-url.ts';
 
 const path = '/dev/mail';
 const shownAtOnce = 100;
@@ -19,12 +18,12 @@ type Options = { folder: string; publicUrl: string };
 
 /** Mounts the pages, unless this Almanac is meant for others than this machine. */
 export function mountMailPages(app: Express, { folder, publicUrl }: Options): void {
-  if (!isLoopbackHost(new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1'))) return;
+  if (!isLoopback(new URL(publicUrl).hostname)) return;
   const page = (suffix: string, answer: (req: Request, res: Response) => Promise<void>) =>
     app.get(path + suffix, async (req: Request, res: Response) => {
       res.locals.route = path + suffix;
       const callers = [readClientAddress(req), req.socket.remoteAddress ?? ''];
-      if (!callers.every(isLoopbackHost)) throw new ServiceError('not_found', 'There is nothing at this address.');
+      if (!callers.every(isLoopback)) throw new ServiceError('not_found', 'There is nothing at this address.');
       await answer(req, res);
     });
   page('', async (_req, res) => sendPage(res, 'Mails', listPage(await readLatest(folder))));

@@ -1,4 +1,5 @@
 // Reads JOBS_SMTP_URL where it names a mail server. Without TLS nothing is sent unless the URL says so.
+import { isLoopback } from '@almanac/service-kit/client-address';
 
 export type SmtpServer = {
   host: string;
@@ -18,20 +19,13 @@ export function readSmtpUrl(text: string): SmtpServer {
   if (Object.keys(others).length > 0 || !['required', 'none'].includes(tls) || (implicit && tls === 'none'))
     throw new Error('the only parameter is tls=none, with smtp://');
   if ((url.username === '') !== (url.password === '')) throw new Error('user and password belong together');
-  // An IPv6 address has brackets in a URL and nowhere else.
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const server: SmtpServer = {
-    host,
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'), // an IPv6 address has brackets in a URL and nowhere else
     port: url.port === '' ? (implicit ? 465 : 587) : Number(url.port),
     tls: implicit ? 'implicit' : (tls as 'required' | 'none'),
   };
   if (url.username === '') return server;
-  if (server.tls === 'none' && !isLoopbackHost(host))
+  if (server.tls === 'none' && !isLoopback(url.hostname))
     throw new Error('tls=none would send the password readable for everybody on the way');
   return { ...server, auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } };
-}
-
-/** Whether the name or address can only mean this machine. */
-export function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(host);
 }
