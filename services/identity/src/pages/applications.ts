@@ -37,7 +37,7 @@ function applicationItem(application: AllowedApplication, hidden: Record<string,
 <h2 id="application-${id}">${given(name)}</h2>
 <p class="quiet">Allowed on ${day(since)}, ${lastUsed ? html`last used on ${day(lastUsed)}` : 'not used yet'}.</p>
 ${scopeList(scopes)}<form method="post" action="/oauth/applications">
-${hiddenFields(hidden)}<button type="submit" class="danger small" aria-describedby="application-${id}">Take back</button>
+${hiddenFields(hidden)}<button type="submit" class="danger small" aria-describedby="application-${id}">Take back access</button>
 </form>
 </li>
 `;

@@ -26,10 +26,10 @@ export function consentPage(consent: Consent): Html {
 ${
   isMore
     ? html`<h2>New: it also wants to</h2>
-${scopeList(asked.anew)}<h2>You have allowed it to</h2>
+${scopeList(asked.anew, 'wanted')}<h2>You have allowed it to</h2>
 ${scopeList(asked.allowed)}`
     : html`<h2>It wants to</h2>
-${scopeList([...asked.anew, ...asked.allowed])}`
+${scopeList([...asked.anew, ...asked.allowed], 'wanted')}`
 }<ul class="facts">
 <li>It can never do more than you may yourself.</li>
 <li>${destination}</li>
@@ -50,8 +50,8 @@ ${hiddenFields(logOut)}<button type="submit" class="plain">Log out</button>
 }
 
 /** Scopes in words, with their names for those who know them. */
-export function scopeList(scopes: Scope[]): Html {
-  return html`<ul class="scopes">
+export function scopeList(scopes: Scope[], kind: 'wanted' | 'allowed' = 'allowed'): Html {
+  return html`<ul class="scopes ${kind}">
 ${scopes.map((scope) => html`<li>${scopeMeanings[scope]} <span class="quiet">${scope}</span></li>\n`)}</ul>
 `;
 }

@@ -13,12 +13,12 @@ type LogIn = {
 
 export function logInPage({ applicationName, hidden, forgotPath, notice, retry }: LogIn): Html {
   return html`${noticeBox(notice)}<h1>Log in</h1>
-${problemBox('You are not logged in', retry?.problem, 'email')}<p class="lead">${
+<p class="lead">${
     applicationName === undefined
       ? 'to see which applications act for you.'
       : html`to continue to <strong>${given(applicationName)}</strong>.`
   }</p>
-<form method="post" action="/oauth/login">
+${problemBox('You are not logged in', retry?.problem, 'email')}<form method="post" action="/oauth/login">
 ${hiddenFields(hidden)}${field({
   name: 'email',
   label: 'E-mail',

@@ -8,8 +8,8 @@ type SetPassword = { email: string; accountName: string; hidden: Record<string, 
 export function setPasswordPage({ email, accountName, hidden, problem }: SetPassword): Html {
   const { minimum, maximum } = passwordLimits;
   return html`<h1>Set your password</h1>
-${problemBox('The password is not set', problem, 'password')}<p class="lead">for the account <strong>${given(accountName)}</strong>.</p>
-<form method="post" action="/oauth/password">
+<p class="lead">for the account <strong>${given(accountName)}</strong>.</p>
+${problemBox('The password is not set', problem, 'password')}<form method="post" action="/oauth/password">
 ${hiddenFields(hidden)}${field({
   name: 'email',
   label: 'E-mail',
@@ -55,10 +55,10 @@ type Forgot = {
 
 export function forgotPasswordPage({ applicationName, hidden, backPath, retry }: Forgot): Html {
   return html`<h1>Forgotten your password?</h1>
-${problemBox('No mail was sent', retry?.problem, 'email')}<p class="lead">We mail you a link with which you can set a new one${
+<p class="lead">We mail you a link with which you can set a new one${
     applicationName !== undefined && html` and then go on to <strong>${given(applicationName)}</strong>`
   }.</p>
-<form method="post" action="/oauth/password/forgot">
+${problemBox('No mail was sent', retry?.problem, 'email')}<form method="post" action="/oauth/password/forgot">
 ${hiddenFields(hidden)}${field({
   name: 'email',
   label: 'E-mail',

@@ -24,7 +24,7 @@ a { color: var(--accent); text-underline-offset: .15em; }
 .lead { margin-bottom: 1.25rem; }
 .lead, .quiet, .hint, .facts, .after { color: var(--quiet); }
 .lead strong { color: var(--text); }
-.quiet, .hint, .facts, .after { font-size: .9rem; }
+.quiet, .hint, .facts, .after { font-size: .9rem; font-weight: 400; }
 label { display: block; margin: 1.1rem 0 .3rem; font-weight: 600; }
 .hint { margin: -.15rem 0 .4rem; }
 input { width: 100%; min-height: 2.9rem; padding: .6rem .75rem; border: 1px solid var(--edge); border-radius: .5rem;
@@ -49,8 +49,9 @@ ul { margin: .5rem 0; padding-left: 1.25rem; }
 li + li { margin-top: .25rem; }
 .scopes { padding: 0; list-style: none; }
 .scopes li { position: relative; padding-left: 1.6rem; }
-.scopes li::before { content: ""; position: absolute; left: .3rem; top: .35rem; width: .35rem; height: .7rem;
-  border: solid var(--accent); border-width: 0 2px 2px 0; transform: rotate(40deg); }
+.scopes li::before { content: ""; position: absolute; left: .3rem; top: .55rem; width: .45rem; height: .45rem;
+  border: 2px solid var(--accent); border-radius: 50%; }
+.scopes.allowed li::before { top: .35rem; width: .35rem; height: .7rem; border-width: 0 2px 2px 0; border-radius: 0; transform: rotate(40deg); }
 .scopes .quiet { font-family: ui-monospace, monospace; font-size: .8rem; white-space: nowrap; }
 .facts { margin-top: 1.25rem; }
 .applications { margin: 0; padding: 0; list-style: none; }
