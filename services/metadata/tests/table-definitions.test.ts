@@ -151,6 +151,10 @@ describe('table definitions', () => {
     const fine = { branch_id: account.mainId, name: 'Mine', domain_id: account.domainId };
     const { status, body: mine } = await inDomain.send('POST', '/table_definitions', fine);
     expect(status).toBe(201);
+    expect(await inDomain.send('POST', '/table_definitions', broken)).toMatchObject({
+      status: 422,
+      body: { errors: expect.arrayContaining(["Name can't be blank"]) },
+    });
     const elsewhere = await api.post('/domains', { name: 'Elsewhere' });
     expect((await inDomain.send('PATCH', `/table_definitions/${mine.id}`, { domain_id: elsewhere.id })).status).toBe(
       403,
