@@ -51,16 +51,15 @@ afterAll(async () => {
 it('a call without the scope it needs reaches no service and is told to the audit log, once in a while', async () => {
   const token = await identity.token({ account_id: 4, user_id: 9, scope: 'api:read' });
   const headers = { 'x-request-id': 'request-0001', 'x-forwarded-for': '6.6.6.6' };
-  const [remove, read] = [
-    await callWith(gateway, token, 'DELETE', '/api/v1/domains/7?x=1', { headers }),
-    await callWith(gateway, token, 'GET', '/api/v1/users'),
-    await callWith(gateway, token, 'DELETE', '/api/v1/domains/8'),
-    await callWith(gateway, token, 'GET', '/api/v1/domains'),
-  ];
-  expect([remove?.status, read?.status]).toEqual([403, 403]);
+  expect((await callWith(gateway, token, 'DELETE', '/api/v1/domains/7?x=1', { headers })).status).toBe(403);
+  await eventually(() => expect(told).toHaveLength(1));
+  expect((await callWith(gateway, token, 'GET', '/api/v1/users')).status).toBe(403);
+  await eventually(() => expect(told).toHaveLength(2));
+  expect((await callWith(gateway, token, 'DELETE', '/api/v1/domains/8')).status).toBe(403);
+  expect((await callWith(gateway, token, 'GET', '/api/v1/domains')).status).toBe(200);
   const other = await identity.token({ account_id: 5, scope: 'api:read' });
   await callWith(gateway, other, 'DELETE', '/api/v1/domains/7');
-  await eventually(() => expect(told.filter(({ account_id }) => account_id === 5)).toHaveLength(1));
+  await eventually(() => expect(told.at(-1)?.account_id).toBe(5));
   const caller = { account_id: 4, user_id: 9, application_id: 11, address: '127.0.0.1' };
   const refused = { ...caller, action: 'access.refused', result: 'refused' };
   const errors = (scope: string) => [`Insufficient scope. Required: ${scope}`];
