@@ -58,7 +58,7 @@ try {
     stop = way;
   });
   if (!values['no-demo']) await seedDemo({ home, system, screen, signal: interrupted.signal });
-  screen.say(finalScreen(home, system.baseUrl));
+  screen.say(finalScreen(home, system.baseUrl, process.env));
   process.send?.({ ready: true, base_url: system.baseUrl });
 } catch (error) {
   if (!leaving) {

@@ -110,7 +110,7 @@ export const commands = {
   },
   'jobs retry': {
     usage: 'jobs retry ID',
-    about: 'Queues a failed import table or export again.',
+    about: 'Queues failed work again: import-table-7, export-7, mail-7, or the number of a job.',
     options: {},
     positionals: 1,
     prepare: (_values, [id]) => {

@@ -1,5 +1,6 @@
 // The one screen that is left standing when the system is up: where it is, who may come in, a first call, how to stop.
 import { relative } from 'node:path';
+import { isLoopback } from '@almanac/service-kit/client-address';
 import { type Home, readJson } from './home.ts';
 
 export type Credentials = {
@@ -10,7 +11,7 @@ export type Credentials = {
 };
 
 /** The screen's text; the password and the secret stay in the file, the calls read them from there. */
-export function finalScreen(home: Home, baseUrl: string): string {
+export function finalScreen(home: Home, baseUrl: string, env: NodeJS.ProcessEnv): string {
   const credentials = readJson<Credentials>(home.credentials);
   const file = shortPath(home.credentials);
   const lines = ['', `  Almanac is ready         ${baseUrl}`, `  API reference            ${baseUrl}/docs`];
@@ -29,8 +30,16 @@ export function finalScreen(home: Home, baseUrl: string): string {
       '',
       '  Make an account:         npm run -s admin -- accounts create --name Acme --plan business --admin-email me@example.com',
     );
-  lines.push('', `  Logs                     ${shortPath(home.logs)}/`, '  Stop                     Ctrl-C', '');
+  lines.push('', ...mailLines(home, baseUrl, env));
+  lines.push(`  Logs                     ${shortPath(home.logs)}/`, '  Stop                     Ctrl-C', '');
   return lines.join('\n');
+}
+
+// The page is there for this machine only; the folder always is, unless mails are really sent.
+function mailLines(home: Home, baseUrl: string, env: NodeJS.ProcessEnv): string[] {
+  if (env.JOBS_SMTP_URL) return [];
+  const where = isLoopback(new URL(baseUrl).hostname) ? `${baseUrl}/dev/mail` : `${shortPath(home.mail)}/`;
+  return [`  Mails (kept, not sent)   ${where}`];
 }
 
 function shortPath(path: string): string {

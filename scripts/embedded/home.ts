@@ -9,6 +9,7 @@ export type Home = {
   folder: string;
   postgres: string;
   objects: string;
+  mail: string;
   logs: string;
   cache: string;
   secrets: string;
@@ -25,6 +26,7 @@ export function readHome(env: NodeJS.ProcessEnv): Home {
     folder,
     postgres: inside('postgres'),
     objects: inside('objects'),
+    mail: inside('mail'),
     logs: inside('logs'),
     cache: inside('cache'),
     secrets: inside('secrets.json'),

@@ -52,6 +52,7 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
       ? {
           JOBS_OBJECT_STORE_URL: pathToFileURL(home.objects).href,
           JOBS_SIGNING_KEY: secrets.object_store_key,
+          JOBS_SMTP_URL: pathToFileURL(home.mail).href,
         }
       : {}),
     ...Object.fromEntries(passedOn.flatMap((key) => (env[key] ? [[key, env[key]]] : []))),

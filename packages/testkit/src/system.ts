@@ -36,11 +36,12 @@ const readyWithinMs = 120_000;
 export async function startSystem(options: StartOptions = {}): Promise<RunningSystem> {
   const { home, demo = false, onRealServers = false, env = {} } = options;
   const servers = onRealServers ? {} : { ALMANAC_BUS_URL: undefined, JOBS_OBJECT_STORE_URL: undefined };
+  const mail = { JOBS_SMTP_URL: undefined }; // into its folder, where tests find them
   const folder = home ?? mkdtempSync(join(tmpdir(), 'almanac-system-'));
   const words = ['--disable-warning=ExperimentalWarning', 'scripts/start.ts', ...(demo ? [] : ['--no-demo'])];
   const child = spawn(process.execPath, words, {
     cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '', PORT: '0', ALMANAC_HOME: folder, ...servers, ...env },
+    env: { ...process.env, NODE_OPTIONS: '', PORT: '0', ALMANAC_HOME: folder, ...servers, ...mail, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exportMachine } from './exports/export-states.ts';
 import { importMachine, importOutcome, importTableMachine } from './imports/import-states.ts';
+import { mailMachine } from './mail/mail-states.ts';
 import { before } from './states.ts';
 
 /** The transitions of each diagram of a page. */
@@ -21,6 +22,7 @@ describe('the machines of states', () => {
   it('are those that the pages draw', () => {
     expect(diagramsOf('import.md')).toEqual([linesOf(importMachine), linesOf(importTableMachine)]);
     expect(diagramsOf('export.md')).toEqual([linesOf(exportMachine)]);
+    expect(diagramsOf('mail.md')).toEqual([linesOf(mailMachine)]);
   });
 
   it('tell in which states an event may happen', () => {
