@@ -1,10 +1,11 @@
-// Forgets what can no longer matter: kept answers, finished loads, retired tables and columns, abandoned files. Every instance
-// does it; twice harms nobody.
+// Forgets what can no longer matter: kept answers, finished loads, retired tables and columns, abandoned files; and gives tables of
+// earlier releases a history. Every instance does it; twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql } from '@almanac/service-kit/database';
 import type { Logger } from '@almanac/service-kit/logger';
 import { sweepDeparted } from './clusters/residence.ts';
 import type { Pools } from './database.ts';
+import { adoptTables } from './deploy/adoption.ts';
 import { sweepRetired } from './deploy/removal.ts';
 import { sweepLoads } from './load/rejected-rows.ts';
 import { sweepStaging } from './load/staging.ts';
@@ -19,7 +20,7 @@ export function createHousekeeping(pools: Pools, logger: Logger): Housekeeping {
   let running: Promise<void> | undefined;
   const work = async () => {
     while (!stopping.signal.aborted) {
-      await sweep(pools).catch((error: unknown) =>
+      await sweep(pools, logger).catch((error: unknown) =>
         logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
       );
       await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
@@ -37,10 +38,11 @@ export function createHousekeeping(pools: Pools, logger: Logger): Housekeeping {
 }
 
 /** One round. */
-export async function sweep(pools: Pools): Promise<void> {
+export async function sweep(pools: Pools, logger: Logger): Promise<void> {
   await sweepStaging(pools.quiet);
   await sweepAnswers(pgSql(pools.work));
   await sweepLoads(pgSql(pools.work));
   await sweepRetired(pools.work);
   await sweepDeparted(pools.work);
+  await adoptTables(pools.work, logger);
 }

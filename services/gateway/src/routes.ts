@@ -29,6 +29,9 @@ const table: Record<UpstreamName, { [line: Line]: Special }> = {
   data: {
     'POST /table_data/grid': {},
     'POST /table_data/delete_records': {},
+    'POST /table_data/restore_records': {},
+    'GET /table_data/{id}/history': {},
+    'POST /table_data/{id}/revert': {},
     'GET /table_data': {},
     'POST /table_data': {},
     'GET /table_data/{id}': {},

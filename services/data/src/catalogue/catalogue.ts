@@ -13,7 +13,7 @@ import type { DeployedTable } from './structure.ts';
 export type TableReference = { id: number } | { key: string; branchId: number };
 
 const columns = `table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version,
-  revision, structure`;
+  revision, (extract(epoch from history_since) * 1000)::bigint as history_since, structure`;
 
 class NotDeployed extends ServiceError {
   constructor() {
@@ -88,7 +88,7 @@ export class Catalogue {
       return undefined;
     }
     const known = this.byId.get(`${accountId}:${table.table_definition_id}`);
-    if (known?.revision === table.revision) return known;
+    if (known?.revision === table.revision && known.history_since === table.history_since) return known;
     this.byId.set(`${accountId}:${table.table_definition_id}`, table);
     this.idByKey.set(`${accountId}:${table.branch_id}:${table.key}`, table.table_definition_id);
     return table;

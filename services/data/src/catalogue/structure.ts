@@ -45,11 +45,13 @@ export type DeployedTable = {
   load_type: string;
   version: number;
   revision: number;
+  /** From when on rows can be read as they were, in milliseconds since 1970; null while the table has no history (`deploy/adoption.ts`). */
+  history_since: number | null;
   structure: Structure;
 };
 
 /** A table as metadata wants it: not in the catalogue yet, its foreign keys not resolved. */
-export type WantedTable = Omit<DeployedTable, 'account_id' | 'revision'>;
+export type WantedTable = Omit<DeployedTable, 'account_id' | 'revision' | 'history_since'>;
 
 /** Columns of the primary key, in the order of the definition. */
 export function keyColumns(structure: Pick<Structure, 'columns'>): Column[] {

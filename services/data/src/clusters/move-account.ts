@@ -9,7 +9,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { lockBranch } from '../deploy/deployment.ts';
-import { retiredTableName, schemaName, tableName } from '../query/identifiers.ts';
+import { retiredHistoryName, retiredTableName, schemaName, tableName } from '../query/identifiers.ts';
 import type { Cluster } from './cluster.ts';
 import type { Clusters } from './clusters.ts';
 import { copyRows, copySchema, side } from './copy-schema.ts';
@@ -173,10 +173,11 @@ async function copyRecords(
        values ($1::int, $2::int, $3::int, $4::jsonb, $5::timestamptz) returning id`,
       [accountId, table_definition_id, branch_id, JSON.stringify(entry), retired_at],
     );
-    // Under a name that no table has yet: the numbers of both clusters may cross.
-    await target.sql(
-      `alter table ${schemaName(branch_id)}.${retiredTableName(id)} rename to ${retiredTableName(rows[0]?.id)}_arriving`,
-    );
+    // Under a name that no table has yet: the numbers of both clusters may cross. What an earlier release retired has no history.
+    for (const name of [retiredTableName, retiredHistoryName])
+      await target.sql(
+        `alter table if exists ${schemaName(branch_id)}.${name(id)} rename to ${name(rows[0]?.id)}_arriving`,
+      );
   }
   for (const { ddl } of (await target.sql(settleNamesSql)).rows) await target.sql(ddl);
   // Revisions are never used twice, also not by a table that was here before.
@@ -189,7 +190,7 @@ async function copyRecords(
 
 const settleNamesSql = `
   select format('alter table %I.%I rename to %I', n.nspname, c.relname, left(c.relname, -length('_arriving'))) as ddl
-  from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'r' and c.relname ~ '^r_[0-9]+_arriving$'`;
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'r' and c.relname ~ '^rh?_[0-9]+_arriving$'`;
 
 async function forgetRecords(sql: Sql, accountId: number): Promise<void> {
   const tables = (await sql(recordTablesSql)).rows.map((row) => row.name as string).reverse();

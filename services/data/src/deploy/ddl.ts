@@ -1,10 +1,11 @@
 // The statements that make the deployed tables equal to the wanted ones: drop what doesn't hold any more, make and alter tables,
 // add what holds from now on; foreign keys last, when every table is there. Pure.
 import { type Column, type DeployedTable, isRequired, type WantedTable } from '../catalogue/structure.ts';
-import { columnName, retiredColumnName, schemaName, tableName } from '../query/identifiers.ts';
+import { columnName, historyName, retiredColumnName, schemaName, tableName } from '../query/identifiers.ts';
 import { typeOf } from '../values/value-types.ts';
 import { findCast } from './casts.ts';
 import type { Pair } from './checks.ts';
+import { createHistory } from './history-ddl.ts';
 import { objectsOf, type TableObject } from './objects.ts';
 
 /** Statements of one table, by the phase in which they run. */
@@ -31,15 +32,20 @@ export function changeTable(
   const hasAfter = new Set(after.map((object) => object.signature));
   const gone = before.filter((object) => !hasAfter.has(object.signature));
   const added = after.filter((object) => !hadBefore.has(object.signature));
+  // The table before its history: everybody locks them in this order.
   const { statements: columns, retired } = old
-    ? alterColumns(old, wanted, revision)
-    : { statements: createTable(wanted), retired: [] };
+    ? alterBoth(old, wanted, revision)
+    : { statements: [...createTable(wanted), ...createHistory(wanted)], retired: [] };
   const isForeignKey = (object: TableObject) => object.kind === 'foreign key';
   return {
     statements: {
       // Foreign keys lean on keys, also on those of other tables: all of them go first.
       dropForeignKeys: gone.filter(isForeignKey).map((object) => object.drop),
-      drops: gone.filter((object) => !isForeignKey(object)).map((object) => object.drop),
+      // The last made goes first: a trigger leans on its function.
+      drops: gone
+        .filter((object) => !isForeignKey(object))
+        .map((object) => object.drop)
+        .reverse(),
       columns,
       adds: added.filter((object) => !isForeignKey(object)).map((object) => object.create),
       foreignKeys: added.filter(isForeignKey).map((object) => object.create),
@@ -65,8 +71,10 @@ function createTable(table: WantedTable): string[] {
     'svc_version integer not null default 1',
     'svc_is_deleted boolean not null default false',
     'svc_live boolean generated always as (case when svc_is_deleted then null else true end) stored',
+    'svc_channel "char"',
     ...packed(table.structure.columns).map((column) => `${columnName(column)} ${typeOf(column).physical(column)}`),
     'svc_updated_by text',
+    'svc_request_id text',
   ];
   return [
     `create schema if not exists ${schemaName(table.branch_id)}`,
@@ -94,12 +102,16 @@ function packed(columns: Column[]): Column[] {
   return columns.toSorted((a, b) => rank(b) - rank(a));
 }
 
-function alterColumns(
-  old: DeployedTable,
-  wanted: WantedTable,
-  revision: number,
-): { statements: string[]; retired: Column[] } {
-  const name = tableName(wanted);
+type Altered = { statements: string[]; retired: Column[] };
+
+function alterBoth(old: DeployedTable, wanted: WantedTable, revision: number): Altered {
+  const { statements, retired } = alterColumns(tableName(wanted), old, wanted, revision);
+  const history = alterColumns(historyName(wanted), old, wanted, revision);
+  return { statements: [...statements, ...history.statements], retired };
+}
+
+// Never fails on a value: what has no counterpart in a new type becomes null and stays in the retired column for a while.
+function alterColumns(name: string, old: DeployedTable, wanted: WantedTable, revision: number): Altered {
   const before = new Map(old.structure.columns.map((column) => [column.lineage_id, column]));
   const kept = new Set(wanted.structure.columns.map((column) => column.lineage_id));
   const statements: string[] = [];
@@ -129,7 +141,7 @@ function alterColumns(
       statements.push(`update ${name} set ${keptName} = ${x} where ${x} is not null and (${lost.join(' or ')})`);
       retired.push(was);
     }
-    // Only rows deleted long ago can still hold what has no counterpart; they keep it in the retired column.
+    // Of the table's own rows only those deleted long ago can still hold what has no counterpart.
     const value = valid === 'true' ? cast.value(x) : `case when ${valid} then ${cast.value(x)} end`;
     alterations.push(`alter column ${x} type ${physical} using ${value}`);
   }

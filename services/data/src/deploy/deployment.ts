@@ -11,6 +11,7 @@ import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
 import { holdResident } from '../clusters/residence.ts';
 import type { DataContext } from '../context.ts';
 import { tableName } from '../query/identifiers.ts';
+import { beginHistory } from './adoption.ts';
 import { type BranchChange, planBranch, type TableChange } from './branch-change.ts';
 import { rowChecksSql } from './checks.ts';
 import { changeTable, inOrder, type TableChange as PhysicalChange } from './ddl.ts';
@@ -191,6 +192,7 @@ async function lockTables(sql: Sql, accountId: number, branchId: number, tables:
   if (locked.length === 0) return;
   const names = locked.toSorted((a, b) => a.lineage_id - b.lineage_id).map(tableName);
   await sql(`lock table ${names.join(', ')} in share row exclusive mode`);
+  for (const table of locked) await beginHistory(sql, table);
 }
 
 const targetsOf = (table: WantedTable): number[] =>
@@ -218,8 +220,8 @@ async function rememberRetired(sql: Sql, accountId: number, { change, physical, 
 async function catalogue(sql: Sql, accountId: number, table: WantedTable): Promise<void> {
   await sql(
     `insert into deployed_table (table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type,
-       version, structure)
-     values ($1::int, $2::int, $3::int, $4::int, $5::int, $6::uuid, $7, $8, $9, $10::int, $11::jsonb)
+       version, structure, history_since)
+     values ($1::int, $2::int, $3::int, $4::int, $5::int, $6::uuid, $7, $8, $9, $10::int, $11::jsonb, '0001-01-01T00:00:00Z')
      on conflict (table_definition_id) do update set domain_id = excluded.domain_id, key = excluded.key, name = excluded.name,
        load_type = excluded.load_type, version = excluded.version, structure = excluded.structure,
        revision = nextval('deployed_revision'), deployed_at = now()
@@ -239,8 +241,8 @@ async function catalogue(sql: Sql, accountId: number, table: WantedTable): Promi
     ],
   );
   await sql(
-    `insert into announced_rows (table_definition_id, account_id, until) values ($1::int, $2::int, clock_timestamp())
-     on conflict do nothing`,
+    `insert into announced_rows (table_definition_id, account_id, until)
+     values ($1::int, $2::int, date_trunc('milliseconds', clock_timestamp()) - interval '1 millisecond') on conflict do nothing`,
     [table.table_definition_id, accountId],
   );
 }

@@ -21,11 +21,12 @@ import {
 } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { typeOf } from '../values/value-types.ts';
+import { historyObjects } from './history-ddl.ts';
 
 export type Shape = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'> & { loading?: number };
 
 export type TableObject = {
-  kind: 'index' | 'check' | 'key' | 'foreign key';
+  kind: 'index' | 'check' | 'key' | 'foreign key' | 'function' | 'trigger';
   /** Changes when the object must be made anew: its text, and the types of the columns it stands on. */
   signature: string;
   create: string;
@@ -34,11 +35,16 @@ export type TableObject = {
 
 const types = (columns: Column[]) => columns.map((column) => typeOf(column).physical(column)).join(', ');
 
-/** Everything beside the columns. `findTable`: the referenced tables, by lineage. */
+/** Everything beside the columns, in the order of making. `findTable`: the referenced tables, by lineage. */
 export function objectsOf(table: Shape, findTable: (lineageId: number) => Shape): TableObject[] {
-  return [updatedObject(table), ...keyObject(table), ...requiredObject(table), ...valuesObjects(table)].concat(
-    table.structure.foreign_keys.flatMap((foreignKey) => foreignKeyObjects(table, foreignKey, findTable)),
-  );
+  return [
+    updatedObject(table),
+    ...keyObject(table),
+    ...requiredObject(table),
+    ...valuesObjects(table),
+    ...historyObjects(table),
+    ...table.structure.foreign_keys.flatMap((foreignKey) => foreignKeyObjects(table, foreignKey, findTable)),
+  ];
 }
 
 function constraint(

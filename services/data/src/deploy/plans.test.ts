@@ -2,6 +2,7 @@ import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import { planBranch } from './branch-change.ts';
 import { changeTable, inOrder } from './ddl.ts';
 import { resolveForeignKeys } from './foreign-keys.ts';
+import { historyObjects } from './history-ddl.ts';
 import { diffTable } from './table-diff.ts';
 
 const column = (lineage_id: number, more: Partial<Column> = {}): Column => ({
@@ -31,6 +32,7 @@ const table = (id: number, columns: Column[], more: Partial<DeployedTable> = {})
   load_type: 'manual',
   version: 1,
   revision: 1,
+  history_since: 0,
   structure: { description: '', lookup_display_column_id: null, foreign_keys: [], columns },
   ...more,
 });
@@ -65,6 +67,7 @@ describe('foreign keys', () => {
 });
 
 describe('statements of a deployment', () => {
+  const fillsHistoryOf = (made: DeployedTable) => historyObjects(made).map(({ create }) => create);
   const change = (old: DeployedTable | undefined, wanted: DeployedTable, others: DeployedTable[] = []) => {
     const all = new Map([...others, wanted].map((each) => [each.lineage_id, each]));
     const before = new Map([...others, ...(old ? [old] : [])].map((each) => [each.lineage_id, each]));
@@ -81,13 +84,18 @@ describe('statements of a deployment', () => {
     const statements = change(undefined, table(1, columns));
     expect(statements[0]).toBe('create schema if not exists b_1');
     expect(statements[1]).toMatch(
-      /^create table b_1\.t_1 \(svc_sk bigint generated always as identity primary key, .*c_13 bigint, c_11 integer, c_12 varchar\(5\) collate "C", svc_updated_by text\) with \(autovacuum/,
+      /^create table b_1\.t_1 \(svc_sk bigint generated always as identity primary key, .*c_13 bigint, c_11 integer, c_12 varchar\(5\) collate "C", svc_updated_by text, svc_request_id text\) with \(autovacuum/,
     );
+    const made = table(1, columns);
     expect(statements.slice(2)).toEqual([
+      'create table b_1.h_1 (like b_1.t_1)',
+      'alter table b_1.h_1 drop column svc_live, add column svc_valid_to timestamptz not null, add primary key (svc_sk, svc_version)',
+      'create index on b_1.h_1 using brin (svc_valid_to) with (pages_per_range = 32, autosummarize = on)',
       'create index u_1 on b_1.t_1 (svc_updated_at)',
       'alter table b_1.t_1 add constraint k_1 unique (c_11, svc_live)',
       'alter table b_1.t_1 add constraint n_1 check (svc_is_deleted or (c_11 is not null and c_12 is not null))',
       "alter table b_1.t_1 add constraint v_12 check (svc_is_deleted or c_12 is null or c_12 = any (array['it''s', 'b']::text[]))",
+      ...fillsHistoryOf(made),
     ]);
   });
 
@@ -99,11 +107,17 @@ describe('statements of a deployment', () => {
         table(1, [key(11), column(12, { name: 'renamed', description: 'x' }), column(13, { data_type: 'text' })]),
       ),
     ).toEqual([]);
-    expect(change(old, table(1, [key(11), column(12, { is_required: true }), column(14)]))).toEqual([
+    const wanted = table(1, [key(11), column(12, { is_required: true }), column(14)]);
+    expect(change(old, wanted)).toEqual([
+      'drop trigger h_1 on b_1.t_1',
+      'drop function b_1.h_1()',
       'alter table b_1.t_1 drop constraint n_1',
       'alter table b_1.t_1 rename column c_13 to x_13_77',
       'alter table b_1.t_1 add column c_14 integer',
+      'alter table b_1.h_1 rename column c_13 to x_13_77',
+      'alter table b_1.h_1 add column c_14 integer',
       'alter table b_1.t_1 add constraint n_1 check (svc_is_deleted or (c_11 is not null and c_12 is not null))',
+      ...fillsHistoryOf(wanted),
     ]);
   });
 
@@ -113,7 +127,26 @@ describe('statements of a deployment', () => {
       'alter table b_1.t_1 add column x_12_77 varchar(10) collate "C"',
       'update b_1.t_1 set x_12_77 = c_12 where c_12 is not null and (char_length(c_12) > 3)',
       'alter table b_1.t_1 alter column c_12 type varchar(3) collate "C" using left(c_12, 3)',
+      'alter table b_1.h_1 add column x_12_77 varchar(10) collate "C"',
+      'update b_1.h_1 set x_12_77 = c_12 where c_12 is not null and (char_length(c_12) > 3)',
+      'alter table b_1.h_1 alter column c_12 type varchar(3) collate "C" using left(c_12, 3)',
     ]);
+  });
+
+  it('leave the history alone when columns only change their order or their names', () => {
+    const old = table(1, [key(11), column(12), column(13)]);
+    expect(change(old, table(1, [column(13), key(11), column(12, { name: 'other' })]))).toEqual([]);
+  });
+
+  it('fill the history with every column, and with nothing that a user wrote', () => {
+    const [create, trigger] = fillsHistoryOf(table(1, [column(13, { name: 'x"; drop' }), key(11)]));
+    expect(create).toContain(
+      'insert into b_1.h_1 (svc_sk, svc_created_at, svc_updated_at, svc_is_deleted, svc_version, svc_updated_by, svc_channel, svc_request_id, c_11, c_13, svc_valid_to)',
+    );
+    expect(`${create}${trigger}`).not.toContain('x"');
+    expect(trigger).toBe(
+      'create trigger h_1 after update on b_1.t_1 referencing old table as superseded new table as successor for each statement execute function b_1.h_1()',
+    );
   });
 
   it('take references off before the keys they lean on, and put them back last', () => {

@@ -8,8 +8,16 @@ import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { holdResident } from '../clusters/residence.ts';
 import type { DataContext } from '../context.ts';
-import { retiredColumnName, retiredTableName, schemaName, tableName } from '../query/identifiers.ts';
+import {
+  historyName,
+  retiredColumnName,
+  retiredHistoryName,
+  retiredTableName,
+  schemaName,
+  tableName,
+} from '../query/identifiers.ts';
 import { referrersOf } from '../rows/constraint-sql.ts';
+import { beginHistory } from './adoption.ts';
 import { lockBranch } from './deployment.ts';
 import { objectsOf } from './objects.ts';
 
@@ -34,6 +42,7 @@ export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId
           (name) => `${table.name} is still referred to by ${name}.`,
         ),
       );
+    await beginHistory(sql, table);
     await retire(sql, table, branch);
     return true;
   });
@@ -44,26 +53,35 @@ async function listBranch(sql: Sql, accountId: number, branchId: number): Promis
   return (await sql(text, values)).rows as DeployedTable[];
 }
 
-// Names of indexes are unique in the schema, so they go; the rows stay and the catalogue entry says how to bring them back.
+// Names of indexes are unique in the schema, so they go; the rows and their history stay, and the catalogue entry says how to bring
+// them back.
 async function retire(sql: Sql, table: DeployedTable, branch: DeployedTable[]): Promise<void> {
   const byLineage = new Map(branch.map((each) => [each.lineage_id, each]));
   const objects = objectsOf(table, (lineageId) => byLineage.get(lineageId) as DeployedTable);
-  const foreignKeysFirst = objects.toSorted(
-    (a, b) => Number(b.kind === 'foreign key') - Number(a.kind === 'foreign key'),
-  );
-  for (const { drop } of foreignKeysFirst) await sql(drop);
+  for (const { drop } of objects.toReversed()) await sql(drop);
   const { rows } = await sql(
     `insert into retired_table (account_id, table_definition_id, branch_id, entry)
      values ($1::int, $2::int, $3::int, $4::jsonb) returning id`,
     [table.account_id, table.table_definition_id, table.branch_id, JSON.stringify(table)],
   );
   await sql(`alter table ${tableName(table)} rename to ${retiredTableName(rows[0]?.id)}`);
+  await sql(`alter table ${historyName(table)} rename to ${retiredHistoryName(rows[0]?.id)}`);
   await forget(sql, [table.table_definition_id]);
 }
 
 async function forget(sql: Sql, ids: number[]): Promise<void> {
   await sql('delete from deployed_table where table_definition_id = any($1::int[])', [ids]);
   await sql('delete from announced_rows where table_definition_id = any($1::int[])', [ids]);
+}
+
+// Of tables whose rows are gone everywhere.
+async function forgetWrites(sql: Sql, ids: number[]): Promise<void> {
+  await sql(
+    `delete from bulk_write b where table_definition_id = any($1::int[])
+       and not exists (select from deployed_table d where d.table_definition_id = b.table_definition_id)
+       and not exists (select from retired_table r where r.table_definition_id = b.table_definition_id)`,
+    [ids],
+  );
 }
 
 /** Drops all tables of a branch with their rows; answers how many there were. */
@@ -83,10 +101,11 @@ export function dropBranch(ctx: DataContext, call: CallContext, branchId: number
       sql,
       branch.map((table) => table.table_definition_id),
     );
-    await sql('delete from retired_table where account_id = $1::int and branch_id = $2::int', [
-      call.accountId,
-      branchId,
-    ]);
+    const retired = await sql(
+      'delete from retired_table where account_id = $1::int and branch_id = $2::int returning table_definition_id as id',
+      [call.accountId, branchId],
+    );
+    await forgetWrites(sql, [...branch.map((table) => table.table_definition_id), ...retired.rows.map(({ id }) => id)]);
     await sql('delete from retired_column where account_id = $1::int and branch_id = $2::int', [
       call.accountId,
       branchId,
@@ -101,11 +120,15 @@ const keptDays = 7;
 export async function sweepRetired(pool: pg.Pool): Promise<void> {
   const sql = pgSql(pool);
   const due = `retired_at < now() - interval '${keptDays} days'`;
-  const tables = await sql(`select id, branch_id from retired_table where ${due} order by id limit 1000`);
-  for (const { id, branch_id } of tables.rows)
+  const tables = await sql(
+    `select id, branch_id, table_definition_id from retired_table where ${due} order by id limit 1000`,
+  );
+  for (const { id, branch_id, table_definition_id } of tables.rows)
     await withTransaction(pool, async (own) => {
-      await own(`drop table if exists ${schemaName(branch_id)}.${retiredTableName(id)}`);
+      for (const name of [retiredTableName(id), retiredHistoryName(id)])
+        await own(`drop table if exists ${schemaName(branch_id)}.${name}`);
       await own('delete from retired_table where id = $1::int', [id]);
+      await forgetWrites(own, [table_definition_id]);
     });
   const columns = await sql(
     `select id, branch_id, lineage_id, column_lineage_id, revision from retired_column where ${due} order by id limit 1000`,
@@ -113,8 +136,9 @@ export async function sweepRetired(pool: pg.Pool): Promise<void> {
   for (const { id, branch_id, lineage_id, column_lineage_id, revision } of columns.rows)
     await withTransaction(pool, async (own) => {
       await own("select set_config('lock_timeout', '2s', true)");
-      const name = retiredColumnName(column_lineage_id, revision);
-      await own(`alter table if exists ${tableName({ branch_id, lineage_id })} drop column if exists ${name}`);
+      const column = retiredColumnName(column_lineage_id, revision);
+      for (const name of [tableName({ branch_id, lineage_id }), historyName({ branch_id, lineage_id })])
+        await own(`alter table if exists ${name} drop column if exists ${column}`);
       await own('delete from retired_column where id = $1::int', [id]);
     });
 }

@@ -3,7 +3,7 @@
 // that moment only. Pure.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { storage } from '../deploy/ddl.ts';
-import { objectsOf, type Shape } from '../deploy/objects.ts';
+import { objectsOf, type Shape, type TableObject } from '../deploy/objects.ts';
 import { loadingSchema, schemaName, tableName } from '../query/identifiers.ts';
 
 /** Below this, filling the table itself takes no longer. */
@@ -18,6 +18,8 @@ export type FreshTable = {
   /** What lets it take the old one's place. */
   take: string[];
 };
+
+const isBuilt: ReadonlySet<TableObject['kind']> = new Set(['key', 'index', 'trigger']);
 
 /** `branch`: all deployed tables of the branch. Undefined when other foreign keys lean on the table, so it can't be replaced. */
 export function planFreshTable(table: DeployedTable, branch: DeployedTable[], number: number): FreshTable | undefined {
@@ -36,8 +38,8 @@ export function planFreshTable(table: DeployedTable, branch: DeployedTable[], nu
     create: [`create schema ${schema}`, `create table ${name} (like ${tableName(table)} ${like}) with (${storage})`],
     build: [
       `alter table ${name} add primary key (svc_sk)`,
-      // LIKE has copied the checks.
-      ...objects.filter(({ kind }) => kind === 'key' || kind === 'index').map(({ create }) => create),
+      // LIKE has copied the checks; the function of the history is the table's old one.
+      ...objects.filter(({ kind }) => isBuilt.has(kind)).map(({ create }) => create),
       ...objects.filter(({ kind }) => kind === 'foreign key').map(({ create }) => create),
     ],
     take: [

@@ -1,12 +1,35 @@
 // A staged, checked file becomes rows: update what differs, insert what is new, delete what is meant to go. Each a statement
-// over sets; what is equal is left untouched. Pure.
+// over sets; what is equal is left untouched. All have one time, by which their request is found (`bulk_write`). Pure.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
+import { channelSql, type Origin } from '../rows/origin.ts';
 import type { LoadPlan } from './load-options.ts';
 import { isDeletionSql, typedSql } from './staged-sql.ts';
 
-export type Stamp = { at: string; actor: string };
+export type Stamp = { at: string } & Omit<Origin, 'requestId'>;
+
+/**
+ * The time of a load: not before that of any row there is, as PostgreSQL's clock may have been set back, and its own among loads.
+ * One row `at`.
+ */
+export function stampSql(table: DeployedTable): Statement {
+  return {
+    text:
+      `select greatest(date_trunc('milliseconds', clock_timestamp()),` +
+      ` date_trunc('milliseconds', (select max(svc_updated_at) from ${tableName(table)}) + interval '999 microseconds'),` +
+      ` (select max(at) + interval '1 millisecond' from bulk_write where table_definition_id = $1::int))::text as at`,
+    values: [table.table_definition_id],
+  };
+}
+
+const systemSets = (values: Values, { at, actor, channel }: Stamp) => [
+  `svc_updated_at = ${values.bind(at, 'timestamptz')}`,
+  'svc_version = t.svc_version + 1',
+  `svc_updated_by = ${values.bind(actor, 'text')}`,
+  `svc_channel = ${channelSql(channel)}`,
+  'svc_request_id = null',
+];
 
 function keyEquals(plan: LoadPlan, live: string, staged: string): string {
   return plan.key
@@ -21,16 +44,11 @@ export function updateSql(table: DeployedTable, name: string, plan: LoadPlan, st
   if (plan.key.length === 0 || changed.length === 0) return undefined;
   const values = new Values();
   const own = changed.map((source) => `${columnName(source.column)} = ${typedSql(plan, source, 's')}`);
-  const system = [
-    `svc_updated_at = ${values.bind(stamp.at, 'timestamptz')}`,
-    'svc_version = t.svc_version + 1',
-    `svc_updated_by = ${values.bind(stamp.actor, 'text')}`,
-  ];
   const live = changed.map((source) => `t.${columnName(source.column)}`).join(', ');
   const staged = changed.map((source) => typedSql(plan, source, 's')).join(', ');
   return {
     text:
-      `update ${tableName(table)} t set ${[...system, ...own].join(', ')} from ${name} s` +
+      `update ${tableName(table)} t set ${[...systemSets(values, stamp), ...own].join(', ')} from ${name} s` +
       ` where ${keyEquals(plan, 't', 's')} and t.svc_live and not ${isDeletionSql(plan, 's')}` +
       ` and (${live}) is distinct from (${staged})`,
     values: values.list,
@@ -51,12 +69,14 @@ export function insertSql(
     'svc_created_at',
     'svc_updated_at',
     'svc_updated_by',
+    'svc_channel',
     ...plan.sources.map((source) => columnName(source.column)),
   ];
   const cells = [
     at,
     at,
     values.bind(stamp.actor, 'text'),
+    channelSql(stamp.channel),
     ...plan.sources.map((source) => typedSql(plan, source, 's')),
   ];
   const conditions = [
@@ -84,12 +104,8 @@ export function countGoneSql(table: DeployedTable, name: string, plan: LoadPlan)
   };
 }
 
-function deletionSets(values: Values, stamp: Stamp): string {
-  return (
-    `svc_is_deleted = true, svc_updated_at = ${values.bind(stamp.at, 'timestamptz')}, svc_version = t.svc_version + 1,` +
-    ` svc_updated_by = ${values.bind(stamp.actor, 'text')}`
-  );
-}
+const deletionSets = (values: Values, stamp: Stamp) =>
+  ['svc_is_deleted = true', ...systemSets(values, stamp)].join(', ');
 
 /** Soft-deletes live rows that the file doesn't have. */
 export function deleteGoneSql(table: DeployedTable, name: string, plan: LoadPlan, stamp: Stamp): Statement {

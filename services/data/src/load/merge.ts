@@ -7,7 +7,7 @@ import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { tableName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
-import { actorOf } from '../rows/actor.ts';
+import { originOf } from '../rows/origin.ts';
 import { type FreshTable, planFreshTable } from './fresh-table.ts';
 import { type LoadOptions, type LoadPlan, planLoad } from './load-options.ts';
 import { type Counts, findResult, type LoadResult, nothing, type RejectedValue } from './load-result.ts';
@@ -157,8 +157,9 @@ export class Merge {
 
   private async merge(table: DeployedTable, plan: LoadPlan, isEmpty: boolean, rows: number): Promise<Counts> {
     const { name } = this.staging;
-    const { rows: clock } = await this.sql('select clock_timestamp()::text as at');
-    const stamp = { at: clock[0]?.at as string, actor: actorOf(this.call) };
+    const { actor, channel, requestId } = originOf(this.call, 'import');
+    const { rows: clock } = await this.query(merge.stampSql(table));
+    const stamp: merge.Stamp = { at: clock[0]?.at as string, actor, channel };
     const count = async (statement: Statement | undefined) => (statement ? (await this.query(statement)).count : 0);
     const updated = isEmpty ? 0 : await count(merge.updateSql(table, name, plan, stamp));
     const named =
@@ -168,7 +169,15 @@ export class Merge {
     const fresh = this.how.fresh && isEmpty ? await this.beginFresh(table) : undefined;
     const inserted = await count(merge.insertSql(fresh?.table ?? table, name, plan, stamp, isEmpty));
     if (fresh) await this.completeFresh(fresh, table);
+    if (inserted + updated + named + gone > 0) await this.keepRequest(table, stamp, requestId);
     return { inserted, updated, deleted: named + gone, unchanged: rows - inserted - updated - named };
+  }
+
+  private async keepRequest(table: DeployedTable, { at }: merge.Stamp, requestId: string): Promise<void> {
+    await this.sql(
+      'insert into bulk_write (table_definition_id, account_id, at, request_id) values ($1::int, $2::int, $3::timestamptz, $4)',
+      [table.table_definition_id, table.account_id, at, requestId],
+    );
   }
 
   private async beginFresh(table: DeployedTable): Promise<FreshTable | undefined> {

@@ -25,6 +25,13 @@ export const systemFields: readonly Field[] = [
   system('svc_updated_by', valueTypes.text),
 ];
 
+/** Every physical column of a table and of its history that isn't made from a column definition; `svc_live` follows from these. */
+export const systemColumns: readonly string[] = [
+  ...systemFields.map((field) => field.sql),
+  'svc_channel',
+  'svc_request_id',
+];
+
 const remembered = new WeakMap<object, Map<string, Field>>();
 
 /** The fields of a table by name, in the order in which a record shows them. */

@@ -25,6 +25,12 @@ export const loadingSchema = (number: number): string => `l_${id(number)}`;
 /** The physical table inside its schema. */
 export const bareTableName = (table: { lineage_id: number }): string => `t_${id(table.lineage_id)}`;
 
+/** The table that keeps the superseded versions of its rows; the function and the trigger that fill it have the same name. */
+export const historyName = (table: TablePlace): string => `${schemaName(table.branch_id)}.${bareHistoryName(table)}`;
+
+/** That name inside the schema. */
+export const bareHistoryName = (table: { lineage_id: number }): string => `h_${id(table.lineage_id)}`;
+
 /** The physical column of a column definition. */
 export const columnName = (column: { lineage_id: number }): string => `c_${id(column.lineage_id)}`;
 
@@ -34,6 +40,9 @@ export const retiredColumnName = (columnLineageId: number, revision: number): st
 
 /** A table taken out of service that can be brought back for a while. */
 export const retiredTableName = (retiredId: number): string => `r_${id(retiredId)}`;
+
+/** Its history. */
+export const retiredHistoryName = (retiredId: number): string => `rh_${id(retiredId)}`;
 
 /** Unique primary key among live rows; foreign keys refer to it. */
 export const keyConstraint = (table: { lineage_id: number }): string => `k_${id(table.lineage_id)}`;

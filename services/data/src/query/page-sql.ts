@@ -1,9 +1,9 @@
 // A page of rows and the exact number of matches, as one statement whose answer is the body itself.
-import { currentSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
+import type { Bind } from '../values/check.ts';
+import { answerableSql, rowsSql } from './as-of-sql.ts';
 import type { Filter, PagePlan } from './filter.ts';
 import { filterSql, orderSql } from './filter-sql.ts';
-import { tableName } from './identifiers.ts';
 import { beginWithRecord } from './record-sql.ts';
 import type { Statement, Values } from './statement.ts';
 
@@ -12,10 +12,12 @@ import type { Statement, Values } from './statement.ts';
 function pageParts(
   table: DeployedTable,
   plan: PagePlan,
+  asOf: string | undefined,
 ): { values: Values; rows: string; count: string; current: string } {
   const { values, record } = beginWithRecord(table);
   const { bind } = values;
-  const from = tableName(table);
+  const at = asOf === undefined ? undefined : bind(asOf, 'timestamptz');
+  const from = rowsSql(table, at);
   const conditions = [
     plan.includeDeleted ? [] : ['not svc_is_deleted'],
     isEmpty(plan.filter) ? [] : [filterSql(plan.filter, bind)],
@@ -24,7 +26,7 @@ function pageParts(
   const page = `select * from ${from}${where} order by ${orderSql(plan.sorts)} limit ${bind(plan.limit, 'int')} offset ${bind(plan.offset, 'bigint')}`;
   return {
     values,
-    current: currentSql(table, bind),
+    current: answerableSql(table, at, bind),
     rows: `(select coalesce(string_agg(${record}, ','), '') from (${page}) p)`,
     count: `(select count(*) from ${from}${where})`,
   };
@@ -32,22 +34,28 @@ function pageParts(
 
 const isEmpty = (filter: Filter) => 'all' in filter && filter.all.length === 0;
 
-/** The grid's answer: one row with one text column `answer`. */
-export function gridSql(table: DeployedTable, plan: PagePlan): Statement {
-  const { values, rows, count, current } = pageParts(table, plan);
+/** The grid's answer: one row with one text column `answer`. `asOf`: of the rows as they were at that instant. */
+export function gridSql(table: DeployedTable, plan: PagePlan, asOf?: string): Statement {
+  const { values, rows, count, current } = pageParts(table, plan, asOf);
   return {
     text: `select '{"rows":[' || ${rows} || '],"rowCount":' || ${count} || '}' as answer where ${current}`,
     values: values.list,
   };
 }
 
+export type PageNumbers = { page: number; perPage: number };
+
 /** The answer of a list with page numbers. */
-export function listSql(table: DeployedTable, plan: PagePlan, page: { page: number; perPage: number }): Statement {
-  const { values, rows, count, current } = pageParts(table, plan);
-  const perPage = values.bind(page.perPage, 'int');
-  const meta = `'],"meta":{"page":' || ${values.bind(page.page, 'int')} || ',"per_page":' || ${perPage} || ',"total_count":' || c || ',"total_pages":' || (c + ${perPage} - 1) / ${perPage} || '}}'`;
+export function listSql(table: DeployedTable, plan: PagePlan, page: PageNumbers, asOf?: string): Statement {
+  const { values, rows, count, current } = pageParts(table, plan, asOf);
   return {
-    text: `select '{"data":[' || ${rows} || ${meta} as answer from ${count} as counted(c) where ${current}`,
+    text: `select '{"data":[' || ${rows} || ${metaSql(page, values.bind)} as answer from ${count} as counted(c) where ${current}`,
     values: values.list,
   };
+}
+
+/** What ends the body of a list: `meta`, of `c` items in all. */
+export function metaSql({ page, perPage }: PageNumbers, bind: Bind): string {
+  const size = bind(perPage, 'int');
+  return `'],"meta":{"page":' || ${bind(page, 'int')} || ',"per_page":' || ${size} || ',"total_count":' || c || ',"total_pages":' || (c + ${size} - 1) / ${size} || '}}'`;
 }

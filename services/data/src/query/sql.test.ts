@@ -1,6 +1,7 @@
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
+import type { Origin } from '../rows/origin.ts';
 import { readRecord } from '../rows/record-input.ts';
-import { deleteSql, insertSql, showSql, updateSql } from '../rows/write-sql.ts';
+import { deleteSql, insertSql, restoreSql, showSql, updateSql } from '../rows/write-sql.ts';
 import { planGrid } from './grid-plan.ts';
 import { columnName, tableName } from './identifiers.ts';
 import { planList } from './list-plan.ts';
@@ -35,6 +36,7 @@ const table: DeployedTable = {
   load_type: 'manual',
   version: 1,
   revision: 40,
+  history_since: 0,
   structure: {
     description: '',
     lookup_display_column_id: null,
@@ -44,6 +46,7 @@ const table: DeployedTable = {
 };
 
 const hostile = `x"'; drop table t; --`;
+const origin: Origin = { actor: 'user:1', channel: 'api', requestId: hostile };
 const current =
   'exists (select from deployed_table d where d.table_definition_id = $T::int and d.account_id = $A::int and d.revision = $R::bigint)';
 
@@ -197,23 +200,62 @@ describe('statements', () => {
   it('that write have their values first, and one text for all rows of a table', () => {
     const { cells, problems } = readRecord(table, { name: hostile, id: 4 }, true);
     expect(problems).toEqual([]);
-    const insert = insertSql(table, cells, 'user:1');
+    const insert = insertSql(table, cells, origin);
     expect(insert.text).toMatch(
-      /^insert into b_2\.t_5 \(svc_created_at, svc_updated_at, svc_updated_by, c_11, c_12\) select at, at, \$1::text, \$2::integer, \$3::text from/,
+      /^insert into b_2\.t_5 \(svc_created_at, svc_updated_at, svc_updated_by, svc_request_id, svc_channel, c_11, c_12\) select at, at, \$1::text, \$2::text, 'a'::"char", \$3::integer, \$4::text from/,
     );
-    expect(insert.values.slice(0, 3)).toEqual(['user:1', '4', hostile]);
+    expect(insert.values.slice(0, 4)).toEqual(['user:1', hostile, '4', hostile]);
     expect(guard(insert.text)).toBe(current);
-    expect(insertSql(table, readRecord(table, { id: 5 }, true).cells, 'user:2').text).toBe(insert.text);
+    const other = { ...origin, actor: 'user:2' };
+    expect(insertSql(table, readRecord(table, { id: 5 }, true).cells, other).text).toBe(insert.text);
   });
 
   it('that change or read a row name it by value', () => {
     const { cells } = readRecord(table, { name: 'x' }, false);
-    const update = updateSql(table, '99', cells, 'user:1', [2, 3]);
-    expect(update.text).toContain('svc_sk = $3::bigint and not svc_is_deleted and svc_version = any($4::int[])');
-    expect(update.values.slice(0, 4)).toEqual(['user:1', 'x', '99', [2, 3]]);
+    const update = updateSql(table, '99', cells, origin, [2, 3]);
+    expect(update.text).toContain('svc_sk = $4::bigint and not svc_is_deleted and svc_version = any($5::int[])');
+    expect(update.values.slice(0, 5)).toEqual(['user:1', hostile, 'x', '99', [2, 3]]);
     expect(guard(update.text)).toBe(current);
     expect(showSql(table, '99').values[0]).toBe('99');
     expect(guard(showSql(table, '99').text)).toBe(current);
-    expect(guard(deleteSql(table, ['1'], 'user:1').text)).toBe(current);
+    expect(guard(deleteSql(table, ['1'], origin).text)).toBe(current);
+    expect(guard(restoreSql(table, ['1'], origin).text)).toBe(current);
+  });
+
+  it('revert a row whether it is deleted or not, and leave it live', () => {
+    const { cells } = readRecord(table, { name: 'x' }, false);
+    const { text } = updateSql(table, '99', cells, { ...origin, channel: 'revert' }, undefined);
+    expect(text).toContain('svc_is_deleted = false from');
+    expect(text).not.toContain('not svc_is_deleted');
+  });
+});
+
+describe('statements as of an instant', () => {
+  const at = '2026-01-31T10:00:00.123Z';
+  const request = { startRow: 0, endRow: 10, filterModel: { id: { filterType: 'number', type: 'equals', filter: 1 } } };
+
+  it('read the rows that held then, from the table and from its history, in one statement', () => {
+    const { text, values } = gridSql(table, planGrid(table, request), at);
+    expect(text).toMatch(
+      /from \(select svc_sk, .*, c_11, c_12, svc_live from b_2\.t_5 where svc_updated_at <= (\$\d+::timestamptz) union all select svc_sk, .*, c_11, c_12, case when svc_is_deleted then null else true end from b_2\.h_5 where svc_updated_at <= \1 and svc_valid_to > \1\) as_of where not svc_is_deleted and \(c_11 = /,
+    );
+    expect(values.filter((value) => value === at)).toHaveLength(1);
+    expect(guard(text)).toBe(current);
+  });
+
+  it('answer only instants that have come and that the history goes back to', () => {
+    const { text } = showSql(table, '9', at);
+    expect(text).toMatch(
+      /and \$2::timestamptz <= clock_timestamp\(\) and exists \(.* d\.history_since <= \$2::timestamptz\)$/,
+    );
+  });
+
+  it('are none of the history when no instant is asked for', () => {
+    for (const { text } of [
+      gridSql(table, planGrid(table, request)),
+      listSql(table, planList(table, { includeDeleted: false }).plan, { page: 1, perPage: 1 }),
+      showSql(table, '9'),
+    ])
+      expect(text).not.toMatch(/h_5|history_since|clock_timestamp|union/);
   });
 });

@@ -1,7 +1,8 @@
 // High-water marks: the time before which nothing can appear any more. Why a chain of incremental exports loses no row:
-// a row's svc_updated_at is read from the clock inside its transaction, after the transaction shows in pg_stat_activity. The mark
-// takes the clock first and then looks for open transactions. One it sees has written nothing older than its own start; one it
-// doesn't see will read the clock later, or has committed before the snapshot that is taken after the mark.
+// a row's svc_updated_at is read from the clock inside its transaction, after the transaction shows in pg_stat_activity, and cut to
+// milliseconds. The mark takes the clock first and then looks for open transactions. One it sees has written nothing older than its
+// own start; one it doesn't see will read the clock later, or has committed before the snapshot that is taken after the mark. The
+// mark is the millisecond before: in that of the clock itself others may still write.
 import type { Sql } from '@almanac/service-kit/database';
 import { quietName } from '../database.ts';
 
@@ -9,7 +10,7 @@ import { quietName } from '../database.ts';
 export async function readMark(sql: Sql): Promise<string> {
   const { rows } = await sql(
     `with clock as materialized (select clock_timestamp() as at)
-     select to_char(least(at, oldest) - interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as mark
+     select to_char(date_trunc('milliseconds', least(at, oldest)) - interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as mark
      from clock cross join lateral (
        select min(a.xact_start) as oldest from pg_stat_activity a
        where clock.at is not null and a.datname = current_database() and a.backend_type = 'client backend'

@@ -33,13 +33,13 @@ export function constraintProblemsSql(
     const equal = key.map((lineage) => `o.${columnName({ lineage_id: lineage })} = ${operand(lineage)}`);
     const other = id === undefined ? '' : ` and o.svc_sk <> ${values.bind(id, 'bigint')}`;
     questions.push(`exists (select from ${tableName(table)} o where o.svc_live and ${equal.join(' and ')}${other})`);
-    problems.push(`${nameList(table, key)} must be unique: a record with this value exists`);
+    problems.push(keyProblem(table));
   }
   for (const foreignKey of table.structure.foreign_keys) {
     if (!foreignKey.columns.every(known) || !named(foreignKey.columns)) continue;
     if (foreignKey.columns.some((lineage) => byLineage.has(lineage) && byLineage.get(lineage) === null)) continue;
     questions.push(missingTargetSql(table, foreignKey, operand, cells));
-    problems.push(`${nameList(table, foreignKey.columns)} must refer to a record of the referenced table`);
+    problems.push(foreignKeyProblem(table, foreignKey));
   }
   if (questions.length === 0) return undefined;
   const from = id === undefined ? '' : ` from ${tableName(table)} own where own.svc_sk = ${values.bind(id, 'bigint')}`;
@@ -48,6 +48,16 @@ export function constraintProblemsSql(
     problems,
   };
 }
+
+/** What a taken primary key is told as. */
+export const keyProblem = (table: DeployedTable): string =>
+  `${keyColumns(table.structure)
+    .map((column) => column.name)
+    .join(', ')} must be unique: a record with this value exists`;
+
+/** What a reference to nothing is told as. */
+export const foreignKeyProblem = (table: DeployedTable, foreignKey: ForeignKey): string =>
+  `${nameList(table, foreignKey.columns)} must refer to a record of the referenced table`;
 
 function missingTargetSql(
   table: DeployedTable,

@@ -4,7 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { type Sql, withTransaction } from '@almanac/service-kit/database';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type pg from 'pg';
-import { actorOf } from './actor.ts';
+import { actorOf } from './origin.ts';
 
 export type KeptAnswer = { body: string; etag: string };
 

@@ -7,7 +7,11 @@ import { JsonText, type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { TableReference } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';
+import { asOfSchema } from './as-of.ts';
+import { getHistory } from './history.ts';
 import { readIdempotencyKey } from './idempotency.ts';
+import { type Channel, channels } from './origin.ts';
+import { restoreRecords, revertRecord } from './restore.ts';
 import {
   createRecord,
   deleteRecords,
@@ -39,6 +43,23 @@ const row = z.looseObject({
   svc_version: z.int(),
   svc_updated_by: z.string().nullable(),
 });
+const version = z.object({
+  svc_version: z.int(),
+  valid_from: z.iso.datetime(),
+  valid_to: z.iso.datetime().nullable().meta({ description: 'Null for the present version.' }),
+  action: z.enum(['created', 'updated', 'deleted', 'restored', 'reverted']),
+  channel: z.enum(Object.keys(channels) as [Channel, ...Channel[]]).nullable(),
+  user_id: z.int().nullable(),
+  application_id: z.int().nullable(),
+  request_id: z.string().nullable(),
+  changed_columns: z
+    .array(z.string())
+    .nullable()
+    .meta({ description: 'Against the version before; null when that one is not kept.' }),
+  record: row,
+});
+const pageMeta = z.object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() });
+const idList = z.array(recordId).min(1).max(limits.idsPerDelete);
 const flagText = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
@@ -97,16 +118,17 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
           description: 'Items {colId, sort: asc | desc, type: default | absolute}.',
         }),
         include_deleted: z.boolean().optional(),
+        as_of: asOfSchema.optional(),
       },
       response: z.object({ rows: z.array(row), rowCount: z.int() }),
       handle: async ({ call, body }) => {
-        const { table_definition_id, table_definition_key, branch_id, ...request } = body();
+        const { table_definition_id, table_definition_key, branch_id, as_of, ...request } = body();
         const reference = await readReference(ctx, call.accountId, {
           table_definition_id,
           table_definition_key,
           branch_id,
         });
-        return new JsonText(await getGrid(ctx, call, reference, request));
+        return new JsonText(await getGrid(ctx, call, reference, request, as_of));
       },
     }),
     route({
@@ -120,24 +142,18 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         table_definition_key: keySchema.optional(),
         branch_id: idTextSchema.optional(),
         include_deleted: flagText.optional(),
+        as_of: asOfSchema.optional(),
         ...listParameters,
       },
       response: z.object({
         data: z.array(row),
-        meta: z.object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() }),
+        meta: pageMeta,
       }),
       handle: async ({ call, query }) => {
         const reference = await readReference(ctx, call.accountId, query);
-        const { page, per_page, sort, q, include_deleted } = query;
-        return new JsonText(
-          await listRecords(ctx, call, reference, {
-            page,
-            per_page,
-            sort,
-            q,
-            includeDeleted: include_deleted === true,
-          }),
-        );
+        const { page, per_page, sort, q, include_deleted, as_of } = query;
+        const request = { page, per_page, sort, q, includeDeleted: include_deleted === true };
+        return new JsonText(await listRecords(ctx, call, reference, request, as_of));
       },
     }),
     route({
@@ -146,10 +162,10 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       tag,
       summary: 'Read one row',
       params: { id: recordIdText },
-      query: { table_definition_id: idTextSchema },
+      query: { table_definition_id: idTextSchema, as_of: asOfSchema.optional() },
       response: row,
-      handle: async ({ call, params, query, response }) =>
-        recordText(await getRecord(ctx, call, { id: query.table_definition_id }, params.id), response),
+      handle: async ({ call, params, query: { table_definition_id: id, as_of }, response }) =>
+        recordText(await getRecord(ctx, call, { id }, params.id, as_of), response),
     }),
     route({
       method: 'POST',
@@ -192,12 +208,59 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/delete_records',
       tag,
       summary: 'Soft-delete rows, all or nothing',
-      body: { table_definition_id: idSchema, ids: z.array(recordId).min(1).max(limits.idsPerDelete) },
+      body: { table_definition_id: idSchema, ids: idList },
       response: z.object({ message: z.string(), deleted_count: z.int() }),
       handle: async ({ call, body }) => {
         const { table_definition_id: id, ids } = body();
         const count = await deleteRecords(ctx, call, { id }, ids);
         return { message: `${count} ${count === 1 ? 'record' : 'records'} deleted`, deleted_count: count };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/table_data/{id}/history',
+      tag,
+      summary: 'List the versions of a row, newest first',
+      description: 'Of deleted rows too. Each version holds from `valid_from` until `valid_to`, in today’s columns.',
+      extension: true,
+      params: { id: recordIdText },
+      query: { table_definition_id: idTextSchema, page: listParameters.page, per_page: listParameters.per_page },
+      response: z.object({ data: z.array(version), meta: pageMeta }),
+      handle: async ({ call, params, query: { table_definition_id, ...page } }) =>
+        new JsonText(await getHistory(ctx, call, { id: table_definition_id }, { id: params.id, ...page })),
+    }),
+    route({
+      method: 'POST',
+      path: '/table_data/restore_records',
+      tag,
+      summary: 'Undelete rows, all or nothing',
+      description:
+        'Rows that are not deleted stay as they are. 422 names each row that a rule of today keeps from coming back.',
+      extension: true,
+      body: { table_definition_id: idSchema, ids: idList },
+      response: z.object({ message: z.string(), restored_count: z.int() }),
+      handle: async ({ call, body }) => {
+        const { table_definition_id: id, ids } = body();
+        const count = await restoreRecords(ctx, call, { id }, ids);
+        return { message: `${count} ${count === 1 ? 'record' : 'records'} restored`, restored_count: count };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/table_data/{id}/revert',
+      tag,
+      summary: 'Give a row the values of an earlier version',
+      description:
+        'Writes a new version with the values that the named one has, under today’s rules; a deleted row is live again.',
+      extension: true,
+      requestHeaders: { 'If-Match': 'The ETag of the record; 412 when it has changed since.' },
+      params: { id: recordIdText },
+      body: { table_definition_id: idSchema, version: z.int().min(1).max(limits.int4) },
+      response: row,
+      handle: async ({ call, params, body, headers, response }) => {
+        const { table_definition_id: id, version } = body();
+        const versions = readIfMatch(headers['if-match']);
+        return recordText(await revertRecord(ctx, call, { id }, { id: params.id, version, versions }), response);
       },
     }),
   ];

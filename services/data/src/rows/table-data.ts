@@ -1,10 +1,9 @@
 // Rows of deployed tables: what one may do with them. Every function finds the table (404), asks for the right (403), reads its
 // input (400, 422), makes one statement and runs it.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import type { Action } from '@almanac/service-kit/rights';
-import { catalogueSql, stale, type TableReference } from '../catalogue/catalogue.ts';
+import { stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run, runOn } from '../database.ts';
@@ -13,29 +12,17 @@ import { type ListRequest, planList } from '../query/list-plan.ts';
 import { gridSql, listSql } from '../query/page-sql.ts';
 import { etagOf } from '../query/record-sql.ts';
 import type { Statement } from '../query/statement.ts';
-import { requireRightOn } from '../row-rights.ts';
-import { actorOf } from './actor.ts';
-import { constraintProblemsSql, referrersOf, referrersSql } from './constraint-sql.ts';
+import { refuseAsOf } from './as-of.ts';
+import { explainReferrers, explainRefusal, withConstraintProblems } from './constraint-problems.ts';
 import { answerOnce, type KeptAnswer } from './idempotency.ts';
-import { type Cells, readRecord } from './record-input.ts';
+import { originOf } from './origin.ts';
+import { refuseUnknown, requireLive } from './present-rows.ts';
+import { readRecord } from './record-input.ts';
+import { absentOrStale, isCurrent, useTable } from './use-table.ts';
 import { deleteSql, insertSql, showSql, updateSql } from './write-sql.ts';
 
 export type RecordAnswer = { record: string; etag: string };
 type Written = { record: string; svc_version: number };
-
-/** Runs `work` with the table the caller means, once the caller has the right there. */
-function useTable<T>(
-  ctx: DataContext,
-  call: CallContext,
-  reference: TableReference,
-  action: Action,
-  work: (table: DeployedTable) => Promise<T | typeof stale>,
-): Promise<T> {
-  return ctx.catalogue.use(call.accountId, reference, async (table) => {
-    await requireRightOn(ctx, call, action, table);
-    return work(table);
-  });
-}
 
 /** A page of the grid: the body of the answer, as PostgreSQL wrote it. */
 export function getGrid(
@@ -43,8 +30,11 @@ export function getGrid(
   call: CallContext,
   reference: TableReference,
   request: GridRequest,
+  asOf?: string,
 ): Promise<string> {
-  return useTable(ctx, call, reference, 'view', (table) => readAnswer(ctx, gridSql(table, planGrid(table, request))));
+  return useTable(ctx, call, reference, 'view', (table) =>
+    readAnswer(ctx, table, gridSql(table, planGrid(table, request), asOf), asOf),
+  );
 }
 
 /** A page of the list, the same way. */
@@ -53,16 +43,24 @@ export function listRecords(
   call: CallContext,
   reference: TableReference,
   request: ListRequest,
+  asOf?: string,
 ): Promise<string> {
   return useTable(ctx, call, reference, 'view', (table) => {
     const { plan, ...page } = planList(table, request);
-    return readAnswer(ctx, listSql(table, plan, page));
+    return readAnswer(ctx, table, listSql(table, plan, page, asOf), asOf);
   });
 }
 
-async function readAnswer(ctx: DataContext, statement: Statement): Promise<string | typeof stale> {
+async function readAnswer(
+  ctx: DataContext,
+  table: DeployedTable,
+  statement: Statement,
+  asOf: string | undefined,
+): Promise<string | typeof stale> {
   const [row] = await run<{ answer: string }>(ctx.pools.rows, statement);
-  return row ? row.answer : stale;
+  if (row) return row.answer;
+  await refuseAsOf(ctx, table, asOf);
+  return stale;
 }
 
 /** One row, deleted or not. */
@@ -71,25 +69,17 @@ export function getRecord(
   call: CallContext,
   reference: TableReference,
   id: string,
+  asOf?: string,
 ): Promise<RecordAnswer> {
   return useTable(ctx, call, reference, 'view', async (table) => {
-    const [row] = await run<Written>(ctx.pools.rows, showSql(table, id));
-    return row ? answerOf(row) : absentOrStale(ctx, table);
+    const [row] = await run<Written>(ctx.pools.rows, showSql(table, id, asOf));
+    if (row) return answerOf(row);
+    await refuseAsOf(ctx, table, asOf);
+    return absentOrStale(ctx, table);
   });
 }
 
 const answerOf = (row: Written): RecordAnswer => ({ record: row.record, etag: etagOf(row.svc_version) });
-
-// No row came back: either there is none, or the statement was for another revision.
-async function absentOrStale(ctx: DataContext, table: DeployedTable): Promise<typeof stale> {
-  if (await isCurrent(ctx, table)) throw notFound('Record');
-  return stale;
-}
-
-async function isCurrent(ctx: DataContext, table: DeployedTable): Promise<boolean> {
-  const fresh = await ctx.catalogue.read(table.account_id, { id: table.table_definition_id });
-  return fresh?.revision === table.revision;
-}
 
 type CreateInput = { record: Record<string, unknown>; idempotencyKey: string | undefined };
 
@@ -107,7 +97,7 @@ export function createRecord(
       );
     const { cells, problems } = readRecord(table, input.record, true);
     if (problems.length > 0) throw await withConstraintProblems(ctx, table, problems, cells, undefined);
-    const statement = insertSql(table, cells, actorOf(call));
+    const statement = insertSql(table, cells, originOf(call, 'api'));
     try {
       return await insertOnce(ctx, call, table, statement, input);
     } catch (error) {
@@ -160,7 +150,7 @@ export function updateRecord(
       await requireLive(ctx, table, input);
       throw await withConstraintProblems(ctx, table, problems, cells, input.id);
     }
-    const statement = updateSql(table, input.id, cells, actorOf(call), input.versions);
+    const statement = updateSql(table, input.id, cells, originOf(call, 'api'), input.versions);
     let row: Written | undefined;
     try {
       [row] = await run<Written>(ctx.pools.rows, statement);
@@ -179,13 +169,6 @@ export function updateRecord(
   });
 }
 
-async function requireLive(ctx: DataContext, table: DeployedTable, { id, versions }: UpdateInput): Promise<void> {
-  const [row] = await run<{ svc_version: number; svc_is_deleted: boolean }>(ctx.pools.rows, showSql(table, id));
-  if (!row || row.svc_is_deleted) throw notFound('Record');
-  if (versions !== undefined && !versions.includes(row.svc_version))
-    throw new ServiceError('precondition_failed', 'The record has been changed since it was read (If-Match).');
-}
-
 /** Soft-deletes rows, all or nothing; answers how many were live until now. */
 export function deleteRecords(
   ctx: DataContext,
@@ -195,79 +178,16 @@ export function deleteRecords(
 ): Promise<number> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
     const unique = [...new Set(ids)];
-    let row: { deleted_count: number; unknown: string[] } | undefined;
+    let row: { count: number; unknown: string[] } | undefined;
     try {
-      [row] = await run(ctx.pools.rows, deleteSql(table, unique, actorOf(call)));
+      [row] = await run(ctx.pools.rows, deleteSql(table, unique, originOf(call, 'api')));
     } catch (error) {
       if (findSqlState(error) !== '23503') throw error;
       throw await explainReferrers(ctx, table, unique, error);
     }
     if (!row) return stale;
-    if (row.unknown.length > 0)
-      throw new ServiceError(
-        'not_found',
-        row.unknown.map((id) => `Record ${id} not found`),
-      );
-    if (row.deleted_count > 0) ctx.announcer.touch(table);
-    return row.deleted_count;
+    refuseUnknown(row.unknown);
+    if (row.count > 0) ctx.announcer.touch(table);
+    return row.count;
   });
-}
-
-async function explainReferrers(
-  ctx: DataContext,
-  table: DeployedTable,
-  ids: string[],
-  cause: unknown,
-): Promise<unknown> {
-  const branch = await run<DeployedTable>(ctx.pools.rows, catalogueSql.ofBranch(table.account_id, table.branch_id));
-  const referring = referrersOf(table, branch);
-  const statement = referrersSql(table, referring, ids);
-  const found = statement ? await run<{ place: number; rows: number; ids: number[] }>(ctx.pools.rows, statement) : [];
-  if (found.length === 0)
-    return new ServiceError('validation_failed', 'Some of the records are still referred to.', { cause });
-  const problems = found.map(({ place, rows, ids: referred }) => {
-    const { from } = referring[place - 1] as (typeof referring)[number];
-    const records = referred.length === 1 ? `Record ${referred[0]} is` : `Records ${referred.join(', ')} are`;
-    return `${records} still referred to by ${rows} ${rows === 1 ? 'record' : 'records'} of ${from.name}.`;
-  });
-  return validationFailed(problems);
-}
-
-async function findConstraintProblems(
-  ctx: DataContext,
-  table: DeployedTable,
-  cells: Cells,
-  id: string | undefined,
-): Promise<string[]> {
-  const asked = constraintProblemsSql(table, cells, id);
-  if (!asked) return [];
-  const [row] = await run<{ broken: boolean[] }>(ctx.pools.rows, asked.statement);
-  return asked.problems.filter((_, i) => row?.broken[i] === true);
-}
-
-async function withConstraintProblems(
-  ctx: DataContext,
-  table: DeployedTable,
-  problems: string[],
-  cells: Cells,
-  id: string | undefined,
-): Promise<ServiceError> {
-  return validationFailed([...problems, ...(await findConstraintProblems(ctx, table, cells, id))]);
-}
-
-// What a constraint refused, in the words of the table; other failures stay what they are.
-async function explainRefusal(
-  ctx: DataContext,
-  table: DeployedTable,
-  error: unknown,
-  cells: Cells,
-  id: string | undefined,
-): Promise<unknown> {
-  const state = findSqlState(error);
-  if (state !== '23505' && state !== '23503') return error;
-  const problems = await findConstraintProblems(ctx, table, cells, id);
-  if (problems.length > 0) return validationFailed(problems);
-  // Only a changed key can be missed by those who refer to it.
-  if (state === '23503' && id !== undefined) return explainReferrers(ctx, table, [id], error);
-  return error;
 }

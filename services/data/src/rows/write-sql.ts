@@ -1,51 +1,71 @@
-// The statements that write single rows. Pure. Each states the revision it was made for and returns what it wrote.
+// The statements that write single rows. Pure. Each states the revision it was made for and returns what it wrote; the versions
+// that they supersede go to the history by a trigger (`deploy/history-ddl.ts`).
 import { currentSql } from '../catalogue/catalogue.ts';
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
+import { answerableSql, rowsSql } from '../query/as-of-sql.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import { recordSql } from '../query/record-sql.ts';
 import { type Statement, Template, templateOf, Values } from '../query/statement.ts';
 import { typeOf } from '../values/value-types.ts';
+import { channelSql, type Origin } from './origin.ts';
 import type { Cells } from './record-input.ts';
 
 const slotOf = (values: Values, column: Column) => values.slot(typeOf(column).base);
 
-// The clock is read inside the statement, when the transaction is known to be open: incremental exports rely on it (`read/mark.ts`).
-const clock = '(select clock_timestamp() as at) clock';
+// In milliseconds, as answers show it, so that a time taken from an answer finds the version again. Read inside the statement, when
+// the transaction is known to be open: incremental exports rely on it (`read/mark.ts`).
+const now = "date_trunc('milliseconds', clock_timestamp())";
+const clock = `(select ${now} as at) clock`;
+
+// A version never begins before the one it supersedes, though its writer may have waited for that one, or clocks be set back.
+const monotonic = (row: string) => `greatest(clock.at, ${row}svc_updated_at)`;
 
 /** Inserts a row; answers `record` and `svc_version`, or no row when the table has changed. */
-export function insertSql(table: DeployedTable, cells: Cells, actor: string): Statement {
+export function insertSql(table: DeployedTable, cells: Cells, { actor, channel, requestId }: Origin): Statement {
   const { columns } = table.structure;
-  const template = templateOf(table, 'insert', () => {
+  const template = templateOf(table, `insert ${channel}`, () => {
     const values = new Values();
-    const names = ['svc_created_at', 'svc_updated_at', 'svc_updated_by', ...columns.map(columnName)];
-    const sources = ['at', 'at', values.slot('text'), ...columns.map((column) => slotOf(values, column))];
+    const sets: [string, string][] = [
+      ['svc_created_at', 'at'],
+      ['svc_updated_at', 'at'],
+      ['svc_updated_by', values.slot('text')],
+      ['svc_request_id', values.slot('text')],
+      ['svc_channel', channelSql(channel)],
+      ...columns.map((column): [string, string] => [columnName(column), slotOf(values, column)]),
+    ];
     const text =
-      `insert into ${tableName(table)} (${names.join(', ')}) select ${sources.join(', ')} from ${clock}` +
+      `insert into ${tableName(table)} (${sets.map(([name]) => name).join(', ')}) select ${sets.map(([, source]) => source).join(', ')} from ${clock}` +
       ` where ${currentSql(table, values.bind)} returning ${recordSql(table, values.bind)} as record, svc_version`;
-    return new Template(text, values, 1 + columns.length);
+    return new Template(text, values, 2 + columns.length);
   });
-  return template.fill([actor, ...columns.map((column) => cells.get(column) ?? null)]);
+  return template.fill([actor, requestId, ...columns.map((column) => cells.get(column) ?? null)]);
 }
 
-/** Changes named columns of a live row; no row comes back when there is none, its version is another, or the table has changed. */
+/**
+ * Changes named columns of a live row, or of any when it is reverted, which is live afterwards. No row comes back when there is
+ * none, its version is another, or the table has changed.
+ */
 export function updateSql(
   table: DeployedTable,
   id: string,
   cells: Cells,
-  actor: string,
+  { actor, channel, requestId }: Origin,
   versions: number[] | undefined,
 ): Statement {
   const columns = [...cells.keys()];
-  const shape = `update ${columns.map((column) => column.lineage_id).join()} ${versions === undefined ? '' : 'if-match'}`;
+  const shape = `update ${channel} ${columns.map((column) => column.lineage_id).join()} ${versions === undefined ? '' : 'if-match'}`;
   const template = templateOf(table, shape, () => {
     const values = new Values();
     const sets = [
       `svc_updated_by = ${values.slot('text')}`,
+      `svc_request_id = ${values.slot('text')}`,
       ...columns.map((column) => `${columnName(column)} = ${slotOf(values, column)}`),
-      'svc_updated_at = clock.at',
+      `svc_channel = ${channelSql(channel)}`,
+      `svc_updated_at = ${monotonic('')}`,
       'svc_version = svc_version + 1',
+      ...(channel === 'revert' ? ['svc_is_deleted = false'] : []),
     ];
-    const row = `svc_sk = ${values.slot('bigint')} and not svc_is_deleted`;
+    const row = `svc_sk = ${values.slot('bigint')}${channel === 'revert' ? '' : ' and not svc_is_deleted'}`;
     const matching = versions === undefined ? '' : ` and svc_version = any(${values.slot('int[]')})`;
     const slots = values.list.length;
     const text =
@@ -53,38 +73,63 @@ export function updateSql(
       ` returning ${recordSql(table, values.bind)} as record, svc_version`;
     return new Template(text, values, slots);
   });
-  return template.fill([actor, ...cells.values(), id, ...(versions === undefined ? [] : [versions])]);
+  return template.fill([actor, requestId, ...cells.values(), id, ...(versions === undefined ? [] : [versions])]);
 }
 
-/** Reads one row, deleted or not: `record`, `svc_version`, `svc_is_deleted`. */
-export function showSql(table: DeployedTable, id: string): Statement {
-  const template = templateOf(table, 'show', () => {
+/** Reads one row, deleted or not, as it is or was: `record`, `svc_version`, `svc_is_deleted`. */
+export function showSql(table: DeployedTable, id: string, asOf?: string): Statement {
+  const template = templateOf(table, asOf === undefined ? 'show' : 'show as of', () => {
     const values = new Values();
     const row = `svc_sk = ${values.slot('bigint')}`;
+    const at = asOf === undefined ? undefined : values.slot('timestamptz');
+    const slots = values.list.length;
     const text =
-      `select ${recordSql(table, values.bind)} as record, svc_version, svc_is_deleted from ${tableName(table)}` +
-      ` where ${row} and ${currentSql(table, values.bind)}`;
-    return new Template(text, values, 1);
+      `select ${recordSql(table, values.bind)} as record, svc_version, svc_is_deleted from ${rowsSql(table, at)}` +
+      ` where ${row} and ${answerableSql(table, at, values.bind)}`;
+    return new Template(text, values, slots);
   });
-  return template.fill([id]);
+  return template.fill(asOf === undefined ? [id] : [id, asOf]);
 }
 
 /**
- * Soft-deletes rows, all or nothing: one row comes back with `deleted_count` and the `unknown` ids (nothing is deleted when there
- * are any), or none when the table has changed.
+ * Soft-deletes rows, all or nothing: one row comes back with the `count` of those that were live and the `unknown` ids (nothing is
+ * deleted when there are any), or none when the table has changed.
  */
-export function deleteSql(table: DeployedTable, ids: string[], actor: string): Statement {
+export function deleteSql(table: DeployedTable, ids: string[], origin: Origin): Statement {
+  return markSql(table, ids, origin, true);
+}
+
+/** Brings deleted rows back, the same way. */
+export function restoreSql(table: DeployedTable, ids: string[], origin: Origin): Statement {
+  return markSql(table, ids, origin, false);
+}
+
+// Rows are locked in one order, so that two such statements never wait for each other; then the clock is read once for all.
+function markSql(
+  table: DeployedTable,
+  ids: string[],
+  { actor, channel, requestId }: Origin,
+  deleted: boolean,
+): Statement {
   const values = new Values();
   const list = values.bind(ids, 'bigint[]');
   const name = tableName(table);
+  const sets = [
+    `svc_is_deleted = ${deleted}`,
+    `svc_updated_at = ${monotonic('t.')}`,
+    'svc_version = t.svc_version + 1',
+    `svc_updated_by = ${values.bind(actor, 'text')}`,
+    `svc_request_id = ${values.bind(requestId, 'text')}`,
+    `svc_channel = ${channelSql(channel)}`,
+  ];
   return {
     text:
-      `with found as materialized (select svc_sk, svc_is_deleted from ${name} where svc_sk = any(${list}) order by svc_sk for update),` +
+      `with found as materialized (select svc_sk from ${name} where svc_sk = any(${list}) order by svc_sk for update),` +
       ` missing as (select id from unnest(${list}) id where id not in (select svc_sk from found)),` +
-      ` done as (update ${name} t set svc_is_deleted = true, svc_updated_at = clock.at, svc_version = svc_version + 1,` +
-      ` svc_updated_by = ${values.bind(actor, 'text')} from ${clock}, found f` +
-      ` where t.svc_sk = f.svc_sk and not t.svc_is_deleted and not exists (select from missing) and ${currentSql(table, values.bind)} returning 1)` +
-      ` select (select count(*) from done) as deleted_count, array(select distinct id from missing order by id) as unknown` +
+      ` clock as materialized (select ${now} as at from (select count(*) from found) locked),` +
+      ` done as (update ${name} t set ${sets.join(', ')} from clock, found f` +
+      ` where t.svc_sk = f.svc_sk and t.svc_is_deleted = ${!deleted} and not exists (select from missing) and ${currentSql(table, values.bind)} returning 1)` +
+      ` select (select count(*) from done) as count, array(select distinct id from missing order by id) as unknown` +
       ` where ${currentSql(table, values.bind)}`,
     values: values.list,
   };

@@ -1,0 +1,41 @@
+// `as_of`: the instant at which rows are asked for, as requests say it, and why one can't be answered.
+import { ServiceError } from '@almanac/service-kit/errors';
+import { z } from 'zod';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import type { DataContext } from '../context.ts';
+import { run } from '../database.ts';
+import { canonicalInstant, readInstant } from '../values/dates.ts';
+
+// Without an offset nobody could be sure which instant is meant.
+const isInstant = (text: string) => /T.*(Z|[+-]\d\d(:?\d\d)?)$/.test(text) && readInstant(text) !== undefined;
+
+/** An instant of whole milliseconds with its offset; in UTC afterwards. */
+export const asOfSchema = z
+  .string()
+  .refine(isInstant, {
+    error:
+      'must be an ISO 8601 date and time with at most three decimals and Z or an offset (in an address, + is written %2B)',
+  })
+  .transform(canonicalInstant)
+  .meta({
+    type: 'string',
+    format: 'date-time',
+    description:
+      'Rows as they were at this instant, in today’s columns. In the future, or before the history kept: 400.',
+  });
+
+type Why = { ahead: boolean; lost: boolean; since: Date };
+
+/** Throws 400 when it is the instant that keeps a table from answering: it is to come, or history doesn't go back so far. */
+export async function refuseAsOf(ctx: DataContext, table: DeployedTable, asOf: string | undefined): Promise<void> {
+  if (asOf === undefined) return;
+  const [why] = await run<Why>(ctx.pools.rows, {
+    text:
+      'select $2::timestamptz > clock_timestamp() as ahead, history_since > $2::timestamptz as lost, history_since as since' +
+      ' from deployed_table where table_definition_id = $1::int and account_id = $3::int',
+    values: [table.table_definition_id, asOf, table.account_id],
+  });
+  if (why?.ahead) throw new ServiceError('bad_request', 'as_of must not be in the future.');
+  if (why?.lost)
+    throw new ServiceError('bad_request', `The history of this table goes back to ${why.since.toISOString()}.`);
+}

@@ -1,0 +1,125 @@
+// Bringing back: deleted rows as they were, and the values of an earlier version of a row. Both are writes of today, under today's
+// rules, and leave versions like any other.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { stale, type TableReference } from '../catalogue/catalogue.ts';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import type { DataContext } from '../context.ts';
+import { run } from '../database.ts';
+import { etagOf } from '../query/record-sql.ts';
+import { findProblem } from '../values/column-rules.ts';
+import { explainRefusal, withConstraintProblems } from './constraint-problems.ts';
+import { versionSql } from './history-sql.ts';
+import { originOf } from './origin.ts';
+import { refuseUnknown, requireRow } from './present-rows.ts';
+import type { Cells } from './record-input.ts';
+import { restoreProblemsSql } from './restore-sql.ts';
+import type { RecordAnswer } from './table-data.ts';
+import { isCurrent, useTable } from './use-table.ts';
+import { restoreSql, updateSql } from './write-sql.ts';
+
+// What comes from imports is corrected by imports: a row brought back by hand would be taken away by the next file.
+function requireManual(table: DeployedTable): void {
+  if (table.load_type === 'source')
+    throw validationFailed(
+      'Rows of this table come from imports (load type source); they are not brought back by hand.',
+    );
+}
+
+/** Undeletes rows, all or nothing; answers how many were deleted until now. 422 names each row that today's rules don't let back. */
+export function restoreRecords(
+  ctx: DataContext,
+  call: CallContext,
+  reference: TableReference,
+  ids: string[],
+): Promise<number> {
+  return useTable(ctx, call, reference, 'edit', async (table) => {
+    requireManual(table);
+    const unique = [...new Set(ids)];
+    let row: { count: number; unknown: string[] } | undefined;
+    try {
+      [row] = await run(ctx.pools.rows, restoreSql(table, unique, originOf(call, 'restore')));
+    } catch (error) {
+      throw await explainRestoration(ctx, table, unique, error);
+    }
+    if (!row) return stale;
+    refuseUnknown(row.unknown);
+    if (row.count > 0) ctx.announcer.touch(table);
+    return row.count;
+  });
+}
+
+const constraintStates = new Set(['23505', '23503', '23514']);
+
+async function explainRestoration(
+  ctx: DataContext,
+  table: DeployedTable,
+  ids: string[],
+  error: unknown,
+): Promise<unknown> {
+  if (!constraintStates.has(findSqlState(error) ?? '')) return error;
+  const { statement, problems } = restoreProblemsSql(table, ids);
+  const found = await run<{ id: number; broken: boolean[] }>(ctx.pools.rows, statement);
+  // The first of `broken` stands for none.
+  const sentences = found.flatMap(({ id, broken }) =>
+    problems.filter((_, i) => broken[i + 1]).map((problem) => `Record ${id}: ${problem}`),
+  );
+  return sentences.length > 0 ? validationFailed(sentences) : error;
+}
+
+type RevertInput = { id: string; version: number; versions: number[] | undefined };
+
+/**
+ * Writes the values of an earlier version as a new one; columns that are no more are left out, and a deleted row is live again.
+ * 422 tells every rule of today that they break. `versions`: only while the row has one of these (412 otherwise).
+ */
+export function revertRecord(
+  ctx: DataContext,
+  call: CallContext,
+  reference: TableReference,
+  { id, version, versions }: RevertInput,
+): Promise<RecordAnswer> {
+  return useTable(ctx, call, reference, 'edit', async (table) => {
+    requireManual(table);
+    const cells = await readVersion(ctx, table, id, version);
+    if (cells === stale) return stale;
+    const problems = [...cells].flatMap(([column, cell]) => findProblem(column, cell) ?? []);
+    if (problems.length > 0) throw await withConstraintProblems(ctx, table, problems, cells, id);
+    let row: { record: string; svc_version: number } | undefined;
+    try {
+      [row] = await run(ctx.pools.rows, updateSql(table, id, cells, originOf(call, 'revert'), versions));
+    } catch (error) {
+      throw await explainRefusal(ctx, table, error, cells, id);
+    }
+    if (row) {
+      ctx.announcer.touch(table);
+      return { record: row.record, etag: etagOf(row.svc_version) };
+    }
+    if (await isCurrent(ctx, table)) {
+      await requireRow(ctx, table, { id, versions });
+      throw new ServiceError('unavailable', 'The record was changed at the same moment; try again.');
+    }
+    return stale;
+  });
+}
+
+async function readVersion(
+  ctx: DataContext,
+  table: DeployedTable,
+  id: string,
+  version: number,
+): Promise<Cells | typeof stale> {
+  const [found] = await run<{ cells: (string | null)[]; svc_is_deleted: boolean }>(
+    ctx.pools.rows,
+    versionSql(table, id, version),
+  );
+  if (!found) {
+    if (!(await isCurrent(ctx, table))) return stale;
+    await requireRow(ctx, table, { id, versions: undefined });
+    throw notFound('Version');
+  }
+  if (found.svc_is_deleted)
+    throw new ServiceError('validation_failed', `Version ${version} is a deletion; name a version before it.`);
+  return new Map(table.structure.columns.map((column, i) => [column, found.cells[i] ?? null]));
+}
