@@ -1,0 +1,257 @@
+// Who may do what through the API: the one table that the end-to-end test tries with real people (tests/acceptance/rights.test.ts)
+// and that docs/permissions.md is written from. It is stated here, not computed: it says what has to be true of the code.
+
+export type Place = 'account' | 'domain' | 'branch' | 'table_definition';
+
+export type Kind = {
+  /** What it is called in the table's columns. */
+  title: string;
+  /** The place the right is held on; undefined: no right at all. */
+  place?: Place;
+  action?: 'admin' | 'develop' | 'edit' | 'view' | 'approve';
+  licence: 'developer' | 'end_user';
+  /** An application with its own token instead of a person. */
+  machine?: true;
+};
+
+const person = (place: Place, action: Kind['action'], title: string): Kind => ({
+  title,
+  place,
+  action,
+  licence: 'developer',
+});
+const endUser = (place: Place, action: Kind['action'], title: string): Kind => ({
+  title,
+  place,
+  action,
+  licence: 'end_user',
+});
+
+/** Everybody there is, a group at a time, in the order of the columns. */
+export const kinds = [
+  person('account', 'admin', 'Administrators'),
+  person('account', 'develop', 'Developers'),
+  person('domain', 'develop', 'domain Developers'),
+  person('domain', 'edit', 'domain Data Managers'),
+  person('domain', 'view', 'domain Viewers'),
+  person('branch', 'develop', 'branch Developers'),
+  person('branch', 'approve', 'branch Approvers'),
+  person('branch', 'edit', 'branch Editors'),
+  person('table_definition', 'view', 'view on one table'),
+  { title: 'no group', licence: 'developer' },
+  { title: 'application', licence: 'developer', machine: true },
+  // A licence makes a difference only where more than `edit` is held.
+  endUser('account', 'admin', 'Administrators, end user'),
+  endUser('account', 'develop', 'Developers, end user'),
+  endUser('domain', 'develop', 'domain Developers, end user'),
+  endUser('branch', 'develop', 'branch Developers, end user'),
+  endUser('branch', 'approve', 'branch Approvers, end user'),
+] as const satisfies Kind[];
+
+/** `y`: may. `-`: 403, the right is missing. `p`: 401, it takes a person. `c`: only what he has made himself, else 403. */
+export type Cell = 'y' | '-' | 'p' | 'c';
+
+// On a table in the group's domain, on the group's branch, which is protected. The columns are the kinds, in their order.
+const matrix = `
+                account  domain   branch   table  none  application  end users: account, domain, branch
+                Ad De    De Ma Vi De Ap Ed   V
+everybody       y  y   | y  y  y | y  y  y | y  |  y  |      y      | y y   y   y y
+person          y  y   | y  y  y | y  y  y | y  |  y  |      p      | y y   y   y y
+administer      y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   - -
+viewRows        y  y   | y  y  y | y  -  y | y  |  -  |      y      | y y   y   y -
+editRows        y  y   | y  y  - | y  -  y | -  |  -  |      y      | y y   y   y -
+seeTables       y  y   | y  y  y | y  y  y | y  |  -  |      y      | y y   y   y y
+develop         y  y   | y  -  - | y  -  - | -  |  -  |      y      | - -   -   - -
+copy            y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
+openBranch      y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
+describeBranch  y  y   | -  -  - | y  -  - | -  |  -  |      y      | - -   -   - -
+ownBranch       y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   - -
+openImport      y  y   | y  y  - | y  -  y | -  |  -  |      y      | y y   y   y -
+seeDeployments  y  y   | y  y  y | y  y  y | y  |  -  |      p      | y y   y   y y
+propose         y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
+decide          y  -   | -  -  - | -  y  - | -  |  -  |      p      | - -   -   - y
+takeBack        c  c   | c  -  - | c  -  - | -  |  -  |      p      | - -   -   - -
+abandon         y  c   | c  -  - | c  y  - | -  |  -  |      p      | - -   -   - y
+`;
+
+export type Rule = {
+  /** Completes "takes …". */
+  takes: string;
+  /** What a right on one domain, branch or table is worth on others; left out: nothing. */
+  reaches?: 'everything' | 'any branch from a domain';
+};
+
+const onTable = 'on the table, its domain, its branch or the account';
+const approving = '`approve` on its branch or the account, or `admin` on the account';
+
+/** What can be asked for. */
+export const rules = {
+  everybody: { takes: 'a token of the account', reaches: 'everything' },
+  person: { takes: 'a token of a person', reaches: 'everything' },
+  administer: { takes: '`admin` on the account', reaches: 'everything' },
+  viewRows: { takes: `\`view\` ${onTable}` },
+  editRows: { takes: `\`edit\` ${onTable}` },
+  seeTables: { takes: `\`view\` ${onTable}, or \`approve\` on its branch` },
+  develop: { takes: `\`develop\` ${onTable}` },
+  copy: { takes: '`develop` on its domain, the target branch or the account, and seeing the original' },
+  openBranch: { takes: '`develop` on the account, any domain or any branch', reaches: 'everything' },
+  describeBranch: { takes: '`develop` on the branch or the account' },
+  ownBranch: { takes: '`admin` on the branch or the account, or being its owner with `develop` on it' },
+  openImport: {
+    takes: '`edit` on the branch, the account, or any domain or table',
+    reaches: 'any branch from a domain',
+  },
+  seeDeployments: { takes: '`view` on each of its tables, or `view` or `approve` on its branch' },
+  propose: { takes: '`develop` on each of its tables' },
+  decide: { takes: approving },
+  takeBack: { takes: 'being its creator' },
+  abandon: { takes: `being its creator, or ${approving}` },
+} as const satisfies Record<string, Rule>;
+export type RuleName = keyof typeof rules;
+
+const rows = new Map(
+  matrix
+    .split('\n')
+    .slice(3, -1)
+    .map((line) => {
+      const [name = '', ...cells] = line.split(/[ |]+/);
+      return [name, cells as Cell[]];
+    }),
+);
+
+/** A row of the matrix: a cell for each kind. */
+export function rowOf(name: RuleName): Cell[] {
+  return rows.get(name) as Cell[];
+}
+
+export type Case = {
+  rule: RuleName;
+  /** Everybody may ask, and is shown what the rule lets him have. */
+  list?: true;
+  /** Tells cases of one operation apart: completes the operation. */
+  when?: string;
+  /** The plan it is for; the others answer 403. */
+  plan?: 'without branching';
+  note?: string;
+};
+
+const list = (name: RuleName): Case => ({ rule: name, list: true });
+const appoints = 'Where the group administers the account, the token needs the scope `api:admin` besides.';
+
+/** Every operation of the API with its rule, or with several that differ by the case. */
+export const operations: Record<string, Case[]> = {
+  'GET /account': [{ rule: 'everybody' }],
+  'PATCH /account': [{ rule: 'administer' }],
+  'GET /usage': [{ rule: 'everybody' }],
+  'GET /audit_events': [{ rule: 'administer' }],
+  'GET /audit_events/{id}': [{ rule: 'administer' }],
+
+  'GET /users': [{ rule: 'administer' }],
+  'POST /users': [{ rule: 'administer' }],
+  'GET /users/{id}': [{ rule: 'administer' }],
+  'PATCH /users/{id}': [{ rule: 'administer' }],
+  'DELETE /users/{id}': [{ rule: 'administer' }],
+  'POST /users/{id}/send_invitation': [{ rule: 'administer' }],
+  'GET /user_groups': [{ rule: 'everybody' }],
+  'POST /user_groups': [{ rule: 'administer' }],
+  'GET /user_groups/{id}': [{ rule: 'everybody' }],
+  'PATCH /user_groups/{id}': [{ rule: 'administer' }],
+  'DELETE /user_groups/{id}': [{ rule: 'administer' }],
+  'GET /user_group_assignments': [{ rule: 'everybody' }],
+  'POST /user_group_assignments': [{ rule: 'administer', note: appoints }],
+  'DELETE /user_group_assignments/{id}': [{ rule: 'administer', note: appoints }],
+  'GET /permissions': [{ rule: 'everybody' }],
+  'GET /oauth_applications': [{ rule: 'administer' }],
+  'POST /oauth_applications': [{ rule: 'administer' }],
+  'GET /oauth_applications/{id}': [{ rule: 'administer' }],
+  'PATCH /oauth_applications/{id}': [{ rule: 'administer' }],
+  'DELETE /oauth_applications/{id}': [{ rule: 'administer' }],
+  'POST /oauth_applications/{id}/regenerate_secret': [{ rule: 'administer' }],
+  'GET /oauth_applications/{id}/secrets': [{ rule: 'administer' }],
+  'POST /oauth_applications/{id}/secrets': [{ rule: 'administer' }],
+  'DELETE /oauth_applications/{id}/secrets/{secret_id}': [{ rule: 'administer' }],
+
+  'GET /domains': [{ rule: 'everybody' }],
+  'POST /domains': [{ rule: 'administer' }],
+  'GET /domains/{id}': [{ rule: 'everybody' }],
+  'PATCH /domains/{id}': [{ rule: 'administer' }],
+  'DELETE /domains/{id}': [{ rule: 'administer' }],
+
+  'GET /branches': [{ rule: 'everybody' }],
+  'POST /branches': [{ rule: 'openBranch', note: 'Whoever opens a branch owns it and joins its Developers.' }],
+  'POST /branches/set_current_branch': [{ rule: 'person' }],
+  'GET /branches/{id}': [{ rule: 'everybody' }],
+  'PATCH /branches/{id}': [
+    { rule: 'describeBranch' },
+    { rule: 'ownBranch', when: 'to protect it or no longer, or to change its type' },
+  ],
+  'DELETE /branches/{id}': [{ rule: 'ownBranch' }],
+
+  'GET /table_definitions': [list('seeTables')],
+  'POST /table_definitions': [{ rule: 'develop' }],
+  'GET /table_definitions/{id}': [{ rule: 'seeTables' }],
+  'PATCH /table_definitions/{id}': [
+    { rule: 'develop', note: 'To file it under another domain takes the right there as well.' },
+  ],
+  'DELETE /table_definitions/{id}': [{ rule: 'develop' }],
+  'POST /table_definitions/{id}/clone': [{ rule: 'copy' }],
+  'POST /table_definitions/{id}/remove': [{ rule: 'develop' }],
+  'POST /table_definitions/{id}/deploy': [{ rule: 'develop', plan: 'without branching' }],
+  'GET /column_definitions': [list('seeTables')],
+  'POST /column_definitions': [{ rule: 'develop', note: 'To refer to another table takes `view` on that.' }],
+  'GET /column_definitions/{id}': [{ rule: 'seeTables' }],
+  'PATCH /column_definitions/{id}': [{ rule: 'develop', note: 'To refer to another table takes `view` on that.' }],
+  'DELETE /column_definitions/{id}': [{ rule: 'develop' }],
+  'GET /deployed_table_definitions': [list('seeTables')],
+  'GET /deployed_table_definitions/{id}': [{ rule: 'seeTables' }],
+
+  'GET /deployments': [list('seeDeployments')],
+  'POST /deployments': [{ rule: 'propose' }],
+  'GET /deployments/{id}': [{ rule: 'seeDeployments' }],
+  'POST /deployments/{id}/send_request': [{ rule: 'propose' }],
+  'POST /deployments/{id}/deploy': [
+    { rule: 'decide', when: 'on a protected branch', note: 'An approver deploys what others have proposed.' },
+    { rule: 'propose', when: 'on any other branch' },
+  ],
+  'POST /deployments/{id}/reject': [{ rule: 'decide' }],
+  'POST /deployments/{id}/cancel': [{ rule: 'takeBack' }],
+  'POST /deployments/{id}/abandon': [{ rule: 'abandon' }],
+
+  'GET /table_data': [{ rule: 'viewRows' }],
+  'POST /table_data/grid': [{ rule: 'viewRows' }],
+  'GET /table_data/{id}': [{ rule: 'viewRows' }],
+  'GET /table_data/{id}/history': [{ rule: 'viewRows' }],
+  'POST /table_data': [{ rule: 'editRows' }],
+  'PATCH /table_data/{id}': [{ rule: 'editRows' }],
+  'POST /table_data/delete_records': [{ rule: 'editRows' }],
+  'POST /table_data/restore_records': [{ rule: 'editRows' }],
+  'POST /table_data/{id}/revert': [{ rule: 'editRows' }],
+
+  'GET /imports': [list('viewRows')],
+  'POST /imports': [{ rule: 'openImport' }],
+  'GET /imports/{id}': [{ rule: 'viewRows' }],
+  'POST /imports/{id}/tables': [{ rule: 'editRows' }],
+  'PUT /imports/{id}/tables/{table_id}/file': [{ rule: 'editRows' }],
+  'POST /imports/{id}/upload_complete': [{ rule: 'editRows', note: 'Asked once more when the load begins.' }],
+  'POST /imports/{id}/complete': [{ rule: 'editRows' }],
+  'GET /exports': [list('viewRows')],
+  'POST /exports': [{ rule: 'viewRows', note: 'Asked once more when the export begins.' }],
+  'GET /exports/{id}': [{ rule: 'viewRows' }],
+  'GET /import_mappings': [list('viewRows')],
+  'POST /import_mappings': [{ rule: 'editRows' }],
+  'GET /import_mappings/{id}': [{ rule: 'viewRows' }],
+  'PATCH /import_mappings/{id}': [{ rule: 'editRows' }],
+  'DELETE /import_mappings/{id}': [{ rule: 'editRows' }],
+};
+
+/**
+ * What a kind of person meets: on a table in his domain and on his branch (`here`), or on one of another domain and branch, where only
+ * rights on the account count.
+ */
+export function expected(name: RuleName, kind: number, here: boolean): Cell {
+  const cell = rowOf(name)[kind] as Cell;
+  const { place }: Kind = kinds[kind] as Kind;
+  if (here || place === undefined || place === 'account') return cell;
+  const { reaches }: Rule = rules[name];
+  return reaches === 'everything' || (reaches !== undefined && place === 'domain') ? cell : '-';
+}

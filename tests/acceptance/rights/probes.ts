@@ -1,0 +1,297 @@
+// A call for every case of the rights table that changes nothing when it is allowed: the right is asked for before what is wrong with
+// the body, so a body that breaks a rule is 422 to who may, and 403 to who may not. What can't be tried like that is made for it.
+import { unique } from '@almanac/testkit/builders';
+import type { Office, World } from './world.ts';
+
+type Surroundings = World & Office;
+type Call = { path: string; body?: unknown };
+
+export type Probe = {
+  call: (at: Surroundings) => Call;
+  /** Where it would change something: a call on what is made for it, when it is allowed. */
+  made?: (at: Surroundings) => Promise<Call>;
+  /** The status when it is allowed. */
+  allowed: number;
+  /** For a list: the id that it has to hold, or not. */
+  shows?: (at: Surroundings) => number;
+};
+
+const reads = (path: (at: Surroundings) => string, allowed = 200): Probe => ({
+  call: (at) => ({ path: path(at) }),
+  allowed,
+});
+const lists = (path: string, shows?: Probe['shows']): Probe => ({
+  call: () => ({ path: `${path}?per_page=1000&sort=-id` }),
+  allowed: 200,
+  ...(shows ? { shows } : {}),
+});
+const sends = (
+  path: (at: Surroundings) => string,
+  allowed: number,
+  body: (at: Surroundings) => unknown = () => ({}),
+): Probe => ({
+  call: (at) => ({ path: path(at), body: body(at) }),
+  allowed,
+});
+const nameless = () => ({ name: '' });
+
+const email = () => `scratch-${unique()}@example.com`;
+type Made = { id: number };
+
+/** By operation, or by operation and case. */
+export const probes: Record<string, Probe> = {
+  'GET /account': reads(() => '/account'),
+  'PATCH /account': sends(() => '/account', 422, nameless),
+  'GET /usage': reads(() => '/usage'),
+  'GET /audit_events': lists('/audit_events'),
+  'GET /audit_events/{id}': reads(({ auditEventId }) => `/audit_events/${auditEventId}`),
+
+  'GET /users': lists('/users', ({ userId }) => userId),
+  'POST /users': sends(
+    () => '/users',
+    422,
+    () => ({ email: 'nowhere' }),
+  ),
+  'GET /users/{id}': reads(({ userId }) => `/users/${userId}`),
+  'PATCH /users/{id}': sends(
+    ({ userId }) => `/users/${userId}`,
+    422,
+    () => ({ license_type: 'king' }),
+  ),
+  'DELETE /users/{id}': {
+    ...reads(({ userId }) => `/users/${userId}`, 204),
+    made: async ({ admin }) => ({ path: `/users/${(await admin.post<Made>('/users', { email: email() })).id}` }),
+  },
+  'POST /users/{id}/send_invitation': sends(({ userId }) => `/users/${userId}/send_invitation`, 422),
+  'GET /user_groups': lists('/user_groups', ({ groupId }) => groupId),
+  'POST /user_groups': sends(() => '/user_groups', 422, nameless),
+  'GET /user_groups/{id}': reads(({ groupId }) => `/user_groups/${groupId}`),
+  'PATCH /user_groups/{id}': sends(({ groupId }) => `/user_groups/${groupId}`, 422, nameless),
+  'DELETE /user_groups/{id}': reads(({ systemGroupId }) => `/user_groups/${systemGroupId}`, 422),
+  'GET /user_group_assignments': lists('/user_group_assignments', ({ assignmentId }) => assignmentId),
+  'POST /user_group_assignments': sends(() => '/user_group_assignments', 400),
+  'DELETE /user_group_assignments/{id}': {
+    ...reads(({ assignmentId }) => `/user_group_assignments/${assignmentId}`, 204),
+    made: async ({ admin, groupId }) => {
+      const { id: user_id } = await admin.post<Made>('/users', { email: email() });
+      const { id } = await admin.post<Made>('/user_group_assignments', { user_id, user_group_id: groupId });
+      return { path: `/user_group_assignments/${id}` };
+    },
+  },
+  'GET /permissions': lists('/permissions'),
+  'GET /oauth_applications': lists('/oauth_applications', ({ applicationId }) => applicationId),
+  'POST /oauth_applications': sends(() => '/oauth_applications', 422, nameless),
+  'GET /oauth_applications/{id}': reads(({ applicationId }) => `/oauth_applications/${applicationId}`),
+  'PATCH /oauth_applications/{id}': sends(({ applicationId }) => `/oauth_applications/${applicationId}`, 422, nameless),
+  'DELETE /oauth_applications/{id}': {
+    ...reads(({ applicationId }) => `/oauth_applications/${applicationId}`, 204),
+    made: async ({ admin }) => ({
+      path: `/oauth_applications/${(await admin.post<Made>('/oauth_applications', { name: 'Scratch' })).id}`,
+    }),
+  },
+  'POST /oauth_applications/{id}/regenerate_secret': {
+    ...sends(({ applicationId }) => `/oauth_applications/${applicationId}/regenerate_secret`, 422),
+    made: async ({ admin }) => {
+      const { id } = await admin.post<Made>('/oauth_applications', { name: 'Open', confidential: false });
+      return { path: `/oauth_applications/${id}/regenerate_secret`, body: {} };
+    },
+  },
+  'GET /oauth_applications/{id}/secrets': reads(({ applicationId }) => `/oauth_applications/${applicationId}/secrets`),
+  'POST /oauth_applications/{id}/secrets': {
+    ...sends(({ applicationId }) => `/oauth_applications/${applicationId}/secrets`, 422),
+    made: async ({ admin }) => {
+      const { id } = await admin.post<Made>('/oauth_applications', { name: 'Open', confidential: false });
+      return { path: `/oauth_applications/${id}/secrets`, body: {} };
+    },
+  },
+  // The last secret stays.
+  'DELETE /oauth_applications/{id}/secrets/{secret_id}': reads(
+    ({ applicationId, secretId }) => `/oauth_applications/${applicationId}/secrets/${secretId}`,
+    422,
+  ),
+
+  'GET /domains': lists('/domains', ({ domainId }) => domainId),
+  'POST /domains': sends(() => '/domains', 422, nameless),
+  'GET /domains/{id}': reads(({ domainId }) => `/domains/${domainId}`),
+  'PATCH /domains/{id}': sends(({ domainId }) => `/domains/${domainId}`, 422, nameless),
+  'DELETE /domains/{id}': reads(({ domainId }) => `/domains/${domainId}`, 422), // it has tables
+
+  'GET /branches': lists('/branches', ({ branchId }) => branchId),
+  'POST /branches': sends(() => '/branches', 422, nameless),
+  'POST /branches/set_current_branch': sends(
+    () => '/branches/set_current_branch',
+    200,
+    ({ branchId }) => ({ branch_id: branchId }),
+  ),
+  'GET /branches/{id}': reads(({ branchId }) => `/branches/${branchId}`),
+  'PATCH /branches/{id}': sends(({ branchId }) => `/branches/${branchId}`, 422, nameless),
+  'PATCH /branches/{id} to protect it or no longer, or to change its type': sends(
+    ({ branchId }) => `/branches/${branchId}`,
+    200,
+    () => ({ is_protected: true }), // as it is
+  ),
+  // `main` stays, and so does the parent of another.
+  'DELETE /branches/{id}': reads(({ branchId }) => `/branches/${branchId}`, 422),
+
+  'GET /table_definitions': lists('/table_definitions', ({ tableId }) => tableId),
+  'POST /table_definitions': sends(
+    () => '/table_definitions',
+    422,
+    ({ branchId, domainId }) => ({
+      branch_id: branchId,
+      table_definition: { name: 'Right first', domain_id: domainId, lookup_display_column_id: 2_000_000_000 },
+    }),
+  ),
+  'GET /table_definitions/{id}': reads(({ tableId }) => `/table_definitions/${tableId}`),
+  'PATCH /table_definitions/{id}': sends(({ tableId }) => `/table_definitions/${tableId}`, 422, nameless),
+  'DELETE /table_definitions/{id}': reads(({ tableId }) => `/table_definitions/${tableId}`, 422), // it is referred to
+  'POST /table_definitions/{id}/clone': sends(
+    ({ tableId }) => `/table_definitions/${tableId}/clone`,
+    422,
+    ({ branchId }) => ({
+      target_branch_id: branchId, // where it is already
+    }),
+  ),
+  'POST /table_definitions/{id}/remove': sends(({ tableId }) => `/table_definitions/${tableId}/remove`, 422),
+  'POST /table_definitions/{id}/deploy': sends(({ tableId }) => `/table_definitions/${tableId}/deploy`, 200),
+  'GET /column_definitions': lists('/column_definitions', ({ columnId }) => columnId),
+  'POST /column_definitions': sends(
+    () => '/column_definitions',
+    422,
+    ({ tableId }) => ({
+      table_definition_id: tableId,
+      column_definition: { name: '', data_type: 'string' },
+    }),
+  ),
+  'GET /column_definitions/{id}': reads(({ columnId }) => `/column_definitions/${columnId}`),
+  'PATCH /column_definitions/{id}': sends(({ columnId }) => `/column_definitions/${columnId}`, 422, nameless),
+  'DELETE /column_definitions/{id}': {
+    ...reads(({ columnId }) => `/column_definitions/${columnId}`, 204),
+    made: async ({ admin, draftId }) => {
+      const column_definition = { name: `c_${unique()}`, data_type: 'text' };
+      const { id } = await admin.post<Made>('/column_definitions', { table_definition_id: draftId, column_definition });
+      return { path: `/column_definitions/${id}` };
+    },
+  },
+  'GET /deployed_table_definitions': lists('/deployed_table_definitions', ({ tableId }) => tableId),
+  'GET /deployed_table_definitions/{id}': reads(({ tableId }) => `/deployed_table_definitions/${tableId}`),
+
+  'GET /deployments': lists('/deployments', ({ deploymentId }) => deploymentId),
+  'POST /deployments': sends(
+    () => '/deployments',
+    201,
+    ({ branchId, draftId }) => ({
+      branch_id: branchId,
+      table_definition_ids: [draftId],
+    }),
+  ),
+  'GET /deployments/{id}': reads(({ deploymentId }) => `/deployments/${deploymentId}`),
+  // It is deployed, and can't be anything else any more.
+  'POST /deployments/{id}/send_request': sends(({ deploymentId }) => `/deployments/${deploymentId}/send_request`, 422),
+  'POST /deployments/{id}/deploy on a protected branch': sends(
+    ({ deploymentId }) => `/deployments/${deploymentId}/deploy`,
+    422,
+  ),
+  'POST /deployments/{id}/deploy on any other branch': sends(
+    ({ deploymentId }) => `/deployments/${deploymentId}/deploy`,
+    422,
+  ),
+  'POST /deployments/{id}/reject': sends(({ deploymentId }) => `/deployments/${deploymentId}/reject`, 422),
+  'POST /deployments/{id}/cancel': sends(({ deploymentId }) => `/deployments/${deploymentId}/cancel`, 422),
+  'POST /deployments/{id}/abandon': sends(({ deploymentId }) => `/deployments/${deploymentId}/abandon`, 422),
+
+  'GET /table_data': reads(({ tableId }) => `/table_data?table_definition_id=${tableId}`),
+  'POST /table_data/grid': sends(
+    () => '/table_data/grid',
+    200,
+    ({ tableId }) => ({
+      table_definition_id: tableId,
+      startRow: 0,
+      endRow: 10,
+    }),
+  ),
+  'GET /table_data/{id}': reads(({ tableId, rowId }) => `/table_data/${rowId}?table_definition_id=${tableId}`),
+  'GET /table_data/{id}/history': reads(
+    ({ tableId, rowId }) => `/table_data/${rowId}/history?table_definition_id=${tableId}`,
+  ),
+  'POST /table_data': sends(
+    () => '/table_data',
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, record: { nonsense: 1 } }),
+  ),
+  'PATCH /table_data/{id}': sends(
+    ({ rowId }) => `/table_data/${rowId}`,
+    422,
+    ({ tableId }) => ({
+      table_definition_id: tableId,
+      record: { nonsense: 1 },
+    }),
+  ),
+  'POST /table_data/delete_records': sends(
+    () => '/table_data/delete_records',
+    404,
+    ({ tableId }) => ({
+      table_definition_id: tableId,
+      ids: [2_000_000_000],
+    }),
+  ),
+  'POST /table_data/restore_records': sends(
+    () => '/table_data/restore_records',
+    404,
+    ({ tableId }) => ({ table_definition_id: tableId, ids: [2_000_000_000] }),
+  ),
+  'POST /table_data/{id}/revert': sends(
+    ({ rowId }) => `/table_data/${rowId}/revert`,
+    404,
+    ({ tableId }) => ({ table_definition_id: tableId, version: 2_000_000 }),
+  ),
+
+  'GET /imports': lists('/imports', ({ importId }) => importId),
+  'POST /imports': sends(
+    () => '/imports',
+    422,
+    ({ branchId }) => ({ branch_id: branchId, correlation_code: '' }),
+  ),
+  'GET /imports/{id}': reads(({ importId }) => `/imports/${importId}`),
+  'POST /imports/{id}/tables': sends(
+    ({ importId }) => `/imports/${importId}/tables`,
+    422,
+    ({ tableId }) => ({
+      table_definition_id: tableId,
+      pattern: 'backwards',
+    }),
+  ),
+  'PUT /imports/{id}/tables/{table_id}/file': sends(
+    ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/file`,
+    422, // it is completed
+    () => 'code\nC\n',
+  ),
+  'POST /imports/{id}/upload_complete': sends(({ importId }) => `/imports/${importId}/upload_complete`, 422),
+  'POST /imports/{id}/complete': sends(({ importId }) => `/imports/${importId}/complete`, 422),
+  'GET /exports': lists('/exports', ({ exportId }) => exportId),
+  'POST /exports': sends(
+    () => '/exports',
+    422,
+    ({ branchId, tableKey }) => ({
+      branch_id: branchId,
+      table_definition_key: tableKey,
+      pattern: 'backwards',
+    }),
+  ),
+  'GET /exports/{id}': reads(({ exportId }) => `/exports/${exportId}`),
+  'GET /import_mappings': lists('/import_mappings', ({ mappingId }) => mappingId),
+  'POST /import_mappings': sends(
+    () => '/import_mappings',
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, name: '' }),
+  ),
+  'GET /import_mappings/{id}': reads(({ mappingId }) => `/import_mappings/${mappingId}`),
+  'PATCH /import_mappings/{id}': sends(({ mappingId }) => `/import_mappings/${mappingId}`, 422, nameless),
+  'DELETE /import_mappings/{id}': {
+    ...reads(({ mappingId }) => `/import_mappings/${mappingId}`, 204),
+    made: async ({ admin, tableId }) => {
+      const body = { table_definition_id: tableId, name: `Scratch ${unique()}` };
+      return { path: `/import_mappings/${(await admin.post<Made>('/import_mappings', body)).id}` };
+    },
+  },
+};

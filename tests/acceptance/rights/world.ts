@@ -1,0 +1,135 @@
+// Something of everything that the API has, on one branch and in one domain: what the operations of the rights table are tried on.
+import { type Api, type Page, poll, upload } from '@almanac/api-client/api';
+import { defaultColumns, unique } from '@almanac/testkit/builders';
+
+export type World = {
+  admin: Api;
+  domainId: number;
+  branchId: number;
+  /** Deployed, with a row, referred to by another table. */
+  tableId: number;
+  tableKey: string;
+  rowId: number;
+  columnId: number;
+  /** Drafted only. */
+  draftId: number;
+  deploymentId: number;
+  /** Completed, with one table. */
+  importId: number;
+  importTableId: number;
+  exportId: number;
+  mappingId: number;
+};
+
+type Made = { id: number };
+
+/** A domain on a branch, with its tables; who proposes their deployment comes later, since he has to be in their groups. */
+export async function givenTables(admin: Api, branchId: number): Promise<World> {
+  const domain = await admin.post<Made>('/domains', { domain: { name: `Domain ${unique()}` } });
+  const draft = async (name: string) =>
+    admin.post<{ id: number; key: string }>('/table_definitions', {
+      branch_id: branchId,
+      table_definition: { name: `${name} ${unique()}`, domain_id: domain.id },
+    });
+  const addColumns = async (table_definition_id: number, columns: object[]) => {
+    const made: Made[] = [];
+    for (const column_definition of columns)
+      made.push(await admin.post<Made>('/column_definitions', { table_definition_id, column_definition }));
+    return made;
+  };
+  const [table, referring, drafted] = await Promise.all([draft('Countries'), draft('Regions'), draft('Draft')]);
+  const [column] = await addColumns(table.id, defaultColumns);
+  const link = { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: table.id };
+  await addColumns(referring.id, [...defaultColumns, link]);
+  await addColumns(drafted.id, defaultColumns);
+  const nothing = { rowId: 0, deploymentId: 0, importId: 0, importTableId: 0, exportId: 0, mappingId: 0 };
+  return {
+    ...nothing,
+    admin,
+    domainId: domain.id,
+    branchId,
+    tableId: table.id,
+    tableKey: table.key,
+    columnId: column?.id as number,
+    draftId: drafted.id,
+  };
+}
+
+/** Puts the tables into service, as proposed by somebody, and makes all that can be made of them. */
+export async function fillWorld(world: World, proposer: Api): Promise<World> {
+  const { admin, branchId, tableId } = world;
+  const proposal = { branch_id: branchId, table_definition_ids: [tableId] };
+  const { id: deploymentId } = await proposer.post<Made>('/deployments', proposal);
+  await admin.post(`/deployments/${deploymentId}/deploy`);
+  const { record } = await admin.post('/table_data', {
+    table_definition_id: tableId,
+    record: { code: 'A', name: 'a' },
+  });
+  const [mapping, exported, imported] = await Promise.all([
+    admin.post<Made>('/import_mappings', { table_definition_id: tableId, name: `Mapping ${unique()}` }),
+    givenExport(world),
+    givenImport(world),
+  ]);
+  return { ...world, deploymentId, rowId: record.svc_sk, mappingId: mapping.id, exportId: exported, ...imported };
+}
+
+async function givenExport({ admin, branchId, tableKey }: World): Promise<number> {
+  const body = { branch_id: branchId, table_definition_key: tableKey, pattern: 'full' };
+  const { id } = await admin.post<Made>('/exports', body);
+  await poll(
+    () => admin.get<{ status: string }>(`/exports/${id}`),
+    ({ status }) => status === 'completed',
+  );
+  return id;
+}
+
+async function givenImport({ admin, branchId, tableId }: World) {
+  const { id: importId } = await admin.post<Made>('/imports', { branch_id: branchId });
+  const table = await admin.post<{ id: number; upload_url: string }>(`/imports/${importId}/tables`, {
+    table_definition_id: tableId,
+    pattern: 'incremental',
+  });
+  await upload(table.upload_url, 'code,name\nB,b\n');
+  await admin.post(`/imports/${importId}/upload_complete`);
+  await poll(
+    () => admin.get<{ status: string }>(`/imports/${importId}`),
+    ({ status }) => status === 'completed',
+  );
+  return { importId, importTableId: table.id };
+}
+
+/** What belongs to the account and not to a world. */
+export type Office = {
+  userId: number;
+  groupId: number;
+  systemGroupId: number;
+  assignmentId: number;
+  applicationId: number;
+  secretId: number;
+  auditEventId: number;
+};
+
+export async function givenOffice(admin: Api): Promise<Office> {
+  const user = await admin.post<Made>('/users', {
+    email: `somebody-${unique()}@example.com`,
+    password: unique().repeat(2),
+  });
+  const group = await admin.post<Made>('/user_groups', { name: `Group ${unique()}` });
+  const assignment = await admin.post<Made>('/user_group_assignments', { user_id: user.id, user_group_id: group.id });
+  const application = await admin.post<Made>('/oauth_applications', { name: 'Spare', confidential: true });
+  const secrets = await admin.get<Page<Made>>(`/oauth_applications/${application.id}/secrets`);
+  const groups = await admin.get<Page<Made>>('/user_groups?q=name:eq:Administrators');
+  const events = await poll(
+    () => admin.get<Page<Made>>('/audit_events?per_page=1'),
+    ({ data }) => data.length > 0,
+  );
+  return {
+    userId: user.id,
+    groupId: group.id,
+    systemGroupId: groups.data[0]?.id as number,
+    assignmentId: assignment.id,
+    applicationId: application.id,
+    secretId: secrets.data[0]?.id as number,
+    auditEventId: events.data[0]?.id as number,
+  };
+}
