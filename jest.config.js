@@ -24,7 +24,7 @@ const projects = [
   project('acceptance', ['tests/acceptance/**/*.test.ts'], 'jest-system'),
 ];
 
-// These need real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.
+// These need Chromium and real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.
 const real = project('real', ['tests/real/**/*.test.ts'], 'jest-global');
 
 /** @type {import('jest').Config} */
