@@ -12,8 +12,15 @@ type Named = { table_definition_id?: number; table_definition_key?: string; bran
 export async function getDeployedTable(ctx: DataContext, call: CallContext, named: Named) {
   const table = await ctx.catalogue.read(call.accountId, referenceOf(named));
   if (!table) throw notDeployed();
-  const { table_definition_id, key, name, branch_id, domain_id, version, load_type, structure } = table;
-  return { table_definition_id, key, name, branch_id, domain_id, version, load_type, columns: structure.columns };
+  const { table_definition_id, key, name, branch_id, domain_id, version, load_type, structure, history_since } = table;
+  const [clock] = await run<{ now: Date }>(ctx.pools.rows, { text: 'select clock_timestamp() as now', values: [] });
+  const now = clock?.now as Date;
+  return {
+    ...{ table_definition_id, key, name, branch_id, domain_id, version, load_type },
+    columns: structure.columns,
+    as_of_from: new Date(history_since ?? now).toISOString(),
+    as_of_until: now.toISOString(),
+  };
 }
 
 function referenceOf({

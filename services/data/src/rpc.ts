@@ -72,8 +72,8 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     },
     BulkRead: async function* (call, request, signal) {
       const { context } = await clusters.locate(call.accountId);
-      const { table_definition_id: tableDefinitionId, pattern, high_water_mark: highWaterMark } = request;
-      yield* bulkRead(context, call, { tableDefinitionId, pattern, highWaterMark }, signal);
+      const { table_definition_id: tableDefinitionId, pattern, high_water_mark: highWaterMark, as_of: asOf } = request;
+      yield* bulkRead(context, call, { tableDefinitionId, pattern, highWaterMark, asOf }, signal);
     },
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { quietName } from '../src/database.ts';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from './given.ts';
+import { passed } from './versions.ts';
 
 let net: DataNet;
 
@@ -52,6 +53,29 @@ describe('a full read', () => {
       expect(tries).toBeLessThan(200);
       await sleep(25);
     }
+  });
+
+  it('as of an instant has the rows that were live then, and what changed since is still to come', async () => {
+    const table = 2;
+    await deploy(net, [{ id: table, columns: [{ name: 'x' }] }]);
+    const a = await create(net, table, { x: 'a' });
+    const b = await create(net, table, { x: 'b' });
+    await passed(net, b.svc_updated_at);
+    const path = `/api/v1/table_data/${a.svc_sk}`;
+    const changed = await net.call('PATCH', path, { table_definition_id: table, record: { x: 'c' } });
+    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: table, ids: [b.svc_sk] });
+    await create(net, table, { x: 'd' });
+    const then = await read(net, table, '', caller, b.svc_updated_at);
+    expect(lines(then.text).map((line) => line.split(',')[3])).toEqual(['a', 'b']);
+    expect([then.rows, then.mark <= b.svc_updated_at]).toEqual([2, true]);
+    expect(codes((await read(net, table, then.mark)).text).sort()).toContain('db');
+    const now = await read(net, table, '', caller, changed.body.svc_updated_at);
+    expect(lines(now.text).map((line) => line.split(',')[3])).toContain('c');
+    for (const asOf of ['2999-01-01T00:00:00Z', '2026-01-01T00:00:00', 'x'])
+      expect((await failureOf(read(net, table, '', caller, asOf))).kind).toBe('bad_request');
+    expect((await failureOf(read(net, table, then.mark, caller, b.svc_updated_at))).errors).toEqual([
+      'as_of goes with the pattern full only.',
+    ]);
   });
 
   it('is refused for what is not there', async () => {

@@ -57,11 +57,18 @@ export function load(
 
 export type ReadAnswer = { columns: string[]; text: string; rows: number; mark: string; chunks: number };
 
-/** Reads a table as CSV, with a header of the columns' names. */
-export async function read(net: DataNet, table: number, mark = '', as: RpcCaller = caller): Promise<ReadAnswer> {
+/** Reads a table as CSV, with a header of the columns' names; `mark`: what changed after it; `asOf`: as it was then. */
+export async function read(
+  net: DataNet,
+  table: number,
+  mark = '',
+  as: RpcCaller = caller,
+  asOf = '',
+): Promise<ReadAnswer> {
   const answer: ReadAnswer = { columns: [], text: '', rows: -1, mark: '', chunks: 0 };
   const parts: Buffer[] = [];
-  const request = { table_definition_id: table, pattern: mark === '' ? 'full' : 'incremental', high_water_mark: mark };
+  const pattern = mark === '' ? 'full' : 'incremental';
+  const request = { table_definition_id: table, pattern, high_water_mark: mark, as_of: asOf };
   for await (const message of net.jobs.BulkRead(as, request)) {
     if (message.start) answer.columns = message.start.columns;
     if (message.chunk) parts.push(message.chunk as Buffer);

@@ -1,6 +1,6 @@
 import { load } from './files.ts';
 import { caller, create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
-import { gaps, kept, patch, remove, restore, revert, rowsAsOf, versionsOf } from './versions.ts';
+import { gaps, kept, passed, patch, remove, restore, revert, rowsAsOf, versionsOf } from './versions.ts';
 
 let net: DataNet;
 let last = 0;
@@ -191,9 +191,9 @@ describe('rows as of an instant', () => {
     const table = await givenTable();
     const a = await create(net, table, { code: 'A', name: 'one', size: 1 });
     const b = await create(net, table, { code: 'B', name: 'two', size: 2 });
-    await eachInAMillisecondOfItsOwn(b);
+    await passed(net, b.svc_updated_at);
     const changed = (await patch(net.call, table, a.svc_sk, { name: 'three', size: 9 })).body;
-    await eachInAMillisecondOfItsOwn(changed);
+    await passed(net, changed.svc_updated_at);
     await remove(net.call, table, [b.svc_sk]);
     const [gone] = await versionsOf(net.call, table, b.svc_sk);
 
@@ -267,13 +267,3 @@ describe('rows as of an instant', () => {
     }
   });
 });
-
-// Instants are told in milliseconds; what follows is to have a later one.
-async function eachInAMillisecondOfItsOwn(row: { svc_updated_at: string }): Promise<void> {
-  for (;;) {
-    const [clock] = await net.query(`select clock_timestamp() >= $1::timestamptz + interval '1 millisecond' as later`, [
-      row.svc_updated_at,
-    ]);
-    if (clock?.later) return;
-  }
-}

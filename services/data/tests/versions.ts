@@ -31,6 +31,16 @@ export const restore = (call: Call, table: number, ids: number[]) =>
 export const revert = (call: Call, table: number, id: number, version: number, headers = {}) =>
   call('POST', `${path}/${id}/revert`, { table_definition_id: table, version }, headers);
 
+/** Waits until what is written next has a later time than this one: times are told in milliseconds. */
+export async function passed(net: DataNet, at: string): Promise<void> {
+  for (;;) {
+    const [clock] = await net.query(`select clock_timestamp() >= $1::timestamptz + interval '1 millisecond' as later`, [
+      at,
+    ]);
+    if (clock?.later) return;
+  }
+}
+
 /** How many superseded versions a table keeps. */
 export async function kept(net: DataNet, table: number, branch = 1): Promise<number> {
   const [row] = await net.query(`select count(*)::int as n from b_${branch}.h_${table}`);

@@ -78,6 +78,17 @@ describe('an export', () => {
     expect(await (await fetch(empty.download_url)).text()).toBe('code,name\n');
   });
 
+  it('of rows as they were asks data for that instant', async () => {
+    const done = await run({ ...full, as_of: '2026-01-15T10:00:00+02:00' });
+    expect(done).toMatchObject({ status: 'completed', as_of: '2026-01-15T08:00:00.000Z' });
+    expect(jobs.neighbours.readsAsOf.at(-1)).toBe('2026-01-15T08:00:00.000Z');
+    expect(await run({ ...full, as_of: null })).toMatchObject({ as_of: null });
+    expect(jobs.neighbours.readsAsOf.at(-1)).toBe('');
+    jobs.neighbours.asOfReach = { as_of_from: '', as_of_until: '' };
+    expect((await post({ ...full, as_of: '2026-01-15T10:00:00Z' })).status).toBe(503);
+    jobs.neighbours.asOfReach = { as_of_from: '2026-01-01T00:00:00.000Z', as_of_until: '2026-02-01T00:00:00.000Z' };
+  });
+
   it('can be packed, and made safe for spreadsheets', async () => {
     const done = await run({ ...full, gzip: true, safe_cells: true });
     const file = await fetch(done.download_url);
@@ -101,6 +112,12 @@ describe('an export', () => {
     [{ ...full, pattern: 'incremental', high_water_mark: '2026-01-01' }, 400],
     [{ ...full, pattern: 'incremental', high_water_mark: 'today' }, 400],
     [{ ...full, pattern: 'incremental', high_water_mark: 1767225600 }, 400],
+    [{ ...full, as_of: '2026-02-01T00:00:00.001Z' }, 400],
+    [{ ...full, as_of: '2025-12-31T23:59:59.999Z' }, 400],
+    [{ ...full, as_of: '2026-01-15T10:00:00' }, 400],
+    [{ ...full, as_of: '2026-01-15T10:00:00.0001Z' }, 400],
+    [{ ...full, as_of: '2026-01-15' }, 400],
+    [{ ...full, pattern: 'incremental', high_water_mark: '2026-01-01T00:00:00Z', as_of: '2026-01-15T10:00:00Z' }, 400],
     [{ ...full, pattern: 'some' }, 422],
     [{ ...full, correlation_code: 'x'.repeat(256) }, 422],
     [{ ...full, branch_id: 99 }, 404],

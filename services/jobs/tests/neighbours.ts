@@ -114,12 +114,18 @@ export class Neighbours {
     if (this.dataIsAway) throw new ServiceError('unavailable', 'data is away');
   }
 
+  /** For which instants data can read rows as they were; empty: it can't. */
+  asOfReach = { as_of_from: '2026-01-01T00:00:00.000Z', as_of_until: '2026-02-01T00:00:00.000Z' };
+  /** The instants that were asked for, in order. */
+  readonly readsAsOf: string[] = [];
+
   readonly data: RpcHandlers<'data'> = {
     ...(unused as unknown as RpcHandlers<'data'>),
     GetDeployedTable: async (call, request) => {
       this.requireData();
       const { rows: _rows, columns, ...table } = this.find(call, request);
-      return { ...table, name: table.key, version: 1, load_type: 'manual', columns: columns.map(deployedColumn) };
+      const deployed = { ...table, name: table.key, version: 1, load_type: 'manual' };
+      return { ...deployed, columns: columns.map(deployedColumn), ...this.asOfReach };
     },
     BulkLoad: (call, requests, signal) => this.bulkLoad(call, requests as AsyncIterable<never>, signal),
     ReadRejectedRows: (_call, { load_id }) => this.readRejected(load_id),
@@ -174,7 +180,11 @@ export class Neighbours {
     }
   }
 
-  private async *bulkRead(call: CallContext, request: { table_definition_id?: number; pattern?: string }) {
+  private async *bulkRead(
+    call: CallContext,
+    request: { table_definition_id?: number; pattern?: string; as_of?: string },
+  ) {
+    this.readsAsOf.push(request.as_of ?? '');
     this.requireData();
     this.requireRight();
     const table = this.find(call, request);

@@ -5,6 +5,7 @@ import { pgSql, withTransaction } from '@almanac/service-kit/database';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { notDeployed } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';
+import { adoptTable } from '../deploy/adoption.ts';
 import { tableName } from '../query/identifiers.ts';
 import { requireRightToWork } from '../row-rights.ts';
 import { UnreadableFile } from './end-marks.ts';
@@ -30,6 +31,7 @@ export async function bulkLoad(
   await requireRightToWork(ctx, call, 'edit', options.tableDefinitionId);
   const table = await ctx.catalogue.get(call.accountId, { id: options.tableDefinitionId });
   planLoad(table, options);
+  if (table.history_since === null) await adoptTable(ctx.pools.work, table);
   let staging: Staging;
   try {
     staging = await stage(ctx.pools.quiet, tableName(table), options, chunksOf(messages, signal));

@@ -5,23 +5,28 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { columnName, tableName } from '../query/identifiers.ts';
+import { rowsSql } from '../query/as-of-sql.ts';
+import { columnName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { requireRightToWork } from '../row-rights.ts';
+import { asOfSchema, refuseAsOf } from '../rows/as-of.ts';
 import { readInstant } from '../values/dates.ts';
 import { systemInstant, typeOf } from '../values/value-types.ts';
 import { copyOut } from './copy-out.ts';
 import { readMark } from './mark.ts';
 
-export type ReadRequest = { tableDefinitionId: number; pattern: string; highWaterMark: string };
+export type ReadRequest = { tableDefinitionId: number; pattern: string; highWaterMark: string; asOf: string };
 export type ReadPart =
   | { start: { columns: string[] } }
   | { chunk: Buffer }
   | { end: { rows: number; next_high_water_mark: string } };
 
-type Plan = { incremental: boolean; mark: string };
+type Plan = { incremental: boolean; mark: string; asOf?: string };
 
-/** What it will be, the bytes, the totals. A full read has the live rows; an incremental one all that changed after its mark. */
+/**
+ * What it will be, the bytes, the totals. A full read has the rows that are live, or were at an instant; an incremental one all that
+ * changed after its mark.
+ */
 export async function* bulkRead(
   ctx: DataContext,
   call: CallContext,
@@ -43,6 +48,7 @@ export async function* bulkRead(
     const { rows } = await sql(text, values);
     if (!rows[0]) throw notDeployed();
     table = rows[0] as DeployedTable;
+    await refuseAsOf(async (asked) => (await sql(asked.text, asked.values)).rows as never, table, plan.asOf);
   } catch (error) {
     client.release(true);
     throw error;
@@ -54,7 +60,9 @@ export async function* bulkRead(
     for (;;) {
       const { value, done } = await copied.next();
       if (done) {
-        yield { end: { rows: value.rows, next_high_water_mark: nextMark } };
+        // What changed after the instant is still to be exported.
+        const next = plan.asOf !== undefined && plan.asOf < nextMark ? plan.asOf : nextMark;
+        yield { end: { rows: value.rows, next_high_water_mark: next } };
         return;
       }
       yield { chunk: value };
@@ -64,12 +72,20 @@ export async function* bulkRead(
   }
 }
 
-function readRequest({ pattern, highWaterMark }: ReadRequest): Plan {
-  if (pattern === 'full') return { incremental: false, mark: '' };
+function readRequest({ pattern, highWaterMark, asOf }: ReadRequest): Plan {
+  if (pattern === 'full') return { incremental: false, mark: '', ...readAsOf(asOf) };
   if (pattern !== 'incremental') throw new ServiceError('bad_request', 'pattern must be full or incremental.');
   const mark = readInstant(highWaterMark);
   if (mark === undefined) throw new ServiceError('bad_request', 'high_water_mark must be an ISO 8601 date and time.');
+  if (asOf !== '') throw new ServiceError('bad_request', 'as_of goes with the pattern full only.');
   return { incremental: true, mark: new Date(mark).toISOString() };
+}
+
+function readAsOf(text: string): Pick<Plan, 'asOf'> {
+  if (text === '') return {};
+  const read = asOfSchema.safeParse(text);
+  if (!read.success) throw new ServiceError('bad_request', 'as_of must be an ISO 8601 date and time with its offset.');
+  return { asOf: read.data };
 }
 
 type ExportColumn = { name: string; sql: string };
@@ -100,12 +116,13 @@ export function exportColumns(
 }
 
 /** The statement of an export. COPY takes no parameters: the mark stands in it as a literal that was parsed and rewritten. */
-export function copySql(table: DeployedTable, { incremental, mark }: Plan): string {
+export function copySql(table: DeployedTable, { incremental, mark, asOf }: Plan): string {
   const literal = quoteLiteral(mark);
   const columns = exportColumns(table, incremental, literal).map((column) => column.sql);
   const where = incremental ? `svc_updated_at > ${literal}::timestamptz` : 'not svc_is_deleted';
   const created = systemInstant.textSql('svc_created_at');
+  const from = rowsSql(table, asOf === undefined ? undefined : `${quoteLiteral(asOf)}::timestamptz`);
   // OFFSET keeps the inner query whole, so that the text is made once.
-  const rows = `select *, ${created} as created from ${tableName(table)} where ${where} order by svc_sk offset 0`;
+  const rows = `select *, ${created} as created from ${from} where ${where} order by svc_sk offset 0`;
   return `copy (select ${columns.join(', ')} from (${rows}) t) to stdout with (format csv, encoding 'UTF8')`;
 }

@@ -2,8 +2,7 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
 import type { DeployedTable } from '../catalogue/structure.ts';
-import type { DataContext } from '../context.ts';
-import { run } from '../database.ts';
+import type { Statement } from '../query/statement.ts';
 import { canonicalInstant, readInstant } from '../values/dates.ts';
 
 // Without an offset nobody could be sure which instant is meant.
@@ -25,14 +24,16 @@ export const asOfSchema = z
   });
 
 type Why = { ahead: boolean; lost: boolean; since: Date };
+type Read = (statement: Statement) => Promise<Why[]>;
 
 /** Throws 400 when it is the instant that keeps a table from answering: it is to come, or history doesn't go back so far. */
-export async function refuseAsOf(ctx: DataContext, table: DeployedTable, asOf: string | undefined): Promise<void> {
+export async function refuseAsOf(read: Read, table: DeployedTable, asOf: string | undefined): Promise<void> {
   if (asOf === undefined) return;
-  const [why] = await run<Why>(ctx.pools.rows, {
+  const [why] = await read({
     text:
-      'select $2::timestamptz > clock_timestamp() as ahead, history_since > $2::timestamptz as lost, history_since as since' +
-      ' from deployed_table where table_definition_id = $1::int and account_id = $3::int',
+      'select $2::timestamptz > clock_timestamp() as ahead, coalesce(history_since, clock_timestamp()) > $2::timestamptz as lost,' +
+      ' coalesce(history_since, clock_timestamp()) as since from deployed_table' +
+      ' where table_definition_id = $1::int and account_id = $3::int',
     values: [table.table_definition_id, asOf, table.account_id],
   });
   if (why?.ahead) throw new ServiceError('bad_request', 'as_of must not be in the future.');

@@ -59,7 +59,7 @@ async function readAnswer(
 ): Promise<string | typeof stale> {
   const [row] = await run<{ answer: string }>(ctx.pools.rows, statement);
   if (row) return row.answer;
-  await refuseAsOf(ctx, table, asOf);
+  await refuseAsOf((asked) => run(ctx.pools.rows, asked), table, asOf);
   return stale;
 }
 
@@ -74,7 +74,7 @@ export function getRecord(
   return useTable(ctx, call, reference, 'view', async (table) => {
     const [row] = await run<Written>(ctx.pools.rows, showSql(table, id, asOf));
     if (row) return answerOf(row);
-    await refuseAsOf(ctx, table, asOf);
+    await refuseAsOf((asked) => run(ctx.pools.rows, asked), table, asOf);
     return absentOrStale(ctx, table);
   });
 }

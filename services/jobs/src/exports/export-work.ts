@@ -89,6 +89,7 @@ function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTabl
     table_definition_id: row.table_definition_id,
     pattern: row.pattern,
     high_water_mark: row.high_water_mark ?? '',
+    as_of: row.as_of ?? '',
   };
   async function* bytes(): AsyncGenerator<Uint8Array> {
     const chunks = ctx.data.BulkRead(callerOf(job), request, { signal, deadlineMs: readDeadlineMs });

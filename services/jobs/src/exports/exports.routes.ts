@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { readIdempotencyKey } from '../idempotency.ts';
 import {
+  asOfSchema,
   createExport,
   exportFields,
   exportPatterns,
@@ -57,6 +58,10 @@ export function exportRoutes(ctx: Context): Route[] {
         high_water_mark: highWaterMarkSchema
           .nullish()
           .meta({ description: 'Required when the pattern is incremental; ignored otherwise.' }),
+        as_of: asOfSchema.nullish().meta({
+          description:
+            'Extension: the rows as they were at this instant; only with the pattern full, not in the future.',
+        }),
         correlation_code: z
           .string()
           .nullish()

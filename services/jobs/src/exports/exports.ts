@@ -1,4 +1,5 @@
 // Exports: making, finding and listing them.
+import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { createdAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
@@ -28,6 +29,7 @@ export const exportSchema = z.object({
   status: z.enum(['created', 'processing', 'completed', 'failed']),
   pattern: z.enum(exportPatterns),
   high_water_mark: z.string().nullable(),
+  as_of: z.string().nullable(),
   gzip: z.boolean(),
   safe_cells: z.boolean(),
   download_url: z.string().nullable().meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
@@ -78,11 +80,23 @@ export const highWaterMarkSchema = z
   .transform(asMark)
   .meta({ type: 'string', format: 'date-time' });
 
+/** An ISO 8601 date and time with its offset, of whole milliseconds; in UTC afterwards. */
+export const asOfSchema = z
+  .string()
+  .refine(isInstant, 'must be an ISO 8601 datetime with at most three decimals and Z or an offset')
+  .transform((text) => new Date(text).toISOString())
+  .meta({ type: 'string', format: 'date-time' });
+
+function isInstant(text: string): boolean {
+  return isMark(text) && /(Z|[+-]\d\d:\d\d)$/.test(text) && !/\.\d{4}/.test(text);
+}
+
 export type NewExport = {
   branch_id: number;
   table_definition_key: string;
   pattern: string;
   high_water_mark?: string | null | undefined;
+  as_of?: string | null | undefined;
   correlation_code?: string | null | undefined;
   gzip?: boolean | undefined;
   safe_cells?: boolean | undefined;
@@ -105,6 +119,7 @@ export async function createExport(
     tableDefinitionId: table_definition_id,
   });
   const pattern = readPattern(input);
+  const as_of = readAsOf(input, table);
   const correlation_code = readCorrelationCode(input.correlation_code);
   const request = { operation: 'POST /exports', key: idempotencyKey, input };
   const id = await transact(ctx, (tx) =>
@@ -126,6 +141,7 @@ export async function createExport(
           domain_id,
           pattern,
           high_water_mark: pattern === 'incremental' ? (input.high_water_mark ?? null) : null,
+          as_of,
           gzip: input.gzip ?? false,
           safe_cells: input.safe_cells ?? false,
           correlation_code,
@@ -144,8 +160,17 @@ export async function createExport(
 
 // What the audit log keeps of an export: which rows left, not where they are.
 function recorded({ id, branch_id, table_definition_id, table_definition_key, pattern, ...made }: data_export) {
-  const { high_water_mark, correlation_code } = made;
-  return { id, branch_id, table_definition_id, table_definition_key, pattern, high_water_mark, correlation_code };
+  const { high_water_mark, as_of, correlation_code } = made;
+  return {
+    id,
+    branch_id,
+    table_definition_id,
+    table_definition_key,
+    pattern,
+    high_water_mark,
+    as_of,
+    correlation_code,
+  };
 }
 
 function readPattern(input: NewExport): string {
@@ -154,6 +179,17 @@ function readPattern(input: NewExport): string {
   if (input.pattern === 'incremental' && (input.high_water_mark ?? null) === null)
     throw new ServiceError('bad_request', 'high_water_mark is required when the pattern is incremental.');
   return input.pattern;
+}
+
+function readAsOf({ as_of, pattern }: NewExport, table: DeployedTable__Output): string | null {
+  const bad = (problem: string) => new ServiceError('bad_request', problem);
+  if (as_of === null || as_of === undefined) return null;
+  if (pattern !== 'full') throw bad('as_of goes with the pattern full only: a high-water mark has its own instant.');
+  // A data service of an earlier release would export the rows of today.
+  if (table.as_of_until === '') throw new ServiceError('unavailable', 'as_of is not available yet; try again later.');
+  if (as_of > table.as_of_until) throw bad('as_of must not be in the future.');
+  if (as_of < table.as_of_from) throw bad(`The history of this table goes back to ${table.as_of_from}.`);
+  return as_of;
 }
 
 async function findExport(ctx: Pick<Context, 'prisma'>, call: CallContext, id: number): Promise<data_export> {
@@ -212,6 +248,7 @@ export async function showExport(ctx: Pick<Context, 'store'>, row: data_export):
     status: row.status as ExportStatus,
     pattern: row.pattern as (typeof exportPatterns)[number],
     high_water_mark: row.high_water_mark,
+    as_of: row.as_of,
     gzip: row.gzip,
     safe_cells: row.safe_cells,
     download_url: await downloadUrl(ctx, row),
