@@ -28,6 +28,8 @@ type Options = {
   store?: (real: ObjectStore) => ObjectStore;
   /** JOBS_SMTP_URL; without it mails wait. */
   smtpUrl?: string;
+  /** ALMANAC_PUBLIC_URL, if it isn't where the service listens. */
+  publicUrl?: string;
 };
 
 export type Jobs = {
@@ -40,6 +42,8 @@ export type Jobs = {
   acts: AuditEntry[];
   /** Announces what a neighbour would; answers the message, which can be sent again. */
   announce(type: string, payload: Record<string, unknown>, again?: BusMessage): Promise<BusMessage>;
+  /** How many messages of a queue were given up. */
+  deadLetters(queue: string): Promise<number>;
   /** A machine of account 1. */
   call: Call;
   as(claims: Partial<CallClaims>): Call;
@@ -59,11 +63,11 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
   const served = await serveNeighbours(neighbours, keys);
   const publicPort = await findFreePort();
   neighbours.publicUrl = `http://127.0.0.1:${publicPort}`;
-  const environment = (port: number, smtpUrl?: string) => ({
+  const environment = (port: number, { smtpUrl, publicUrl = neighbours.publicUrl }: Options) => ({
     ...keys.env,
     ...served.env,
     ALMANAC_BUS_URL: busDatabase.url,
-    ALMANAC_PUBLIC_URL: neighbours.publicUrl,
+    ALMANAC_PUBLIC_URL: publicUrl,
     ALMANAC_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     JOBS_DATABASE_URL: database.url,
     JOBS_OBJECT_STORE_URL: pathToFileURL(folder).href,
@@ -73,8 +77,9 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     JOBS_SMTP_URL: smtpUrl,
     JOBS_MAIL_FROM: 'Almanac <almanac@example.test>',
   });
-  const startInstance = async (port: number, { work, store, smtpUrl }: Options) => {
-    const config = readConfig(environment(port, smtpUrl));
+  const startInstance = async (port: number, options: Options) => {
+    const { work, store } = options;
+    const config = readConfig(environment(port, options));
     config.work = { ...config.work, ...quickWork, ...work };
     const plain = await createJobs(config);
     const service = store ? await createJobs(config, { store: store(plain.context.store) }) : plain;
@@ -111,6 +116,7 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
       await listener.publish([message]);
       return message;
     },
+    deadLetters: (queue) => listener.deadLetters(queue),
     call: createCaller(url, keys, { accountId: 1, applicationId: 9 }),
     as: (claims) => createCaller(url, keys, claims),
     send: async (method, path, body, headers = {}) => {

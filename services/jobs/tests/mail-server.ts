@@ -15,13 +15,20 @@ export type Caught = {
   raw: string;
 };
 
-type Options = { login?: { user: string; pass: string }; certificate?: Certificate };
+type Options = {
+  login?: { user: string; pass: string };
+  certificate?: Certificate;
+  /** TLS from the first byte. */
+  isSecure?: boolean;
+};
 
 export class MailServer {
   /** Mails whose bytes have come, whatever was answered. */
   arrived: Caught[] = [];
   /** Mails that were answered with 250. */
   accepted: Caught[] = [];
+  /** Who tried to log in. */
+  logins: (string | undefined)[] = [];
   /** What the next mails are answered instead, in order. */
   answers: { code: number; text: string }[] = [];
   /** Addresses that nobody has. */
@@ -37,13 +44,15 @@ export class MailServer {
 
   /** Listens; after `stop` on the same port as before. */
   async start(): Promise<this> {
-    const { login, certificate } = this.options;
+    const { login, certificate, isSecure = false } = this.options;
     const server = new SMTPServer({
       ...(certificate ?? {}),
+      secure: isSecure,
       closeTimeout: 100, // connections that clients keep open end with it
       authOptional: login === undefined,
       disabledCommands: [...(certificate ? [] : ['STARTTLS']), ...(login ? [] : ['AUTH'])],
       onAuth: (given, _session, done) => {
+        this.logins.push(given.username);
         const isRight = given.username === login?.user && given.password === login?.pass;
         if (isRight) done(null, { user: given.username as string });
         else done(reply(535, 'Who are you?'));

@@ -1,5 +1,6 @@
 import { eventually } from '@almanac/testkit/eventually';
 import { givenJobs, type Jobs } from './given.ts';
+import { mailsOf } from './mail-given.ts';
 import { MailServer } from './mail-server.ts';
 
 let server: MailServer;
@@ -18,35 +19,7 @@ afterEach(() => {
   server.answers = [];
 });
 
-let people = 0;
-function givenPerson(changes: Partial<Jobs['neighbours']['users'][number]> = {}) {
-  people += 1;
-  const person = {
-    id: people,
-    account_id: 1,
-    first_name: 'Ada',
-    last_name: `No. ${people}`,
-    email: `p${people}@a.test`,
-  };
-  jobs.neighbours.users.push({ ...person, ...changes });
-  return { ...person, ...changes };
-}
-
-const ask = (template: string, users: { id: number }[], more: Record<string, unknown> = {}) => {
-  const payload = { account_id: 1, template, user_ids: users.map(({ id }) => id), values: {}, ...more };
-  return jobs.announce('identity.mail.requested', payload);
-};
-const rowOf = (user: { id: number }) => jobs.context.prisma.mail.findFirstOrThrow({ where: { user_id: user.id } });
-const jobOf = async (user: { id: number }) => {
-  const { id } = await rowOf(user);
-  return jobs.context.prisma.job.findFirstOrThrow({ where: { kind: 'mail', subject_id: id } });
-};
-const reaches = (user: { id: number }, status: string) =>
-  eventually(async () => {
-    const row = await rowOf(user);
-    expect(row).toMatchObject({ status });
-    return row;
-  });
+const { person: givenPerson, ask, row: rowOf, job: jobOf, reaches } = mailsOf(() => jobs);
 
 describe('a mail', () => {
   it('goes to each recipient by itself, as text and as HTML, with a link of his own', async () => {

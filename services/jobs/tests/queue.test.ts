@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from '../src/generated/prisma/client.ts';
-import { endRun, type JobKind, LeaseLost, queueJob, renewLease, takeJobs } from '../src/queue/jobs.ts';
+import { endRun, type JobKind, LeaseLost, queueJob, queueJobs, renewLease, takeJobs } from '../src/queue/jobs.ts';
 import { transact } from '../src/transaction.ts';
 
 const logger = createLogger('test', 'silent');
@@ -117,11 +117,13 @@ describe('the work queue', () => {
   });
 
   it('does not start a job before its time', async () => {
-    const job = { kind: 'mail' as const, subjectId: 1_000_000, call: { accountId: 1 }, giveUpAfterSeconds: 60 };
-    await transact({ prisma }, (tx) => queueJob(tx, { ...job, notBefore: new Date(Date.now() + 60_000) }));
-    expect(await takeJobs(pool, 1, { ...work, lane: 'mail' })).toEqual([]);
+    const subjects = [{ id: 1_000_000, notBefore: new Date(Date.now() + 60_000) }, { id: 1_000_001 }];
+    const jobs = { kind: 'mail' as const, subjects, call: { accountId: 1 }, giveUpAfterSeconds: 60 };
+    await transact({ prisma }, (tx) => queueJobs(tx, jobs));
+    const mail = { ...work, lane: 'mail' as const };
+    expect((await takeJobs(pool, 9, mail)).map(({ subject_id }) => subject_id)).toEqual([1_000_001]);
     await prisma.job.updateMany({ data: { run_at: new Date(0) } });
-    expect(await takeJobs(pool, 1, { ...work, lane: 'mail' })).toHaveLength(1);
+    expect((await takeJobs(pool, 9, mail)).map(({ subject_id }) => subject_id)).toEqual([1_000_000]);
   });
 
   it('does not start what is queued already anew, but does what has ended', async () => {

@@ -53,7 +53,7 @@ const longestReason = 500;
  */
 export function failureOf({ code, permanent, responseCode, response, message }: NodemailerError): ServiceError {
   // Filters quote the links they don't like; ours hold secrets.
-  const words = visibleText(response ?? message)
+  const words = visibleText((response ?? message).replace(/\s+/g, ' '))
     .replace(/(https?:[^\s?]*\?)\S+/gi, '$1…')
     .slice(0, longestReason);
   const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE';

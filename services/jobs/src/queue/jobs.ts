@@ -39,49 +39,48 @@ export class LeaseLost extends Error {
   }
 }
 
-type NewJob = {
+type NewWork = {
   kind: JobKind;
-  subjectId: number;
   groupId?: number;
   call: { accountId: number; userId?: number; applicationId?: number; requestId?: string };
   giveUpAfterSeconds: number;
-  /** Not to be begun before; at once when left out. */
-  notBefore?: Date;
 };
 
+/** What a job is about, and the time before which it is not begun. */
+type NewSubject = { id: number; notBefore?: Date };
+
 /** Queues work in the caller's transaction; what was queued before and has ended starts anew. */
-export async function queueJob(tx: Transaction, job: NewJob): Promise<void> {
-  await queueJobs(tx, [job]);
+export async function queueJob(
+  tx: Transaction,
+  { subjectId, ...work }: NewWork & { subjectId: number },
+): Promise<void> {
+  await queueJobs(tx, { ...work, subjects: [{ id: subjectId }] });
 }
 
-/** Queues several jobs, which the instances are told of once. */
-export async function queueJobs(tx: Transaction, jobs: NewJob[]): Promise<void> {
-  const [first] = jobs;
-  if (!first) return;
-  for (const job of jobs) await insertJob(tx, job);
-  await announce(prismaSql(tx), { type: workRequested, payload: { account_id: first.call.accountId } });
-}
-
-async function insertJob(tx: Transaction, job: NewJob): Promise<void> {
-  await prismaSql(tx)(
+/** Queues the same work on several subjects. */
+export async function queueJobs(tx: Transaction, work: NewWork & { subjects: NewSubject[] }): Promise<void> {
+  const sql = prismaSql(tx);
+  await sql(
     `insert into job (account_id, kind, subject_id, group_id, request_id, user_id, application_id, give_up_at, run_at, updated_at)
-     values ($1::int, $2, $3::int, $4::int, $5, $6::int, $7::int, now() + make_interval(secs => $8::int),
-       coalesce($9::timestamptz, now()), now())
+     select $1::int, $2, subject_id, $3::int, $4, $5::int, $6::int, now() + make_interval(secs => $7::int),
+       coalesce(not_before, now()), now()
+     from unnest($8::int[], $9::timestamptz[]) as subject (subject_id, not_before)
      on conflict (kind, subject_id) do update set state = 'queued', attempts = 0, deferrals = 0, run_at = excluded.run_at,
        run_id = null, lease_until = null, error = null, give_up_at = excluded.give_up_at, updated_at = now()
      where job.state not in ('queued', 'running')`,
     [
-      job.call.accountId,
-      job.kind,
-      job.subjectId,
-      job.groupId ?? null,
-      job.call.requestId ?? null,
-      job.call.userId ?? null,
-      job.call.applicationId ?? null,
-      job.giveUpAfterSeconds,
-      job.notBefore ?? null,
+      work.call.accountId,
+      work.kind,
+      work.groupId ?? null,
+      work.call.requestId ?? null,
+      work.call.userId ?? null,
+      work.call.applicationId ?? null,
+      work.giveUpAfterSeconds,
+      work.subjects.map(({ id }) => id),
+      work.subjects.map(({ notBefore }) => notBefore?.toISOString() ?? null),
     ],
   );
+  await announce(sql, { type: workRequested, payload: { account_id: work.call.accountId } });
 }
 
 type Taking = { lane: LaneName; leaseMs: number; concurrencyPerAccount: number; giveUpAfterSeconds: number };
