@@ -29,7 +29,9 @@ type Field = {
 /** A field under its label. A hint is read out with it, and so is the page's problem where the field is to blame. */
 export function field(options: Field): Html {
   const { name, label, type, autocomplete, value, hint, isBad, optional, autofocus, inputmode, readonly } = options;
-  const described = [isBad && 'problem', hint !== undefined && `${name}-hint`].filter((id) => id !== false).join(' ');
+  const described = [isBad ? 'problem' : '', hint === undefined ? '' : `${name}-hint`]
+    .filter((id) => id !== '')
+    .join(' ');
   return html`<label for="${name}">${label}${optional && html` <span class="quiet">(optional)</span>`}</label>
 ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
     value !== undefined && html` value="${value}"`
@@ -54,6 +56,12 @@ export function problemBox(title: string, problem: string | undefined, fieldName
 /** What was just done. */
 export function noticeBox(notice: string | undefined): Html | false {
   return notice !== undefined && html`<p class="box good" role="status">${notice}</p>\n`;
+}
+
+/** A time to wait, rounded up: `40 seconds`, `2 minutes`. */
+export function waitInWords(seconds: number): string {
+  if (seconds === 1) return '1 second';
+  return seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
 }
 
 const months = [

@@ -7,6 +7,7 @@ import { readOrigin } from '../oauth/origin.ts';
 import { Parameters } from '../oauth/parameters.ts';
 import { formTargetOf, sendPage } from '../pages/layout.ts';
 import { logInPage, logOutPage } from '../pages/log-in.ts';
+import { waitInWords } from '../pages/parts.ts';
 import { carry, readOurForm } from './forms.ts';
 import { logIn } from './log-in.ts';
 import { leaveNotice, takeNotice } from './notices.ts';
@@ -48,7 +49,7 @@ export function takeLogIn(ctx: IdentityContext): RequestHandler {
 }
 
 function problemOf(waitSeconds: number, hasAccount: boolean): string {
-  if (waitSeconds > 0) return 'Too many tries. Wait a moment and try again.';
+  if (waitSeconds > 0) return `Too many tries. Try again in ${waitInWords(waitSeconds)}.`;
   const wrong = 'The e-mail or the password is wrong.';
   return hasAccount ? wrong : `${wrong} If your address is in several accounts, give the account number.`;
 }

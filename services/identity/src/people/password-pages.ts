@@ -13,6 +13,7 @@ import {
 import { readOrigin } from '../oauth/origin.ts';
 import { Parameters, readQuery } from '../oauth/parameters.ts';
 import { sendPage } from '../pages/layout.ts';
+import { waitInWords } from '../pages/parts.ts';
 import { forgotPasswordPage, linkSentPage, setPasswordPage, spentLinkPage } from '../pages/password.ts';
 import { findLinkOwner, type LinkOwner, SpentLink, usePasswordLink } from '../password-links.ts';
 import { passwordProblem } from '../password-rules.ts';
@@ -125,7 +126,7 @@ export function takeForgotPassword(ctx: IdentityContext): RequestHandler {
     const waitSeconds = await requestPasswordReset(ctx, readOrigin(req), { email, client });
     if (waitSeconds > 0) {
       res.set('Retry-After', String(waitSeconds));
-      const problem = 'A link was asked for several times already. Look into your mail, or try again later.';
+      const problem = `A link was asked for several times already. Look into your mail, or try again in ${waitInWords(waitSeconds)}.`;
       return showForgotForm(ctx, res, sessionId, request, { email, problem });
     }
     keepRequest(ctx, res, about);
