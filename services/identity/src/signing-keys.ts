@@ -20,8 +20,6 @@ import type { Prisma, PrismaClient, signing_key } from './generated/prisma/clien
 
 const algorithm = 'ES256';
 const rememberMs = 30_000;
-/** A key nobody knows is looked for again, but not more often. */
-const lookAgainMs = 1_000;
 /** Another instance may sign with a replaced key for as long as it remembers it. */
 const overlapSeconds = 120;
 
@@ -59,8 +57,8 @@ export function createSigningKeys(options: Options): SigningKeys {
   let loaded: Promise<Loaded> | undefined;
   let loadedAt = 0;
 
-  const current = async (maxAgeMs = rememberMs): Promise<Loaded> => {
-    if (!loaded || Date.now() - loadedAt > maxAgeMs) {
+  const current = async (): Promise<Loaded> => {
+    if (!loaded || Date.now() - loadedAt > rememberMs) {
       loadedAt = Date.now();
       loaded = load(prisma, encryptionKeys, verifiesForSeconds);
       loaded.catch(() => {
@@ -69,11 +67,12 @@ export function createSigningKeys(options: Options): SigningKeys {
     }
     return loaded;
   };
+  const published = async () => keySetOf(await listUsable(prisma, verifiesForSeconds));
   const findKey: JWTVerifyGetKey = async (header, token) => {
-    let { keySet } = await current();
-    // Another instance may have rotated twice since we looked.
-    if (!keySet.keys.some(({ kid }) => kid === header.kid)) ({ keySet } = await current(lookAgainMs));
-    return createLocalJWKSet(keySet)(header, token);
+    const { keySet } = await current();
+    const isKnown = keySet.keys.some(({ kid }) => kid === header.kid);
+    // Another instance may have rotated twice since we looked. Only authenticated applications make us look again.
+    return createLocalJWKSet(isKnown ? keySet : await published())(header, token);
   };
 
   return {
@@ -105,7 +104,7 @@ export function createSigningKeys(options: Options): SigningKeys {
         return undefined;
       }
     },
-    publicKeys: async () => keySetOf(await listUsable(prisma, verifiesForSeconds)),
+    publicKeys: published,
     async rotate() {
       const kid = await transact(prisma, async ({ db, announce }) => {
         await lock(db);

@@ -35,8 +35,8 @@ export const authorizationCode: Grant = async (ctx, { client, parameters, origin
   const redirectUri = parameters.get('redirect_uri');
   const verifier = parameters.find('code_verifier');
   const code = await ctx.prisma.authorization_code.findUnique({ where: { digest }, include: { user: true } });
-  // Somebody else's code is left as it is: its owner may still use it.
-  if (!code || code.application_id !== client.id || code.redirect_uri !== redirectUri) throw invalidGrant();
+  // Somebody else's code is left as it is: its owner may still use it. (A user who is deleted meanwhile is missing.)
+  if (!code?.user || code.application_id !== client.id || code.redirect_uri !== redirectUri) throw invalidGrant();
   if (code.used_at) return replayed();
   // The application may have changed since: what it may no longer have or do, the code doesn't give.
   const scope = commonScopes(code.scope, client.scopes);

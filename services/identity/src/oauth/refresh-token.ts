@@ -1,19 +1,14 @@
 // Grant refresh_token: rotates on each use; an old one that comes again ends its family (RFC 6749, 6; RFC 9700, 4.14).
 import { databaseNow, transact } from '../database.ts';
-import { digestOf } from '../digest.ts';
 import { tokenAnswer } from './access-tokens.ts';
 import { invalidGrant, OAuthError } from './oauth-error.ts';
 import { commonScopes, grantScopes } from './scopes.ts';
 import type { Grant } from './token.ts';
-import { addPair, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
+import { addPair, findRefreshToken, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 export const refreshToken: Grant = async (ctx, { client, parameters, origin }) => {
-  const digest = digestOf(parameters.get('refresh_token'));
-  const token = await ctx.prisma.refresh_token.findUnique({
-    where: { digest },
-    include: { family: { include: { user: true } } },
-  });
-  if (!token || token.family.application_id !== client.id) throw invalidGrant();
+  const token = await findRefreshToken(ctx, client, parameters.get('refresh_token'));
+  if (!token) throw invalidGrant();
   const { family } = token;
   if (token.used_at) return reused();
   if (family.revoked_at || !mayHaveTokens(family.user, client)) throw invalidGrant();

@@ -3,7 +3,6 @@ import type { Client } from '../applications.ts';
 import { recordAct } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';
 import { databaseNow, transact } from '../database.ts';
-import { digestOf } from '../digest.ts';
 import { revoke } from '../revocations.ts';
 import { audienceOf, findLiveAccessToken } from './access-tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
@@ -11,7 +10,7 @@ import { OAuthError, oauthEndpoint } from './oauth-error.ts';
 import { type Origin, readOrigin } from './origin.ts';
 import { readForm } from './parameters.ts';
 import { commonScopes } from './scopes.ts';
-import { mayHaveTokens, revokeFamily } from './token-families.ts';
+import { findRefreshToken, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 /** Answers 200 whatever the token is; only a token of the asking application is revoked. A refresh token takes its family along. */
 export function revokeEndpoint(ctx: IdentityContext) {
@@ -19,20 +18,12 @@ export function revokeEndpoint(ctx: IdentityContext) {
     const parameters = await readForm(req, res);
     const client = await authenticateClient(ctx, req, parameters);
     const token = parameters.get('token');
-    const family = await findFamily(ctx, client, token);
+    const found = await findRefreshToken(ctx, client, token);
     const origin = readOrigin(req);
-    if (family) await revokeFamily(ctx, family.family.id, 'revoked', origin);
+    if (found) await revokeFamily(ctx, found.family.id, 'revoked', origin);
     else await revokeAccessToken(ctx, client, token, origin);
     res.status(200).end();
   });
-}
-
-async function findFamily(ctx: IdentityContext, client: Client, token: string) {
-  const found = await ctx.prisma.refresh_token.findUnique({
-    where: { digest: digestOf(token) },
-    include: { family: { include: { user: true } } },
-  });
-  return found && found.family.application_id === client.id ? found : undefined;
 }
 
 async function revokeAccessToken(
@@ -89,7 +80,7 @@ async function describeAccess(ctx: IdentityContext, client: Client, token: strin
 }
 
 async function describeRefresh(ctx: IdentityContext, client: Client, token: string) {
-  const found = await findFamily(ctx, client, token);
+  const found = await findRefreshToken(ctx, client, token);
   const now = await databaseNow(ctx.prisma);
   if (!found || found.used_at || found.expires_at <= now) return undefined;
   if (found.family.revoked_at || !mayHaveTokens(found.family.user, client)) return undefined;

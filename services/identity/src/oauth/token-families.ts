@@ -121,6 +121,17 @@ async function endFamilies(
   return families;
 }
 
+/** A refresh token of this application, with its family and user; undefined for anything else. */
+export async function findRefreshToken(ctx: IdentityContext, client: Client, text: string) {
+  const token = await ctx.prisma.refresh_token.findUnique({
+    where: { digest: digestOf(text) },
+    include: { family: { include: { user: true } } },
+  });
+  // Relations are read one after the other: one that is deleted meanwhile is missing, whatever its type says.
+  if (!token?.family?.user || token.family.application_id !== client.id) return undefined;
+  return token;
+}
+
 /** True when the user may still have tokens of this application (contract, Tenant context). */
 export function mayHaveTokens(user: { account_id: number; status: string }, client: Client): boolean {
   return user.status === 'active' && user.account_id === client.account_id;

@@ -1,0 +1,124 @@
+// Several gateways and instances of identity over one set of databases and one bus, as in a cluster: what one of them learns, the
+// others must know. The other services aren't there.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { createContextSigner } from '@almanac/service-kit/call-context';
+import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import pg from 'pg';
+import { createTestKeys } from './keys.ts';
+import { findFreePort, startPostgres } from './postgres.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const readyWithinMs = 60_000;
+
+export type Replicas = {
+  /** Base URLs. Each gateway asks an identity of its own, in turn. */
+  gateways: string[];
+  identities: string[];
+  /** Identity's gRPC, as operators use it. */
+  operator: RpcClient<'identity'>;
+  stop(): Promise<void>;
+};
+
+/** Starts them as processes, with a PostgreSQL of their own. The first gateway is the public address. */
+export async function startReplicas({ gateways = 2, identities = 2 } = {}): Promise<Replicas> {
+  const cluster = await startPostgres();
+  const children: ChildProcess[] = [];
+  const stop = async () => {
+    // Gateways first: they have calls to settle.
+    for (const child of children.toReversed()) await end(child);
+    await cluster.stop();
+  };
+  try {
+    const [keys, databaseUrl] = await Promise.all([createTestKeys(), makeDatabases(cluster.url)]);
+    const places = await Promise.all(Array.from({ length: gateways + identities + 1 }, findPlace));
+    const billing = places.pop() as Place;
+    const [edges, cores] = [places.slice(0, gateways), places.slice(gateways)];
+    const shared = {
+      ...keys.env,
+      ALMANAC_PUBLIC_URL: edges[0]?.url,
+      ALMANAC_BUS_URL: databaseUrl('bus'),
+      ALMANAC_LOG_LEVEL: 'error',
+      BILLING_RPC: billing.rpc,
+      IDENTITY_KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
+    };
+    const start = (service: string, place: Place, env: Record<string, string | undefined> = {}) => {
+      const own = service.toUpperCase();
+      const child = spawnService(service, {
+        ...shared,
+        [`${own}_HTTP_PORT`]: new URL(place.url).port,
+        [`${own}_RPC_PORT`]: place.rpc.split(':')[1],
+        [`${own}_DATABASE_URL`]: databaseUrl(service),
+        ...env,
+      });
+      children.push(child);
+      return ready(service, child);
+    };
+    // Billing says aloud that the books of a new account aren't open yet.
+    const quiet = { ALMANAC_LOG_LEVEL: 'silent' };
+    await Promise.all([start('billing', billing, quiet), ...cores.map((core) => start('identity', core))]);
+    const isServedBy = (i: number) => cores[i % identities] as Place;
+    const known = (i: number) => ({ IDENTITY_URL: isServedBy(i).url, IDENTITY_RPC: isServedBy(i).rpc });
+    await Promise.all(edges.map((edge, i) => start('gateway', edge, known(i))));
+    const sign = await createContextSigner('operator', keys.privateKeys.operator);
+    const operator = createRpcClient('identity', isServedBy(0).rpc, sign);
+    return {
+      gateways: edges.map(({ url }) => url),
+      identities: cores.map(({ url }) => url),
+      operator: operator.client,
+      stop: () => {
+        operator.close();
+        return stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Place = { url: string; rpc: string };
+
+async function findPlace(): Promise<Place> {
+  const [http, rpc] = await Promise.all([findFreePort(), findFreePort()]);
+  return { url: `http://127.0.0.1:${http}`, rpc: `127.0.0.1:${rpc}` };
+}
+
+async function makeDatabases(clusterUrl: string): Promise<(name: string) => string> {
+  const client = new pg.Client({ connectionString: clusterUrl });
+  await client.connect();
+  try {
+    for (const name of ['identity', 'billing', 'bus']) await client.query(`create database ${name}`);
+  } finally {
+    await client.end();
+  }
+  return (name) => Object.assign(new URL(clusterUrl), { pathname: `/${name}` }).href;
+}
+
+function spawnService(service: string, env: Record<string, string | undefined>): ChildProcess {
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `services/${service}/src/main.ts`], {
+    cwd: root,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+}
+
+async function ready(service: string, child: ChildProcess): Promise<void> {
+  const timeout = AbortSignal.timeout(readyWithinMs);
+  const left = once(child, 'exit', { signal: timeout }).then(() => {
+    throw new Error(`${service} ended before it was ready.`);
+  });
+  const said = once(child, 'message', { signal: timeout });
+  left.catch(() => {}); // it will leave some day
+  await Promise.race([said, left]);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}
