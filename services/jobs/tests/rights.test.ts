@@ -119,6 +119,37 @@ describe('an import', () => {
   });
 });
 
+describe('a right that was taken away a moment ago', () => {
+  it('opens no file any more, also not by repeating the request that made it', async () => {
+    const viewer = person(['view', 'domain', 5]);
+    const userId = lastUser;
+    const wanted = { branch_id: 1, table_definition_key: 'countries', pattern: 'full' };
+    const request = () => viewer('POST', '/exports', wanted, { 'idempotency-key': `rights-${userId}` });
+    const { id } = (await request()).body;
+    await ended(jobs, `/exports/${id}`);
+    expect((await request()).body).toMatchObject({ id, download_url: expect.any(String) });
+    jobs.neighbours.permissions.delete(userId); // and nobody has told jobs yet
+    expect((await request()).status).toBe(403);
+    expect((await viewer('GET', `/exports/${id}`)).status).toBe(403);
+    expect(await listed(viewer, 'exports')).toEqual([]);
+  });
+
+  it('shows no import any more', async () => {
+    const steward = person(['edit', 'domain', 5]);
+    const userId = lastUser;
+    const { id } = await givenImport(jobs, { countries: undefined });
+    expect((await steward('GET', `/imports/${id}`)).status).toBe(200);
+    jobs.neighbours.permissions.delete(userId);
+    for (const [method, path] of [
+      ['GET', `/imports/${id}`],
+      ['POST', `/imports/${id}/upload_complete`],
+      ['POST', `/imports/${id}/complete`],
+    ] as const)
+      expect((await steward(method, path)).status).toBe(403);
+    await jobs.call('POST', `/api/v1/imports/${id}/complete`);
+  });
+});
+
 describe('work whose owner may do it no longer', () => {
   const reason = 'You need the right "edit" on the table, its domain, its branch or the account.';
 

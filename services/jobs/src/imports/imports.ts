@@ -90,7 +90,7 @@ export async function getImport(ctx: Pick<Context, 'prisma'>, call: CallContext,
 
 /**
  * Throws 403 unless the caller has the right on every table of the import, or to some table of the branch while there is none. An
- * import shows rejected rows and the links to them, so to view one is asked afresh.
+ * import shows rejected rows and the links to them, so it is asked afresh.
  */
 export async function requireImportRight(
   ctx: Context,
@@ -98,7 +98,7 @@ export async function requireImportRight(
   found: ImportDetail,
   action: 'view' | 'edit',
 ): Promise<void> {
-  const reach = await readReach(ctx.rights, call, action, { fresh: action === 'view' });
+  const reach = await readReach(ctx.rights, call, action, { fresh: true });
   if (found.import_tables.length === 0) return requireReach(reach, action, found.branch_id);
   if (reach.everywhere || reach.branchIds.includes(found.branch_id)) return;
   for (const { domain_id, table_definition_id } of found.import_tables)
