@@ -145,24 +145,6 @@ describe('a mail', () => {
     expect(new Set(copies.map(({ mail }) => mail.messageId)).size).toBe(1);
   });
 
-  it('on its way arrives once when the service stops', async () => {
-    const person = givenPerson();
-    const own = await givenJobs({ smtpUrl: `smtp://127.0.0.1:${server.port}?tls=none` });
-    own.neighbours.users.push(person);
-    server.hold();
-    await own.announce('identity.mail.requested', {
-      account_id: 1,
-      template: 'password_changed',
-      user_ids: [person.id],
-    });
-    await eventually(() => expect(server.arrived.filter(({ to }) => to[0] === person.email)).toHaveLength(1));
-    const stopped = own.close();
-    server.release();
-    await stopped;
-    expect(server.arrived.filter(({ to }) => to[0] === person.email)).toHaveLength(1);
-    expect(server.mailsTo(person.email)).toHaveLength(1);
-  });
-
   it.each([
     ['"a@evil.test, b"', '<c@evil.test>'],
     ['Eve\r\nBcc: evil@evil.test', '\u202Egnp.exe\u0000'],

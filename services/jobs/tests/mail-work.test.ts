@@ -1,0 +1,103 @@
+// One run of a mail's job, step by step: what happens when its process stops, stands still or dies while the server has the mail.
+import { ServiceError } from '@almanac/service-kit/errors';
+import { eventually } from '@almanac/testkit/eventually';
+import { mailLane } from '../src/mail/mail-work.ts';
+import { createMailing, type Mailing } from '../src/mail/mailing.ts';
+import { type Job, LeaseLost, takeJobs } from '../src/queue/jobs.ts';
+import { givenJobs, type Jobs } from './given.ts';
+import { mailsOf } from './mail-given.ts';
+import { MailServer } from './mail-server.ts';
+
+let server: MailServer;
+let jobs: Jobs; // sends no mails by itself
+let mailing: Mailing;
+
+beforeAll(async () => {
+  server = await new MailServer().start();
+  jobs = await givenJobs();
+  mailing = createMailing({
+    smtpUrl: `smtp://127.0.0.1:${server.port}?tls=none`,
+    from: { name: 'Almanac', address: 'almanac@example.test' },
+    publicUrl: jobs.neighbours.publicUrl,
+  });
+});
+afterAll(async () => {
+  mailing.transport.stop();
+  await jobs.close();
+  await server.stop();
+});
+beforeEach(() => {
+  server.arrived = [];
+  server.accepted = [];
+});
+
+const mails = mailsOf(() => jobs);
+const run = (job: Job, signal: AbortSignal) => mailLane(jobs.context, mailing).handlers.mail.run(job, signal);
+const take = () =>
+  eventually(async () => {
+    const taking = { lane: 'mail', leaseMs: 60_000, concurrencyPerAccount: 9, giveUpAfterSeconds: 60 } as const;
+    const [job] = await takeJobs(jobs.context.pool, 1, taking);
+    if (!job) throw new Error('there is no job');
+    return job;
+  });
+
+/** A mail whose bytes the server has and does not answer yet. */
+async function givenMailOnItsWay(template = 'invitation') {
+  const person = mails.person();
+  await mails.ask(template, [person]);
+  const job = await take();
+  server.hold();
+  const leaving = new AbortController();
+  const running = run(job, leaving.signal);
+  running.catch(() => {}); // looked at later
+  await eventually(() => expect(server.arrived).toHaveLength(1));
+  return { person, job, leaving, running };
+}
+
+describe('a mail on its way', () => {
+  it('arrives and is noted when its service stops', async () => {
+    const { person, leaving, running } = await givenMailOnItsWay();
+    leaving.abort(new ServiceError('unavailable', 'The service stops.'));
+    server.release();
+    await running;
+    expect(await mails.row(person)).toMatchObject({ status: 'sent', attempts: 1 });
+    expect((await mails.job(person)).state).toBe('done');
+    expect(server.accepted).toHaveLength(1);
+  });
+
+  it('is let go at once when another instance has its job', async () => {
+    const { person, leaving, running } = await givenMailOnItsWay();
+    leaving.abort(new LeaseLost());
+    await expect(running).rejects.toThrow();
+    server.release();
+    expect(await mails.row(person)).toMatchObject({ status: 'queued' });
+  });
+
+  it('is noted as sent by whoever sent it, so that who has the job by then does not send it again', async () => {
+    const { person, job, running } = await givenMailOnItsWay();
+    const { prisma } = jobs.context;
+    await prisma.job.update({ where: { id: job.id }, data: { lease_until: new Date(0) } });
+    const second = await take();
+    expect(second.id).toBe(job.id);
+    server.release();
+    await expect(running).rejects.toBeInstanceOf(LeaseLost);
+    expect(await mails.row(person)).toMatchObject({ status: 'sent' });
+    await run(second, new AbortController().signal);
+    expect((await mails.job(person)).state).toBe('done');
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it('is sent once more, and known as the same, when its process dies before noting', async () => {
+    const { person, job, running } = await givenMailOnItsWay();
+    server.release();
+    await running;
+    // As it stands when nothing was written after the server had answered.
+    const { prisma } = jobs.context;
+    await prisma.mail.updateMany({ where: { user_id: person.id }, data: { status: 'queued', sent_at: null } });
+    await prisma.job.update({ where: { id: job.id }, data: { state: 'running', lease_until: new Date(0) } });
+    await run(await take(), new AbortController().signal);
+    expect(await mails.row(person)).toMatchObject({ status: 'sent', attempts: 2 });
+    expect(server.accepted).toHaveLength(2);
+    expect(new Set(server.accepted.map(({ mail }) => mail.messageId)).size).toBe(1);
+  });
+});
