@@ -8,6 +8,7 @@ import { requestToken } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
 import { admin, type RunningSystem, startSystem } from '@almanac/testkit/system';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { autocompletes, contrasts, focused, misfits } from './in-the-page.ts';
 
 const program = process.env.ALMANAC_TEST_CHROMIUM ?? '/usr/bin/chromium';
 
@@ -86,9 +87,7 @@ async function tabTo(page: Page, wanted: string): Promise<void> {
   const passed: unknown[] = [];
   for (let i = 0; i < 30; i += 1) {
     await page.keyboard.press('Tab');
-    const now = await page.evaluate(
-      () => document.activeElement?.textContent?.trim() || document.activeElement?.getAttribute('name'),
-    );
+    const now = await page.evaluate(focused);
     if (now === wanted) return;
     passed.push(now);
   }
@@ -194,17 +193,13 @@ describe('by keyboard alone, without JavaScript', () => {
 
   it('a password manager is told which field is which', () =>
     withPage(async ({ page }) => {
-      const kinds = () =>
-        page
-          .locator('input:not([type=hidden])')
-          .evaluateAll((all) => all.map((each) => (each as HTMLInputElement).autocomplete));
       await page.goto(authorizeUrl());
-      expect(await kinds()).toEqual(['username', 'current-password']);
+      expect(await page.evaluate(autocompletes)).toEqual(['username', 'current-password']);
       await page.goto(`${system.baseUrl}/oauth/password/forgot`);
       await page.getByLabel('E-mail').fill(made.admin.email);
       await page.keyboard.press('Enter');
       await page.goto(await mailedLink(made.admin.email));
-      expect(await kinds()).toEqual(['username', 'new-password', 'new-password']);
+      expect(await page.evaluate(autocompletes)).toEqual(['username', 'new-password', 'new-password']);
     }));
 });
 
@@ -358,11 +353,11 @@ describe('to the eye', () => {
   it.each([320, 390, 1280])('nothing sticks out and every target is large enough at a width of %i', (width) =>
     withPage(
       async ({ page }) => {
-        const misfits: string[] = [];
+        const found: string[] = [];
         await eachPage(page, async (name) => {
-          for (const misfit of await page.evaluate(misfitsOf)) misfits.push(`${name}: ${misfit}`);
+          for (const misfit of await page.evaluate(misfits)) found.push(`${name}: ${misfit}`);
         });
-        expect(misfits).toEqual([]);
+        expect(found).toEqual([]);
       },
       { viewport: { width, height: 800 } },
     ),
@@ -385,40 +380,3 @@ it('notices what a page must not do: this one is told to load a picture and run 
     },
     { javaScriptEnabled: true },
   ));
-
-// These two run in the page.
-
-/** Each text with the contrast between its colour and what is behind it (WCAG 2, 1.4.3). */
-function contrasts(): { text: string; contrast: number }[] {
-  const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
-  const luminance = (color: string) => {
-    const [r = 0, g = 0, b = 0] = channels(color).map((value) => {
-      const part = value / 255;
-      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const behind = (element: Element | null): string => {
-    if (!element) return 'rgb(255, 255, 255)';
-    const color = getComputedStyle(element).backgroundColor;
-    return (channels(color)[3] ?? 1) === 0 ? behind(element.parentElement) : color;
-  };
-  const withText = [...document.querySelectorAll('body *')].filter((element) =>
-    [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent?.trim()),
-  );
-  return withText.map((element) => {
-    const [one, other] = [luminance(getComputedStyle(element).color), luminance(behind(element))];
-    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-    return { text: element.textContent?.trim().slice(0, 60) ?? '', contrast };
-  });
-}
-
-/** What is wider than the window, or a button or field too small to hit (WCAG 2.2, 1.4.10 and 2.5.8; links in a sentence may be). */
-function misfitsOf(): string[] {
-  const { clientWidth, scrollWidth } = document.documentElement;
-  const small = [...document.querySelectorAll('button:not(.plain), input:not([type=hidden])')].filter((element) => {
-    const { width, height } = element.getBoundingClientRect();
-    return width < 24 || height < 24;
-  });
-  return [...(scrollWidth > clientWidth ? [`${scrollWidth} wide`] : []), ...small.map((element) => element.outerHTML)];
-}

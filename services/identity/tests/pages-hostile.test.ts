@@ -207,7 +207,7 @@ describe('a form', () => {
       nothing: () => identity.context.prisma.password_link.count({ where: { used_at: null } }),
     },
   };
-  const fill = { ...{ email: 'x@y.z', password, again: password, decision: 'allow' } };
+  const fill = { email: 'x@y.z', password, again: password, decision: 'allow' };
 
   it.each(Object.keys(forms))(
     'to %s is refused without its token, or with that of another visitor, form or subject (AUZ-09)',
@@ -219,7 +219,7 @@ describe('a form', () => {
       const otherForm = formOf(await new Browser().open(at('/oauth/login')), '/oauth/login').fields.csrf as string;
       const before = await nothing();
       const form = formOf(page, action);
-      for (const changed of [
+      const changes: Record<string, string>[] = [
         { csrf: '' },
         { csrf: 'x' },
         { csrf: foreign },
@@ -227,7 +227,8 @@ describe('a form', () => {
         { csrf: `${form.fields.csrf}x` },
         { request: `${form.fields.request}x` },
         { request: Buffer.from('client_id=x').toString('base64url') },
-      ]) {
+      ];
+      for (const changed of changes) {
         const answer = await browser.submit(page, form, { ...fill, ...changed });
         expect([answer.status, answer.location]).toEqual([403, undefined]);
       }
@@ -284,7 +285,7 @@ describe('redirects', () => {
     'x\r\nLocation: https://evil.test',
   ])('stay on our own origin when log-in is given %j (AUZ-18)', async (target) => {
     const names = ['return_to', 'next', 'redirect_uri', 'continue', 'request', 'url'];
-    const query = new URLSearchParams(names.map((name) => [name, target]));
+    const query = new URLSearchParams(names.map((name): [string, string] => [name, target]));
     for (const path of ['/oauth/login', '/oauth/logout', '/oauth/applications', '/oauth/password/forgot']) {
       const page = await visitor().open(at(`${path}?${query}`));
       if (page.location) expect(page.location).toBe(at('/oauth/login'));

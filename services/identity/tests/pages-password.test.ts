@@ -160,7 +160,7 @@ describe('a link', () => {
     await logInAlone(identity, adminOf(account));
   });
 
-  it.each([
+  it.each<[Record<string, string>, string]>([
     [{ password: 'q7#!', again: 'q7#!' }, 'shorter than 12'],
     [{ password: 'x'.repeat(201), again: 'x'.repeat(201) }, 'longer than 200'],
     [{ password: '', again: '' }, 'shorter than 12'],
@@ -298,7 +298,7 @@ describe('forgetting a password', () => {
 
   it('without an application asks for a mail to each active user who has the address', async () => {
     const email = `shared${++made}@example.com`;
-    const ids = [];
+    const ids: number[] = [];
     for (const status of ['active', 'active', 'disabled']) {
       const of = await identity.account();
       const { id } = (await of.admin('POST', '/users', { email, password })).body;
@@ -307,7 +307,7 @@ describe('forgetting a password', () => {
     }
     await ask(email);
     await eventually(() => expect(ids.slice(0, 2).map(mailsTo)).toEqual([['password_reset'], ['password_reset']]));
-    expect(mailsTo(ids[2])).toEqual([]);
+    expect(mailsTo(ids[2] as number)).toEqual([]);
   });
 
   it('answers the same whether anybody has the address or not, and writes that down', async () => {
