@@ -1,9 +1,11 @@
-// Two strict OAuth client libraries complete every grant; neither was told anything but the issuer's address and its client.
+// Three OAuth client libraries complete every grant; they were told nothing but the issuer's address and their client.
 import { Browser } from '@almanac/api-client/browser';
 import { walkThrough } from '@almanac/api-client/sign-in';
 import { type Account, baseUrl, givenAccount } from '@almanac/testkit/builders';
+import { eventually } from '@almanac/testkit/eventually';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
+import * as simple from 'simple-oauth2';
 
 const account = async (token: string) => {
   const answer = await fetch(`${baseUrl()}/api/v1/account`, { headers: { Authorization: `Bearer ${token}` } });
@@ -153,5 +155,65 @@ describe('OAuth clients', () => {
       expect(response.headers.get('cache-control')).toContain('no-store');
       expect(await response.json()).toMatchObject({ error: 'invalid_client' });
     });
+  });
+
+  describe('simple-oauth2', () => {
+    it.each(['header', 'body'] as const)(
+      'completes every grant, refresh and revoke with its secret in the %s',
+      async (authorizationMethod) => {
+        const { client_id, client_secret, redirect_uri } = given.application;
+        const settings = {
+          client: { id: client_id, secret: client_secret },
+          auth: { tokenHost: baseUrl() },
+          options: { authorizationMethod },
+        };
+        const machine = await new simple.ClientCredentials(settings).getToken({ scope: 'api:read' });
+        expect(await account(String(machine.token.access_token))).toMatchObject({
+          status: 200,
+          body: { id: given.id },
+        });
+
+        const client = new simple.AuthorizationCode(settings);
+        const url = client.authorizeURL({ redirect_uri, scope: 'api', state: 'here & there' });
+        const answer = (await walkThrough(new Browser(), url, redirect_uri, given.admin)).searchParams;
+        expect(answer.get('state')).toBe('here & there');
+        const tokens = await client.getToken({ code: String(answer.get('code')), redirect_uri });
+        const renewed = await tokens.refresh();
+        expect(await account(String(renewed.token.access_token))).toMatchObject({
+          status: 200,
+          body: { id: given.id },
+        });
+        await renewed.revokeAll();
+        await eventually(async () => {
+          for (const { token } of [tokens, renewed])
+            expect(await account(String(token.access_token))).toMatchObject({
+              status: 401,
+              body: { error: 'Invalid token' },
+            });
+        });
+      },
+    );
+  });
+
+  it('finds every address of the metadata at the public address', async () => {
+    const answer = await fetch(`${baseUrl()}/.well-known/oauth-authorization-server`);
+    const metadata = (await answer.json()) as Record<string, unknown>;
+    const addresses = Object.entries(metadata).filter(([name]) => /_(endpoint|uri|documentation)$/.test(name));
+    expect(addresses.map(([name]) => name).toSorted()).toEqual([
+      'authorization_endpoint',
+      'introspection_endpoint',
+      'jwks_uri',
+      'revocation_endpoint',
+      'service_documentation',
+      'token_endpoint',
+    ]);
+    expect(metadata.issuer).toBe(baseUrl());
+    for (const [name, address] of addresses) {
+      expect(address).toMatch(new RegExp(`^${baseUrl()}/`));
+      const method = /^(token|revocation|introspection)_/.test(name) ? 'POST' : 'GET';
+      const { status } = await fetch(String(address), { method });
+      // Without parameters: a page, a document, or what is missing.
+      expect([name, [200, 400, 401].includes(status)]).toEqual([name, true]);
+    }
   });
 });

@@ -1,8 +1,9 @@
-// Two strict OAuth client libraries complete every grant, told nothing but the issuer and their client.
+// Three OAuth client libraries complete every grant, told nothing but the issuer and their client.
 import { generateKeyPair, SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { type Account, adminOf, allow, givenIdentity, type Identity, redirectUri } from './given.ts';
+import * as simple from 'simple-oauth2';
+import { type Account, adminOf, allow, givenIdentity, type Identity, postForm, redirectUri } from './given.ts';
 
 describe('OAuth client libraries', () => {
   let identity: Identity;
@@ -14,6 +15,11 @@ describe('OAuth client libraries', () => {
   });
   afterAll(() => identity.close());
 
+  const isActive = async (token: unknown) => {
+    const { client_id, client_secret } = account;
+    const form = { client_id, client_secret, token: String(token) };
+    return (await postForm(`${identity.url}/oauth/introspect`, form)).body.active;
+  };
   const callback = async (url: URL) => new URL((await allow(url.href, adminOf(account))).location as string);
 
   it('openid-client completes client_credentials, authorization_code with PKCE, refresh, introspect and revoke', async () => {
@@ -111,6 +117,55 @@ describe('OAuth client libraries', () => {
     await oauth.processRevocationResponse(
       await oauth.revocationRequest(server, client, authentication, renewed.refresh_token as string, insecure),
     );
+  });
+
+  describe.each([
+    ['the header, form-encoded', { authorizationMethod: 'header', credentialsEncodingMode: 'strict' }],
+    ['the header, as they are', { authorizationMethod: 'header', credentialsEncodingMode: 'loose' }],
+    ['the body', { authorizationMethod: 'body' }],
+  ] as const)('simple-oauth2 with credentials in %s', (_where, options) => {
+    const settings = () => ({
+      client: { id: account.client_id, secret: account.client_secret },
+      auth: { tokenHost: identity.url },
+      options,
+    });
+
+    it('completes client_credentials and revokes its token', async () => {
+      const client = new simple.ClientCredentials(settings());
+      const machine = await client.getToken({ scope: ['api:read', 'api:write'] });
+      expect(machine.token).toMatchObject({ token_type: 'Bearer', scope: 'api:read api:write' });
+      expect(machine.expired()).toBe(false);
+      expect(machine.expired(7_201)).toBe(true);
+      await machine.revoke('access_token');
+      expect(await isActive(machine.token.access_token)).toBe(false);
+    });
+
+    it.each([false, true])('completes authorization_code (PKCE: %s), refresh and revoke', async (withPkce) => {
+      const client = new simple.AuthorizationCode(settings());
+      const verifier = oauth.generateRandomCodeVerifier();
+      const challenge = {
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      };
+      const request = { redirect_uri: redirectUri, scope: 'api', state: 'a state' };
+      const address = client.authorizeURL({ ...request, ...(withPkce ? challenge : {}) });
+      const answer = (await callback(new URL(address))).searchParams;
+      expect(answer.get('state')).toBe('a state');
+      const code = answer.get('code') as string;
+      const proof = withPkce ? { code_verifier: verifier } : {};
+      const tokens = await client.getToken({ code, redirect_uri: redirectUri, ...proof });
+      const renewed = await tokens.refresh();
+      expect(renewed.token).toMatchObject({ scope: 'api', refresh_token: expect.any(String) });
+      expect(renewed.token.refresh_token).not.toBe(tokens.token.refresh_token);
+      const narrow = await renewed.refresh({ scope: 'api:read' });
+      expect(narrow.token.scope).toBe('api:read');
+      await narrow.revokeAll();
+      for (const { token } of [tokens, renewed, narrow]) expect(await isActive(token.access_token)).toBe(false);
+      await expect(narrow.refresh()).rejects.toMatchObject({
+        output: { statusCode: 400 },
+        data: { payload: { error: 'invalid_grant' } },
+      });
+    });
   });
 
   it('publishes metadata and public keys only, cacheable, whatever the Host', async () => {

@@ -22,7 +22,7 @@ export function revokeEndpoint(ctx: IdentityContext) {
     const origin = readOrigin(req);
     if (found) await revokeFamily(ctx, found.family.id, 'revoked', origin);
     else await revokeAccessToken(ctx, client, token, origin);
-    res.status(200).end();
+    res.json({}); // clients ignore it (RFC 7009, 2.2), but some read JSON only
   });
 }
 
