@@ -1,7 +1,7 @@
 // What rights rows take: asked for each call, and once more when long work begins that somebody asked for earlier.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { type Action, type RightsOptions, requireRight } from '@almanac/service-kit/rights';
+import { type Action, allows, type RightsOptions, requireRight, type Where } from '@almanac/service-kit/rights';
 import { notDeployed } from './catalogue/catalogue.ts';
 import type { DeployedTable } from './catalogue/structure.ts';
 import type { DataContext } from './context.ts';
@@ -11,15 +11,29 @@ export function requireRightOn(
   ctx: Pick<DataContext, 'rights'>,
   call: CallContext,
   action: Action,
-  { domain_id, branch_id, table_definition_id }: DeployedTable,
+  table: DeployedTable,
   options?: RightsOptions,
 ): Promise<void> {
-  const where = { domainId: domain_id, branchId: branch_id, tableDefinitionId: table_definition_id };
-  return requireRight(ctx.rights, call, action, where, options);
+  return requireRight(ctx.rights, call, action, whereIs(table), options);
+}
+
+const whereIs = ({ domain_id, branch_id, table_definition_id }: DeployedTable): Where => ({
+  domainId: domain_id,
+  branchId: branch_id,
+  tableDefinitionId: table_definition_id,
+});
+
+/** Whether the caller may see rows of the table, by a right as above. */
+export async function maySee(
+  ctx: Pick<DataContext, 'rights'>,
+  call: CallContext,
+  table: DeployedTable,
+): Promise<boolean> {
+  return call.userId === undefined || allows(await ctx.rights.get(call), 'view', whereIs(table));
 }
 
 /**
- * The same for a whole load or read, by what identity and the catalogue say at this moment: the right may have been taken away
+ * As `requireRightOn`, for a whole load or read, by what identity and the catalogue say at this moment: the right may have been taken away
  * since the work was asked for, and so may whoever asked for it, which is 403 too.
  */
 export async function requireRightToWork(

@@ -52,7 +52,10 @@ export async function loadAgGrid(): Promise<AgGrid> {
     open(rowData, kinds) {
       const drawNothing = { animateRows: false, rowBuffer: 0 };
       const options: GridOptions<Row> = { rowData, columnDefs: columnsOf(kinds), ...drawNothing };
-      const api = grid.createGrid(browser.document.createElement('div') as unknown as HTMLElement, options);
+      const api = grid.createGrid(
+        browser.document.createElement('div') as unknown as Parameters<typeof grid.createGrid>[0],
+        options,
+      );
       opened.push(api);
       return (model) => show(api, model);
     },

@@ -144,6 +144,7 @@ export type TableInput = {
   lineage_id?: number;
   load_type?: string;
   version?: number;
+  lookup_display_column_id?: number;
 };
 
 /** A wanted table as metadata sends it; lineages are made from the id and the columns' places unless named. */
@@ -159,6 +160,7 @@ export function wanted(table: TableInput) {
     domain_id: table.domain_id ?? 1,
     load_type: table.load_type ?? 'manual',
     version: table.version ?? 1,
+    lookup_display_column_id: table.lookup_display_column_id,
     columns: table.columns.map((column, i) => ({
       column_definition_id: table.id * 1000 + i,
       lineage_id: column.lineage_id ?? table.id * 1000 + i + 1,

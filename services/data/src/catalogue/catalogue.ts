@@ -95,19 +95,22 @@ export class Catalogue {
   }
 
   /**
-   * Runs `work` with the table as remembered. When it answers `stale`, or fails as statements for yesterday's columns fail, the
-   * entry is read again and `work` runs again with what is deployed now.
+   * Runs `work` with the table as remembered, and with the `others` it asks for by id, as far as they are deployed. When it answers
+   * `stale`, or fails as statements for yesterday's columns fail, the entries are read again and `work` runs again with what is
+   * deployed now.
    */
   async use<T>(
     accountId: number,
     reference: TableReference,
-    work: (table: DeployedTable) => Promise<T | typeof stale>,
+    work: (table: DeployedTable, others: ReadonlyMap<number, DeployedTable>) => Promise<T | typeof stale>,
+    othersOf: (table: DeployedTable) => number[] = () => [],
   ): Promise<T> {
     let table = await this.get(accountId, reference);
+    let others = await this.findAll(accountId, othersOf(table), false);
     for (let attempt = 1; ; attempt += 1) {
       let failure: unknown;
       try {
-        const result = await work(table);
+        const result = await work(table, others);
         if (result !== stale) return result;
       } catch (error) {
         if (!mayComeFromChange(error)) throw error;
@@ -115,12 +118,29 @@ export class Catalogue {
       }
       const fresh = await this.read(accountId, reference);
       if (!fresh) throw notDeployed();
-      if (failure !== undefined && fresh.revision === table.revision) throw failure;
+      const freshOthers = await this.findAll(accountId, othersOf(fresh), true);
+      if (failure !== undefined && fresh.revision === table.revision && haveSameRevisions(others, freshOthers))
+        throw failure;
       if (attempt >= attemptsMaximum) throw new ServiceError('unavailable', 'The table is being deployed; try again.');
       table = fresh;
+      others = freshOthers;
     }
   }
+
+  // `afresh`: as they are in the database now, not as remembered.
+  private async findAll(accountId: number, ids: number[], afresh: boolean): Promise<Map<number, DeployedTable>> {
+    const found = new Map<number, DeployedTable>();
+    for (const id of new Set(ids)) {
+      const known = afresh ? undefined : this.byId.get(`${accountId}:${id}`);
+      const table = known ?? (await this.read(accountId, { id }));
+      if (table) found.set(id, table);
+    }
+    return found;
+  }
 }
+
+const haveSameRevisions = (some: ReadonlyMap<number, DeployedTable>, others: ReadonlyMap<number, DeployedTable>) =>
+  some.size === others.size && [...some].every(([id, table]) => others.get(id)?.revision === table.revision);
 
 /** What `work` answers when its statement found another revision. */
 export const stale = Symbol('stale');

@@ -1,9 +1,10 @@
 // A page of rows and the exact number of matches, as one statement whose answer is the body itself.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Bind } from '../values/check.ts';
-import { answerableSql, rowsSql } from './as-of-sql.ts';
+import { rowsSql } from './as-of-sql.ts';
 import type { Filter, PagePlan } from './filter.ts';
 import { filterSql, orderSql } from './filter-sql.ts';
+import { type Reading, readableSql } from './reading.ts';
 import { beginWithRecord } from './record-sql.ts';
 import type { Statement, Values } from './statement.ts';
 
@@ -12,11 +13,10 @@ import type { Statement, Values } from './statement.ts';
 function pageParts(
   table: DeployedTable,
   plan: PagePlan,
-  asOf: string | undefined,
+  reading: Reading,
 ): { values: Values; rows: string; count: string; current: string } {
-  const { values, record } = beginWithRecord(table);
+  const { values, record, at } = beginWithRecord(table, reading, 'p');
   const { bind } = values;
-  const at = asOf === undefined ? undefined : bind(asOf, 'timestamptz');
   const from = rowsSql(table, at);
   const conditions = [
     plan.includeDeleted ? [] : ['not svc_is_deleted'],
@@ -26,7 +26,7 @@ function pageParts(
   const page = `select * from ${from}${where} order by ${orderSql(plan.sorts)} limit ${bind(plan.limit, 'int')} offset ${bind(plan.offset, 'bigint')}`;
   return {
     values,
-    current: answerableSql(table, at, bind),
+    current: readableSql(table, reading, at, bind),
     rows: `(select coalesce(string_agg(${record}, ','), '') from (${page}) p)`,
     count: `(select count(*) from ${from}${where})`,
   };
@@ -34,9 +34,9 @@ function pageParts(
 
 const isEmpty = (filter: Filter) => 'all' in filter && filter.all.length === 0;
 
-/** The grid's answer: one row with one text column `answer`. `asOf`: of the rows as they were at that instant. */
-export function gridSql(table: DeployedTable, plan: PagePlan, asOf?: string): Statement {
-  const { values, rows, count, current } = pageParts(table, plan, asOf);
+/** The grid's answer: one row with one text column `answer`. */
+export function gridSql(table: DeployedTable, plan: PagePlan, reading: Reading = {}): Statement {
+  const { values, rows, count, current } = pageParts(table, plan, reading);
   return {
     text: `select '{"rows":[' || ${rows} || '],"rowCount":' || ${count} || '}' as answer where ${current}`,
     values: values.list,
@@ -46,8 +46,8 @@ export function gridSql(table: DeployedTable, plan: PagePlan, asOf?: string): St
 export type PageNumbers = { page: number; perPage: number };
 
 /** The answer of a list with page numbers. */
-export function listSql(table: DeployedTable, plan: PagePlan, page: PageNumbers, asOf?: string): Statement {
-  const { values, rows, count, current } = pageParts(table, plan, asOf);
+export function listSql(table: DeployedTable, plan: PagePlan, page: PageNumbers, reading: Reading = {}): Statement {
+  const { values, rows, count, current } = pageParts(table, plan, reading);
   return {
     text: `select '{"data":[' || ${rows} || ${metaSql(page, values.bind)} as answer from ${count} as counted(c) where ${current}`,
     values: values.list,

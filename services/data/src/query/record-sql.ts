@@ -2,30 +2,48 @@
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Bind } from '../values/check.ts';
 import { fieldsOf } from './fields.ts';
+import { lookupsSql, planLookups } from './lookups-sql.ts';
+import type { Reading } from './reading.ts';
 import { concatSql, Values } from './statement.ts';
 
-/** The text of one JSON object for the row in scope: system columns first, then the table's own in their order. */
-export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind): string {
+/** The text of one JSON object for the row in scope: system columns first, then the table's own in their order, then `svc_lookups`. */
+export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind, lookups?: string): string {
   const parts: string[] = [];
   for (const field of fieldsOf(table).values()) {
     parts.push(bind(`${parts.length === 0 ? '{' : ','}${JSON.stringify(field.name)}:`, 'text'));
     parts.push(`coalesce(${field.type.jsonSql(field.sql)}, 'null')`);
   }
+  if (lookups !== undefined) parts.push(`',"svc_lookups":'`, lookups);
   return concatSql([...parts, "'}'"]);
 }
 
 type Begun = { values: Values; record: string };
 const begun = new WeakMap<object, Begun>();
 
-/** The same, as the beginning of a statement: its values so far, and the expression. Written once for a table. */
-export function beginWithRecord(table: Pick<DeployedTable, 'structure'>): Begun {
+/**
+ * The same as the beginning of a statement over rows called `row`: its values so far, the expression, and the instant's if there
+ * is one. Written once for a table, but with lookups each time.
+ */
+export function beginWithRecord(
+  table: Pick<DeployedTable, 'structure'>,
+  { asOf, targets }: Reading,
+  row: string,
+): Begun & { at: string | undefined } {
+  const instant = ({ bind }: Values) => (asOf === undefined ? undefined : bind(asOf, 'timestamptz'));
+  if (targets) {
+    const values = new Values();
+    const at = instant(values);
+    const lookups = lookupsSql(planLookups(table, targets), row, at, values.bind);
+    return { values, record: recordSql(table, values.bind, lookups), at };
+  }
   let known = begun.get(table.structure);
   if (!known) {
     const values = new Values();
     known = { values, record: recordSql(table, values.bind) };
     begun.set(table.structure, known);
   }
-  return { values: new Values(known.values), record: known.record };
+  const values = new Values(known.values);
+  return { values, record: known.record, at: instant(values) };
 }
 
 /** The ETag of a record: its version. */

@@ -235,7 +235,7 @@ describe('statements as of an instant', () => {
   const request = { startRow: 0, endRow: 10, filterModel: { id: { filterType: 'number', type: 'equals', filter: 1 } } };
 
   it('read the rows that held then, from the table and from its history, in one statement', () => {
-    const { text, values } = gridSql(table, planGrid(table, request), at);
+    const { text, values } = gridSql(table, planGrid(table, request), { asOf: at });
     expect(text).toMatch(
       /from \(select svc_sk, .*, c_11, c_12, svc_live from b_2\.t_5 where svc_updated_at <= (\$\d+::timestamptz) union all select svc_sk, .*, c_11, c_12, case when svc_is_deleted then null else true end from b_2\.h_5 where svc_updated_at <= \1 and svc_valid_to > \1\) as_of where not svc_is_deleted and \(c_11 = /,
     );
@@ -244,7 +244,7 @@ describe('statements as of an instant', () => {
   });
 
   it('answer only instants that have come and that the history goes back to', () => {
-    const { text } = showSql(table, '9', at);
+    const { text } = showSql(table, '9', { asOf: at });
     expect(text).toMatch(
       /and \$2::timestamptz <= clock_timestamp\(\) and exists \(.* d\.history_since <= \$2::timestamptz\)$/,
     );

@@ -38,5 +38,5 @@ export async function refuseAsOf(read: Read, table: DeployedTable, asOf: string 
   });
   if (why?.ahead) throw new ServiceError('bad_request', 'as_of must not be in the future.');
   if (why?.lost)
-    throw new ServiceError('bad_request', `The history of this table goes back to ${why.since.toISOString()}.`);
+    throw new ServiceError('bad_request', `The history of ${table.name} goes back to ${why.since.toISOString()}.`);
 }

@@ -42,6 +42,10 @@ const row = z.looseObject({
   svc_is_deleted: z.boolean(),
   svc_version: z.int(),
   svc_updated_by: z.string().nullable(),
+  svc_lookups: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'With include_lookups: foreign key column to the display value of the record it refers to.' }),
 });
 const version = z.object({
   svc_version: z.int(),
@@ -60,6 +64,10 @@ const version = z.object({
 });
 const pageMeta = z.object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() });
 const idList = z.array(recordId).min(1).max(limits.idsPerDelete);
+const lookupsMeta = {
+  description:
+    'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',
+};
 const flagText = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
@@ -119,16 +127,18 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         }),
         include_deleted: z.boolean().optional(),
         as_of: asOfSchema.optional(),
+        include_lookups: z.boolean().optional().meta(lookupsMeta),
       },
       response: z.object({ rows: z.array(row), rowCount: z.int() }),
       handle: async ({ call, body }) => {
-        const { table_definition_id, table_definition_key, branch_id, as_of, ...request } = body();
+        const { table_definition_id, table_definition_key, branch_id, as_of, include_lookups, ...request } = body();
         const reference = await readReference(ctx, call.accountId, {
           table_definition_id,
           table_definition_key,
           branch_id,
         });
-        return new JsonText(await getGrid(ctx, call, reference, request, as_of));
+        const how = { asOf: as_of, includeLookups: include_lookups };
+        return new JsonText(await getGrid(ctx, call, reference, request, how));
       },
     }),
     route({
@@ -143,6 +153,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         branch_id: idTextSchema.optional(),
         include_deleted: flagText.optional(),
         as_of: asOfSchema.optional(),
+        include_lookups: flagText.optional().meta(lookupsMeta),
         ...listParameters,
       },
       response: z.object({
@@ -151,9 +162,10 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       }),
       handle: async ({ call, query }) => {
         const reference = await readReference(ctx, call.accountId, query);
-        const { page, per_page, sort, q, include_deleted, as_of } = query;
+        const { page, per_page, sort, q, include_deleted, as_of, include_lookups } = query;
         const request = { page, per_page, sort, q, includeDeleted: include_deleted === true };
-        return new JsonText(await listRecords(ctx, call, reference, request, as_of));
+        const how = { asOf: as_of, includeLookups: include_lookups };
+        return new JsonText(await listRecords(ctx, call, reference, request, how));
       },
     }),
     route({
@@ -162,10 +174,16 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       tag,
       summary: 'Read one row',
       params: { id: recordIdText },
-      query: { table_definition_id: idTextSchema, as_of: asOfSchema.optional() },
+      query: {
+        table_definition_id: idTextSchema,
+        as_of: asOfSchema.optional(),
+        include_lookups: flagText.optional().meta(lookupsMeta),
+      },
       response: row,
-      handle: async ({ call, params, query: { table_definition_id: id, as_of }, response }) =>
-        recordText(await getRecord(ctx, call, { id }, params.id, as_of), response),
+      handle: async ({ call, params, query: { table_definition_id: id, as_of, include_lookups }, response }) => {
+        const how = { asOf: as_of, includeLookups: include_lookups };
+        return recordText(await getRecord(ctx, call, { id }, params.id, how), response);
+      },
     }),
     route({
       method: 'POST',

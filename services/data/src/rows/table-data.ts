@@ -10,13 +10,14 @@ import { run, runOn } from '../database.ts';
 import { type GridRequest, planGrid } from '../query/grid-plan.ts';
 import { type ListRequest, planList } from '../query/list-plan.ts';
 import { gridSql, listSql } from '../query/page-sql.ts';
+import type { Reading } from '../query/reading.ts';
 import { etagOf } from '../query/record-sql.ts';
 import type { Statement } from '../query/statement.ts';
-import { refuseAsOf } from './as-of.ts';
 import { explainReferrers, explainRefusal, withConstraintProblems } from './constraint-problems.ts';
 import { answerOnce, type KeptAnswer } from './idempotency.ts';
 import { originOf } from './origin.ts';
 import { refuseUnknown, requireLive } from './present-rows.ts';
+import { type ReadingRequest, readTable } from './read-table.ts';
 import { readRecord } from './record-input.ts';
 import { absentOrStale, isCurrent, useTable } from './use-table.ts';
 import { deleteSql, insertSql, showSql, updateSql } from './write-sql.ts';
@@ -30,10 +31,10 @@ export function getGrid(
   call: CallContext,
   reference: TableReference,
   request: GridRequest,
-  asOf?: string,
+  how: ReadingRequest = {},
 ): Promise<string> {
-  return useTable(ctx, call, reference, 'view', (table) =>
-    readAnswer(ctx, table, gridSql(table, planGrid(table, request), asOf), asOf),
+  return readTable(ctx, call, reference, how, (table, reading) =>
+    readAnswer(ctx, gridSql(table, planGrid(table, request), reading)),
   );
 }
 
@@ -43,24 +44,17 @@ export function listRecords(
   call: CallContext,
   reference: TableReference,
   request: ListRequest,
-  asOf?: string,
+  how: ReadingRequest = {},
 ): Promise<string> {
-  return useTable(ctx, call, reference, 'view', (table) => {
+  return readTable(ctx, call, reference, how, (table, reading) => {
     const { plan, ...page } = planList(table, request);
-    return readAnswer(ctx, table, listSql(table, plan, page, asOf), asOf);
+    return readAnswer(ctx, listSql(table, plan, page, reading));
   });
 }
 
-async function readAnswer(
-  ctx: DataContext,
-  table: DeployedTable,
-  statement: Statement,
-  asOf: string | undefined,
-): Promise<string | typeof stale> {
+async function readAnswer(ctx: DataContext, statement: Statement): Promise<string | undefined> {
   const [row] = await run<{ answer: string }>(ctx.pools.rows, statement);
-  if (row) return row.answer;
-  await refuseAsOf((asked) => run(ctx.pools.rows, asked), table, asOf);
-  return stale;
+  return row?.answer;
 }
 
 /** One row, deleted or not. */
@@ -69,14 +63,13 @@ export function getRecord(
   call: CallContext,
   reference: TableReference,
   id: string,
-  asOf?: string,
+  how: ReadingRequest = {},
 ): Promise<RecordAnswer> {
-  return useTable(ctx, call, reference, 'view', async (table) => {
-    const [row] = await run<Written>(ctx.pools.rows, showSql(table, id, asOf));
-    if (row) return answerOf(row);
-    await refuseAsOf((asked) => run(ctx.pools.rows, asked), table, asOf);
-    return absentOrStale(ctx, table);
-  });
+  const read = async (table: DeployedTable, reading: Reading) => {
+    const [row] = await run<Written>(ctx.pools.rows, showSql(table, id, reading));
+    return row && answerOf(row);
+  };
+  return readTable(ctx, call, reference, how, read, (...tables) => absentOrStale(ctx, ...tables));
 }
 
 const answerOf = (row: Written): RecordAnswer => ({ record: row.record, etag: etagOf(row.svc_version) });

@@ -9,28 +9,31 @@ import type { DataContext } from '../context.ts';
 import { adoptTable } from '../deploy/adoption.ts';
 import { requireRightOn } from '../row-rights.ts';
 
-/** Runs `work` with the table the caller means, once the caller has the right there. */
+type Work<T> = (table: DeployedTable, others: ReadonlyMap<number, DeployedTable>) => Promise<T | typeof stale>;
+
+/** Runs `work` with the table the caller means, once the caller has the right there; and with the `others` it asks for by id. */
 export function useTable<T>(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
   action: Action,
-  work: (table: DeployedTable) => Promise<T | typeof stale>,
+  work: Work<T>,
+  othersOf?: (table: DeployedTable) => number[],
 ): Promise<T> {
-  return ctx.catalogue.use(call.accountId, reference, async (table) => {
+  const begin: Work<T> = async (table, others) => {
     await requireRightOn(ctx, call, action, table);
-    if (table.history_since === null) {
-      await adoptTable(ctx.pools.work, table);
-      return stale;
-    }
-    return work(table);
-  });
+    const young = [table, ...others.values()].filter(({ history_since }) => history_since === null);
+    if (young.length === 0) return work(table, others);
+    for (const each of young) await adoptTable(ctx.pools.work, each);
+    return stale;
+  };
+  return ctx.catalogue.use(call.accountId, reference, begin, othersOf);
 }
 
-/** No row came back: 404 when there is none; stale when the statement was for another revision. */
-export async function absentOrStale(ctx: DataContext, table: DeployedTable): Promise<typeof stale> {
-  if (await isCurrent(ctx, table)) throw notFound('Record');
-  return stale;
+/** No row came back: 404 when there is none; stale when the statement was for another revision of one of these tables. */
+export async function absentOrStale(ctx: DataContext, ...tables: DeployedTable[]): Promise<typeof stale> {
+  for (const table of tables) if (!(await isCurrent(ctx, table))) return stale;
+  throw notFound('Record');
 }
 
 /** Whether the table is still deployed as this entry says. */

@@ -4,7 +4,8 @@ import { currentSql } from '../catalogue/catalogue.ts';
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import { answerableSql, rowsSql } from '../query/as-of-sql.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
-import { recordSql } from '../query/record-sql.ts';
+import { type Reading, readableSql } from '../query/reading.ts';
+import { beginWithRecord, recordSql } from '../query/record-sql.ts';
 import { type Statement, Template, templateOf, Values } from '../query/statement.ts';
 import { typeOf } from '../values/value-types.ts';
 import { channelSql, type Origin } from './origin.ts';
@@ -77,7 +78,9 @@ export function updateSql(
 }
 
 /** Reads one row, deleted or not, as it is or was: `record`, `svc_version`, `svc_is_deleted`. */
-export function showSql(table: DeployedTable, id: string, asOf?: string): Statement {
+export function showSql(table: DeployedTable, id: string, reading: Reading = {}): Statement {
+  const { asOf, targets } = reading;
+  if (targets) return showWithLookupsSql(table, id, reading);
   const template = templateOf(table, asOf === undefined ? 'show' : 'show as of', () => {
     const values = new Values();
     const row = `svc_sk = ${values.slot('bigint')}`;
@@ -89,6 +92,15 @@ export function showSql(table: DeployedTable, id: string, asOf?: string): Statem
     return new Template(text, values, slots);
   });
   return template.fill(asOf === undefined ? [id] : [id, asOf]);
+}
+
+function showWithLookupsSql(table: DeployedTable, id: string, reading: Reading): Statement {
+  const { values, record, at } = beginWithRecord(table, reading, 'p');
+  const row = `(select * from ${rowsSql(table, at)} where svc_sk = ${values.bind(id, 'bigint')}) p`;
+  return {
+    text: `select ${record} as record, svc_version, svc_is_deleted from ${row} where ${readableSql(table, reading, at, values.bind)}`,
+    values: values.list,
+  };
 }
 
 /**
