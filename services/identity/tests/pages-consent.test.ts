@@ -1,6 +1,8 @@
 // What people allow is remembered until they take it back: asked once, shown on their own page, gone with all its tokens.
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
+import { type Client, findClient } from '../src/applications.ts';
+import { allow as allowConsent, createAllowedCode } from '../src/people/consents.ts';
 import {
   type Account,
   adminOf,
@@ -135,6 +137,23 @@ describe('a consent', () => {
     expect(await askedAgain(pages[0]?.browser as Browser, { scope: 'api:read api:write api:delete api:admin' })).toBe(
       false,
     );
+  });
+
+  it('is not given, nor a code made, in a session that ends at the same moment', async () => {
+    const { browser } = await allowed({ scope: 'api:read' });
+    const sessionId = browser.cookies.get('almanac_session') as string;
+    const { prisma } = identity.context;
+    const client = (await findClient(prisma, account.client_id)) as Client;
+    const code = { client, user_id: account.admin_user_id, redirect_uri: redirectUri, code_challenge: undefined };
+    const origin = { requestId: 'request', address: '127.0.0.1' };
+    const asked = { ...code, scope: 'api' };
+    expect(await createAllowedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toHaveLength(43);
+    await prisma.session.deleteMany({ where: { user_id: account.admin_user_id } });
+    const codes = await prisma.authorization_code.count();
+    expect(await createAllowedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toBeUndefined();
+    expect(await allowConsent(identity.context, origin, sessionId, asked)).toBeUndefined();
+    expect(await prisma.authorization_code.count()).toBe(codes);
+    expect(await acts('consent.granted')).toHaveLength(1);
   });
 
   describe('is asked for each time', () => {

@@ -218,6 +218,36 @@ describe('a reset', () => {
     expect((await exchange(identity, account, again)).status).toBe(200);
   });
 
+  it('comes before every log-in whose password was checked before it: none begins a session afterwards', async () => {
+    const { passwords, prisma } = identity.context;
+    let isReset = () => {};
+    const reset = new Promise<void>((resolve) => {
+      isReset = resolve;
+    });
+    const link = await resetLink();
+    const browsers = [new Browser(), new Browser()];
+    const pages = await Promise.all(browsers.map((browser) => browser.open(`${identity.url}/oauth/login`)));
+    let checked = 0;
+    identity.context.passwords = {
+      ...passwords,
+      async verify(...given) {
+        const right = await passwords.verify(...given);
+        checked += 1;
+        await reset;
+        return right;
+      },
+    };
+    const answers = Promise.all(
+      pages.map((page, i) => (browsers[i] as Browser).submit(page, formOf(page, '/oauth/login'), adminOf(account))),
+    );
+    await eventually(() => expect(checked).toBe(2));
+    expect((await setPassword(link)).status).toBe(303);
+    isReset();
+    expect((await answers).map(({ status }) => status)).toEqual([422, 422]);
+    identity.context.passwords = passwords;
+    expect(await prisma.session.count({ where: { user_id: account.admin_user_id } })).toBe(0);
+  });
+
   it('leaves the tokens of an application itself and of other people alone', async () => {
     const { id, email } = await invite({ password });
     const other = { ...account, admin_email: email, admin_password: password };

@@ -29,7 +29,9 @@ export function showAuthorization(ctx: IdentityContext): RequestHandler {
     const sessionId = ensureSessionId(ctx, req, res);
     const person = await findPersonFor(ctx, sessionId, request);
     if (!person) return showLogIn(ctx, req, res, sessionId, { request });
-    const code = isAskedEachTime(request) ? undefined : await createAllowedCode(ctx, codeFor(request, person));
+    const code = isAskedEachTime(request)
+      ? undefined
+      : await createAllowedCode(ctx, sessionId, codeFor(request, person));
     if (code !== undefined) return answerClient(ctx, res, request, { code });
     await showConsent(ctx, res, sessionId, request, person);
   });
@@ -45,7 +47,8 @@ export function takeDecision(ctx: IdentityContext): RequestHandler {
     const { client, redirectUri, state, scope } = request;
     if (posted.find('decision') !== 'allow')
       throw new RefusedRequest('access_denied', 'The user did not allow it.', redirectUri, state);
-    const code = await allow(ctx, readOrigin(req), codeFor(request, person));
+    const code = await allow(ctx, readOrigin(req), sessionId, codeFor(request, person));
+    if (code === undefined) return backToRequest(ctx, res, about);
     ctx.logger.info(
       { account_id: client.account_id, user_id: person.id, application_id: client.id, scope },
       'access allowed',

@@ -7,7 +7,7 @@ import { createCode, type NewCode } from '../oauth/authorization-code.ts';
 import type { Origin } from '../oauth/origin.ts';
 import { includesScopes, parseScopes, type Scope } from '../oauth/scopes.ts';
 import { revokeFamilies } from '../oauth/token-families.ts';
-import type { Person } from './sessions.ts';
+import { holdSession, type Person } from './sessions.ts';
 
 /** What a user has allowed an application so far. */
 export async function allowedScopes(db: Database, user_id: number, application_id: number): Promise<Scope[]> {
@@ -16,9 +16,10 @@ export async function allowedScopes(db: Database, user_id: number, application_i
   return parseScopes(consent?.scope ?? '') ?? [];
 }
 
-/** A code without asking, for what the user has allowed before; undefined when that is less than what is asked for. */
-export function createAllowedCode(ctx: IdentityContext, code: NewCode): Promise<string | undefined> {
+/** A code without asking, for what the user has allowed before; undefined when that is less than what is asked for, or he has left. */
+export function createAllowedCode(ctx: IdentityContext, sessionId: string, code: NewCode): Promise<string | undefined> {
   return transact(ctx.prisma, async ({ db, sql }) => {
+    if (!(await holdSession(db, sessionId))) return undefined;
     // The row is held: whoever takes the consent back waits, and then finds the code too.
     const { rows } = await sql('select scope from consent where user_id = $1 and application_id = $2 for share', [
       code.user_id,
@@ -30,10 +31,19 @@ export function createAllowedCode(ctx: IdentityContext, code: NewCode): Promise<
   });
 }
 
-/** The user says yes: what is asked for is remembered with all that was allowed before, and the client may have its code. */
-export function allow(ctx: IdentityContext, origin: Origin, code: NewCode): Promise<string> {
+/**
+ * The user says yes: what is asked for is remembered with all that was allowed before, and the client may have its code. Undefined
+ * when his session has ended meanwhile.
+ */
+export function allow(
+  ctx: IdentityContext,
+  origin: Origin,
+  sessionId: string,
+  code: NewCode,
+): Promise<string | undefined> {
   const { client, user_id, scope } = code;
   return transact(ctx.prisma, async ({ db, sql }) => {
+    if (!(await holdSession(db, sessionId))) return undefined;
     // One statement joins old and new, so that two answers at the same moment lose nothing of each other.
     const { rows } = await sql(
       `insert into consent (account_id, user_id, application_id, scope) values ($1, $2, $3, $4)

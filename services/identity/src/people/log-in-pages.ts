@@ -33,12 +33,11 @@ export function takeLogIn(ctx: IdentityContext): RequestHandler {
     const accountNumber = posted.find('account');
     const who = request ? { client: request.client } : { accountNumber };
     const outcome = await logIn(ctx, req, readOrigin(req), { email, password, ...who });
-    if ('person' in outcome) {
-      await beginSession(ctx, req, res, outcome.person, outcome.act);
+    if ('person' in outcome && (await beginSession(ctx, req, res, outcome))) {
       rememberDevice(ctx, res, outcome.person.id);
       return backToRequest(ctx, res, about);
     }
-    const { waitSeconds } = outcome;
+    const waitSeconds = 'person' in outcome ? 0 : outcome.waitSeconds;
     if (waitSeconds > 0) res.set('Retry-After', String(waitSeconds));
     showLogIn(ctx, req, res, sessionId, {
       request,

@@ -1,5 +1,5 @@
 // Checks an e-mail and a password. An unknown address and a wrong password look and take the same; guessing is slowed down.
-import { type AuditEntry, auditEntry } from '@almanac/service-kit/audit';
+import { auditEntry } from '@almanac/service-kit/audit';
 import type { Request } from 'express';
 import type { Client } from '../applications.ts';
 import { recordAct } from '../audit.ts';
@@ -7,7 +7,7 @@ import type { IdentityContext } from '../context.ts';
 import { emailKey } from '../names.ts';
 import type { Origin } from '../oauth/origin.ts';
 import { networkOf, type ThrottleKey } from '../throttle.ts';
-import { findDevice, type Person } from './sessions.ts';
+import { findDevice, type LoggedIn, type Person } from './sessions.ts';
 
 type Attempt = {
   email: string;
@@ -18,9 +18,9 @@ type Attempt = {
   accountNumber?: string;
 };
 
-type Outcome = { person: Person; act: AuditEntry } | { waitSeconds: number };
+type Outcome = LoggedIn | { waitSeconds: number };
 
-/** Answers who it is, with the entry that the session's transaction writes, or how long to wait before the next try (0: not at all). */
+/** Answers who it is, for a session to begin with, or how long to wait before the next try (0: not at all). */
 export async function logIn(ctx: IdentityContext, req: Request, origin: Origin, attempt: Attempt): Promise<Outcome> {
   const { user, account_id, who } = await findCandidate(ctx, attempt);
   const facts = { account_id, user_id: user?.id, application_id: attempt.client?.id, address: origin.address };
@@ -45,7 +45,7 @@ export async function logIn(ctx: IdentityContext, req: Request, origin: Origin, 
   await ctx.throttle.succeeded(keys);
   ctx.logger.info(facts, 'logged in');
   const person = { id: user.id, account_id: user.account_id, email: user.email };
-  return { person, act: auditEntry(actor, { action: 'login.succeeded' }) };
+  return { person, password_hash: user.password_hash, act: auditEntry(actor, { action: 'login.succeeded' }) };
 }
 
 type Candidate = {

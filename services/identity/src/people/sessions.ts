@@ -4,7 +4,7 @@ import { type AuditEntry, auditEntry } from '@almanac/service-kit/audit';
 import type { Request, Response } from 'express';
 import { recordAct } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';
-import { after, databaseNow, transact } from '../database.ts';
+import { after, type Database, databaseNow, transact } from '../database.ts';
 import { digestOf, newIdentifier, newSecret } from '../digest.ts';
 import type { Origin } from '../oauth/origin.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
@@ -43,25 +43,42 @@ export async function findPerson(ctx: IdentityContext, sessionId: string | undef
   return session?.user;
 }
 
-/** Logs a person in under a new id; the id from before is worth nothing. `act` is what the audit log keeps of it. */
+/** Somebody whose password was right, as it was when it was checked, and what the audit log keeps of it. */
+export type LoggedIn = { person: Person; password_hash: string | null; act: AuditEntry };
+
+/**
+ * Logs a person in under a new id; the id from before is worth nothing. False when the password was changed since it was checked:
+ * whoever changes it ends all sessions, and this one must not come after.
+ */
 export async function beginSession(
   ctx: IdentityContext,
   req: Request,
   res: Response,
-  person: Person,
-  act: AuditEntry,
-): Promise<void> {
+  { person, password_hash, act }: LoggedIn,
+): Promise<boolean> {
   const id = newSecret();
   const before = findSessionId(ctx, req);
-  await transact(ctx.prisma, async ({ db }) => {
+  const isBegun = await transact(ctx.prisma, async ({ db }) => {
+    const [same] = await db.$queryRaw<{ id: number }[]>`
+      select id from "user" where id = ${person.id} and status = 'active' and password_hash = ${password_hash} for share`;
+    if (!same) return false;
     if (before !== undefined) await db.session.deleteMany({ where: { digest: digestOf(before) } });
     const expires_at = after(await databaseNow(db), ctx.config.sessionSeconds);
     await db.session.create({
       data: { digest: digestOf(id), account_id: person.account_id, user_id: person.id, expires_at },
     });
     await recordAct(db, act);
+    return true;
   });
-  setCookie(ctx, res, 'session', id, ctx.config.sessionSeconds);
+  if (isBegun) setCookie(ctx, res, 'session', id, ctx.config.sessionSeconds);
+  return isBegun;
+}
+
+/** Holds a session's row until the end of the transaction. False: it has ended. Whoever ends it waits, and finds what was done. */
+export async function holdSession(db: Database, sessionId: string): Promise<boolean> {
+  const rows = await db.$queryRaw<unknown[]>`
+    select from session where digest = ${digestOf(sessionId)} and expires_at > clock_timestamp() for share`;
+  return rows.length > 0;
 }
 
 /** Logs out whoever is logged in: the session is gone, and so is its cookie. */
