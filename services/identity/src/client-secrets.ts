@@ -27,9 +27,9 @@ export async function addSecret(db: Database, applicationId: number): Promise<Ne
 export async function noteSecretUse(db: Database, secret: { id: number; last_used_at: Date | null }): Promise<void> {
   if (secret.last_used_at && Date.now() - secret.last_used_at.getTime() < 3_600_000) return;
   await db.$executeRaw`
-    update oauth_secret set last_used_at = date_trunc('hour', now())
+    update oauth_secret set last_used_at = date_trunc('hour', now(), 'UTC')
     where id = (
       select id from oauth_secret
-      where id = ${secret.id} and (last_used_at is null or last_used_at < date_trunc('hour', now()))
+      where id = ${secret.id} and (last_used_at is null or last_used_at < date_trunc('hour', now(), 'UTC'))
       for update skip locked)`;
 }

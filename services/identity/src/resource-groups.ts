@@ -128,7 +128,7 @@ export async function listResourceGroups(ctx: IdentityContext, call: CallContext
     groups.flatMap((group) => {
       const own = permissions.filter((each) => each.user_group_id === group.id && each.resource_id === resourceId);
       if (own.length === 0) return [];
-      const members = group.assignments.map(({ user }) => user);
+      const members = group.assignments.flatMap(({ user }) => user ?? []); // one who is deleted meanwhile is missing
       return [{ id: group.id, name: group.name, resource_id: resourceId, actions: own.map((p) => p.action), members }];
     }),
   );

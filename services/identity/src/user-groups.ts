@@ -44,7 +44,9 @@ const shown = {
 type Shown = { system_key: string | null; assignments: { user: { id: number } }[] };
 
 function present<T extends Shown>({ system_key, assignments, ...group }: T) {
-  return { ...group, system: system_key !== null, members: assignments.map(({ user }) => user) };
+  // Relations are read one after the other: a user who is deleted meanwhile is missing, whatever the type says.
+  const members = assignments.flatMap(({ user }) => user ?? []);
+  return { ...group, system: system_key !== null, members };
 }
 
 export async function listGroups(ctx: IdentityContext, call: CallContext, list: ListQuery) {
