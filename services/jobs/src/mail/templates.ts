@@ -40,7 +40,7 @@ const templates: Record<string, Template> = {
       subject: `You are invited to ${account} on Almanac`,
       before: [
         `Hello ${person},`,
-        `an administrator of ${account} has made a login for you on Almanac, where ${account} keeps its reference data.`,
+        `An administrator of ${account} has made a login for you on Almanac, where ${account} keeps its reference data.`,
         `Choose a password to begin. The link works once, until ${until}.`,
       ],
       after: ['If you did not expect this, you need not do anything.'],
@@ -55,7 +55,7 @@ const templates: Record<string, Template> = {
       subject: 'Set a new Almanac password',
       before: [
         `Hello ${person},`,
-        `somebody, hopefully you, has asked for a new password for your login to ${account} on Almanac.`,
+        `Somebody, hopefully you, has asked for a new password for your login to ${account} on Almanac.`,
         `The link works once, until ${until}.`,
       ],
       after: ['If it was not you, ignore this mail: your password stays as it is.'],
@@ -69,7 +69,7 @@ const templates: Record<string, Template> = {
       subject: 'Your Almanac password was changed',
       before: [
         `Hello ${person},`,
-        `the password of your login to ${account} on Almanac was changed.`,
+        `The password of your login to ${account} on Almanac was changed.`,
         'If it was not you, tell an administrator of your account at once.',
       ],
     }),
