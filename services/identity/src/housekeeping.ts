@@ -33,7 +33,9 @@ export function createHousekeeping(prisma: PrismaClient, config: IdentityConfig,
 
 /** One round. A used code is kept as long as its family, so that a replay is noticed. */
 export async function sweep(prisma: PrismaClient, accessTokenSeconds: number): Promise<void> {
-  await prisma.$executeRaw`delete from token_family where expires_at < now()`;
+  // Its last access token may outlive a family; as long as it lives, the family must be there to be revoked.
+  await prisma.$executeRaw`
+    delete from token_family where expires_at < now() - make_interval(secs => ${accessTokenSeconds}::int)`;
   await prisma.$executeRaw`
     delete from authorization_code c
     where c.expires_at < now() and not exists (select from token_family f where f.id = c.family_id)`;

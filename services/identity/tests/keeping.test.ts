@@ -89,7 +89,7 @@ describe('what is kept', () => {
     const application = await prisma.oauth_application.create({
       data: { account_id, name: 'A', client_id: 'c', scopes: 'api' },
     });
-    const past = new Date(Date.now() - 1_000);
+    const past = new Date(Date.now() - 7_201_000);
     const future = new Date(Date.now() + 3_600_000);
     const own = { user_id: user.id, application_id: application.id };
     const digest = () => new Uint8Array(randomBytes(32));
@@ -110,11 +110,14 @@ describe('what is kept', () => {
       };
       await prisma.revocation.create({ data: revocation });
     }
+    const late = new Date(Date.now() - 7_000_000); // an access token of this family may still be alive
+    const id = crypto.randomUUID();
+    await prisma.token_family.create({ data: { ...own, id, account_id, scope: 'api', expires_at: late } });
     await prisma.rate_limit.create({ data: { key: 'old', expire: BigInt(Date.now() - 7_200_000) } });
     await prisma.rate_limit.create({ data: { key: 'new', expire: BigInt(Date.now() + 60_000) } });
     await prisma.signing_key.updateMany({ where: { retired_at: { not: null } }, data: { retired_at: new Date(0) } });
     await sweep(prisma, 7_200);
-    expect(await prisma.token_family.count()).toBe(1);
+    expect(await prisma.token_family.count()).toBe(2);
     expect(await prisma.authorization_code.count()).toBe(1);
     expect(await prisma.session.count()).toBe(1);
     expect(await prisma.revocation.count()).toBe(1);
