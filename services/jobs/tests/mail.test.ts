@@ -175,6 +175,26 @@ describe('a mail', () => {
     expect(server.arrived).toHaveLength(before);
   });
 
+  it('is not sent to a closed account', async () => {
+    const person = givenPerson({ account_id: 3 });
+    jobs.neighbours.closedAccounts.add(3);
+    await ask('invitation', [person], { account_id: 3 });
+    expect((await reaches(person, 'skipped')).error).toBe('The account is closed.');
+    expect(server.mailsTo(person.email)).toEqual([]);
+  });
+
+  it('never leads to another address than this system has', async () => {
+    const person = givenPerson();
+    const { publicUrl } = jobs.neighbours;
+    jobs.neighbours.publicUrl = `${publicUrl}.evil.test`;
+    await ask('invitation', [person]);
+    await eventually(async () => expect((await rowOf(person)).error).toContain('ALMANAC_PUBLIC_URL'));
+    expect(await rowOf(person)).toMatchObject({ status: 'queued', attempts: 0 });
+    jobs.neighbours.publicUrl = publicUrl;
+    await reaches(person, 'sent');
+    expect(server.mailsTo(person.email)[0]?.mail.text).toContain(`${publicUrl}/oauth/password`);
+  });
+
   it('is not sent to who is gone, of another account, or needs the link no more', async () => {
     const stranger = givenPerson({ account_id: 2 });
     const active = givenPerson();

@@ -62,6 +62,7 @@ export class Neighbours {
   /** Password links made, by user; users without a password yet. */
   links: { user_id: number; account_id: number; purpose: string }[] = [];
   needNoLink = new Set<number>();
+  closedAccounts = new Set<number>();
   publicUrl = '';
   private held: Gate | undefined;
   running = 0;
@@ -230,7 +231,11 @@ export class Neighbours {
   private readonly fakedIdentity: Partial<RpcHandlers<'identity'>> = {
     GetEffectivePermissions: async (_call, { user_id }) =>
       this.permissions.get(user_id) ?? { license_type: 'developer', permissions: [] },
-    GetAccount: async ({ accountId }) => ({ id: accountId, name: `Account ${accountId}`, status: 'active' }),
+    GetAccount: async ({ accountId }) => ({
+      id: accountId,
+      name: `Account ${accountId}`,
+      status: this.closedAccounts.has(accountId) ? 'closed' : 'active',
+    }),
     ListUsers: async ({ accountId }, { ids }) => ({
       users: this.users.filter(({ id, account_id }) => account_id === accountId && ids.includes(id)),
     }),

@@ -49,7 +49,8 @@ async function readLatest(folder: string): Promise<Listed[]> {
     .flatMap((file) => (file.endsWith('.eml') ? [file.slice(0, -4)] : []))
     .filter((name) => mailFileName.test(name));
   const latest = names.toSorted(byNumber).toReversed().slice(0, shownAtOnce);
-  return Promise.all(latest.map(async (name) => ({ name, mail: await read(folder, name) })));
+  const found = await Promise.allSettled(latest.map(async (name) => ({ name, mail: await read(folder, name) })));
+  return found.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])); // one may have been cleared away meanwhile
 }
 
 const byNumber = (a: string, b: string) => Number(a.split('-').at(-1)) - Number(b.split('-').at(-1));
