@@ -216,7 +216,9 @@ describe('a form', () => {
       const browser = visitor();
       const page = await open(browser);
       const foreign = formOf(await open(visitor()), action).fields.csrf as string;
-      const otherForm = formOf(await new Browser().open(at('/oauth/login')), '/oauth/login').fields.csrf as string;
+      // A form of the same visitor, about nothing as well: only its purpose is another.
+      const other = name === 'forgotten password' ? '/oauth/login' : '/oauth/password/forgot';
+      const otherForm = formOf(await browser.open(at(other)), other).fields.csrf as string;
       const before = await nothing();
       const form = formOf(page, action);
       const changes: Record<string, string>[] = [
@@ -224,6 +226,7 @@ describe('a form', () => {
         { csrf: 'x' },
         { csrf: foreign },
         { csrf: otherForm },
+        { csrf: otherForm, request: '' },
         { csrf: `${form.fields.csrf}x` },
         { request: `${form.fields.request}x` },
         { request: Buffer.from('client_id=x').toString('base64url') },

@@ -3,7 +3,7 @@ import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
 import { digestOf } from '../src/digest.ts';
 import { sweep } from '../src/housekeeping.ts';
-import { openLinksAtMost } from '../src/password-links.ts';
+import { openLinksAtMost, SpentLink, usePasswordLink } from '../src/password-links.ts';
 import {
   type Account,
   adminOf,
@@ -146,6 +146,17 @@ describe('a link', () => {
     expectSpent(await browser.submit(page, formOf(page, '/oauth/password'), { password, again: password }));
     await identity.context.prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'active' } });
     await logInAlone(identity, adminOf(account));
+  });
+
+  it('is left as it is when its user is disabled at the very moment of use', async () => {
+    const token = tokenOf(await resetLink());
+    const { prisma } = identity.context;
+    await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'disabled' } });
+    const origin = { requestId: 'request', address: '127.0.0.1' };
+    await expect(usePasswordLink(identity.context, token, password, origin)).rejects.toThrow(SpentLink);
+    const link = await prisma.password_link.findUniqueOrThrow({ where: { digest: digestOf(token) } });
+    expect(link.used_at).toBeNull();
+    expect(await acts('password.changed')).toEqual([]);
   });
 
   it('is told by another visitor’s form from its own, and by the form of another link', async () => {
