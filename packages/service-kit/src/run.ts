@@ -1,5 +1,6 @@
 // The life of a service process: read configuration, migrate, start, wait for a signal, drain, stop. Importing has no effect.
 import { ConfigError, type Environment } from './config.ts';
+import { createLogger } from './logger.ts';
 
 /** What `createX(config)` of each service answers. */
 export type Service<C = unknown> = {
@@ -21,6 +22,7 @@ const stopWithinMs = 30_000;
 
 /** Runs a service as a process: `main.ts` to serve, `main.ts migrate` to bring its database up to date and leave. */
 export async function runService<C>(runnable: Runnable<C>): Promise<void> {
+  process.on('uncaughtException', (error) => leave(runnable.name, error, 'crashed'));
   try {
     const config = runnable.readConfig(process.env);
     if (process.argv[2] === 'migrate') {
@@ -28,16 +30,22 @@ export async function runService<C>(runnable: Runnable<C>): Promise<void> {
       return;
     }
     const service = await runnable.create(config);
-    stopOnSignal(service);
+    stopOnSignal(runnable.name, service);
     await service.start();
     process.send?.('ready');
   } catch (error) {
-    console.error(error instanceof ConfigError ? `${runnable.name}: ${error.message}` : error);
-    process.exit(1);
+    leave(runnable.name, error, 'did not start');
   }
 }
 
-function stopOnSignal(service: Service): void {
+// Node itself would print all there is on an error: statements, requests, addresses with passwords.
+function leave(name: string, error: unknown, what: string): never {
+  if (error instanceof ConfigError) console.error(`${name}: ${error.message}`);
+  else createLogger(name, 'info').fatal({ err: error }, what);
+  process.exit(1);
+}
+
+function stopOnSignal(name: string, service: Service): void {
   let stopping = false;
   const stop = () => {
     if (stopping) return;
@@ -45,10 +53,7 @@ function stopOnSignal(service: Service): void {
     setTimeout(() => process.exit(1), stopWithinMs).unref();
     service.stop().then(
       () => process.exit(0),
-      (error: unknown) => {
-        console.error(error);
-        process.exit(1);
-      },
+      (error: unknown) => leave(name, error, 'did not stop cleanly'),
     );
   };
   process.on('SIGTERM', stop);

@@ -31,7 +31,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
   const { host, httpPort } = config.common;
   const { databaseUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-billing', max: 20, logger });
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const context: BillingContext = { pool, prisma, logger, leaseSeconds: config.leaseSeconds };
   health.add('database', () => pgSql(pool)('select 1'));
 

@@ -22,6 +22,7 @@ export type Transaction = {
 export function createPrisma(pool: pg.Pool): PrismaClient {
   return new PrismaClient({
     adapter: new PrismaPg(pool),
+    errorFormat: 'minimal', // the others quote what was asked for: addresses, digests
     transactionOptions: { maxWait: 15_000, timeout: 20_000 },
   });
 }

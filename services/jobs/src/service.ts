@@ -50,7 +50,7 @@ export async function createJobs(
   const { host, httpPort, publicUrl } = config.common;
   const { databaseUrl, objectStoreUrl, signingKey, smtpUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-jobs', max: 20, logger });
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const store =
     overrides.store ?? createObjectStore({ url: objectStoreUrl, publicUrl, ...(signingKey ? { signingKey } : {}) });
   const identity = createRpcClient('identity', config.neighbours.identity, signContext);

@@ -35,7 +35,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
   const { host, httpPort } = config.common;
   const { databaseUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-metadata', max: 20, logger });
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const identity = createRpcClient('identity', config.neighbours.identity, signContext);
   const data = createRpcClient('data', config.neighbours.data, signContext);
   const context: Context = {
