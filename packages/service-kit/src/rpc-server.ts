@@ -87,8 +87,8 @@ function wire<N extends RpcServiceName>(
   callers: readonly Issuer[],
   options: RpcServerOptions<N>,
 ): AnyHandler {
-  const enter = async (call: AnyCall) => {
-    const requestId = readRequestId(call.metadata.get(requestIdMetadataKey)[0]?.toString());
+  const requestIdOf = (call: AnyCall) => readRequestId(call.metadata.get(requestIdMetadataKey)[0]?.toString());
+  const enter = async (call: AnyCall, requestId: string) => {
     const token = call.metadata.get(contextMetadataKey)[0]?.toString();
     if (!token) throw new ServiceError('unauthenticated', 'The call context is missing.');
     const context = await options.verifyContext(token, requestId);
@@ -102,11 +102,11 @@ function wire<N extends RpcServiceName>(
       { service: options.service, method: name, code },
       (performance.now() - startedAt) / 1000,
     );
-  const failed = (thrown: unknown, call: AnyCall, startedAt: number) => {
+  const failed = (thrown: unknown, call: AnyCall, requestId: string, startedAt: number) => {
     const error = toServiceError(toPostgresError(thrown));
     observe(startedAt, error.kind);
     if (error.status >= 500 && !call.cancelled)
-      options.logger.error({ err: error.cause ?? error, rpc: name }, error.message);
+      options.logger.error({ err: error.cause ?? error, rpc: name, request_id: requestId }, error.message);
     return statusOf(error);
   };
   const signalOf = (call: AnyCall) => {
@@ -118,9 +118,10 @@ function wire<N extends RpcServiceName>(
   if (method.responseStream)
     return async (call: AnyCall) => {
       const startedAt = performance.now();
+      const requestId = requestIdOf(call);
       try {
         const signal = signalOf(call);
-        const context = await enter(call);
+        const context = await enter(call, requestId);
         for await (const message of handle(context, call.request, signal)) {
           if (signal.aborted) break;
           if (!call.write(message)) await drained(call, signal);
@@ -128,19 +129,20 @@ function wire<N extends RpcServiceName>(
         call.end();
         observe(startedAt, 'ok');
       } catch (thrown) {
-        call.emit('error', failed(thrown, call, startedAt));
+        call.emit('error', failed(thrown, call, requestId, startedAt));
       }
     };
   return async (call: AnyCall, callback: grpc.sendUnaryData<unknown>) => {
     const startedAt = performance.now();
+    const requestId = requestIdOf(call);
     try {
       const signal = signalOf(call);
-      const context = await enter(call);
+      const context = await enter(call, requestId);
       const answer = await handle(context, method.requestStream ? call : call.request, signal);
       observe(startedAt, 'ok');
       callback(null, answer);
     } catch (thrown) {
-      callback(failed(thrown, call, startedAt));
+      callback(failed(thrown, call, requestId, startedAt));
     }
   };
 }

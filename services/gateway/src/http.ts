@@ -60,7 +60,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
   server.on('connect', (_req, socket) => refuseTunnel(socket));
   server.on('clientError', (error, socket) => {
     const status = refuseConnection(error, socket);
-    if (status !== undefined) logger.info({ status, code: (error as { code?: string }).code }, 'connection refused');
+    if (status !== undefined) logger.info({ status, reason: (error as { code?: string }).code }, 'connection refused');
   });
 
   let sweeper: NodeJS.Timeout | undefined;
@@ -114,7 +114,8 @@ function dispatch(ctx: GatewayContext, pages: Express, exchange: Exchange): void
 }
 
 function record(ctx: GatewayContext, accessLog: Logger, exchange: Exchange): void {
-  const { req, res, path, route, token, startedAt, requestId } = exchange;
+  const { req, res, path, route, token, startedAt, requestId, fault } = exchange;
+  if (fault) ctx.frame.logger.error({ err: fault, request_id: requestId }, 'a request could not be served');
   if (quietPaths.has(path)) return;
   const ms = performance.now() - startedAt;
   const method = knownMethods.has(req.method ?? '') ? (req.method as string) : 'OTHER';

@@ -28,6 +28,8 @@ export type Exchange = {
   answerDue?: number;
   upstreamRequest?: ClientRequest;
   wasRetried: boolean;
+  /** Why it could not be served, when that is no fault of the client's: for the log. */
+  fault?: unknown;
   /** The connection ends with this answer. */
   isLast: boolean;
   /** For the sweep: socket counters and when they last moved enough. */
@@ -82,6 +84,7 @@ export function closeAfter(exchange: Exchange): void {
 export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
   const error = toServiceError(thrown);
   const { req, res } = exchange;
+  if (error.status >= 500) exchange.fault = error.cause ?? (error.kind === 'internal' ? error : undefined);
   if (res.headersSent || res.destroyed) {
     res.destroy();
     return error;

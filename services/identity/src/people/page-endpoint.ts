@@ -77,7 +77,8 @@ function showFailure(ctx: IdentityContext, res: Response, thrown: unknown): void
   } else {
     const error = toOAuthError(ctx, res, thrown);
     res.set(error.headers);
-    showMessage(res, error.status, 'That did not work', [error.message]);
+    const reference = error.status >= 500 ? [`Reference: ${res.locals.requestId}`] : [];
+    showMessage(res, error.status, 'That did not work', [error.message, ...reference]);
   }
 }
 

@@ -104,6 +104,15 @@ export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<
   };
 }
 
+/** What every line about a job says; the request is the one that asked for it. */
+const factsOf = ({ id, kind, subject_id, account_id, request_id }: Job) => ({
+  job_id: id,
+  kind,
+  subject_id,
+  account_id,
+  request_id: request_id ?? undefined,
+});
+
 async function runOne(
   ctx: WorkerContext,
   lane: Pick<Lane<LaneName>, 'longestPauseMs'>,
@@ -112,7 +121,7 @@ async function runOne(
   stopping: AbortSignal,
 ): Promise<void> {
   const { logger, work } = ctx;
-  const about = { job_id: job.id, kind: job.kind, subject_id: job.subject_id, account_id: job.account_id };
+  const about = factsOf(job);
   if (job.attempts > work.attempts) {
     const reason = `It was interrupted ${work.attempts} times and is given up.`;
     return end(ctx, job, { state: 'failed', error: reason }, (tx) => handler.fail(tx, job, [reason]));
@@ -156,7 +165,7 @@ async function judge(
 ): Promise<void> {
   const { logger, work } = ctx;
   const error = toServiceError(toPostgresError(thrown));
-  const about = { err: error.cause ?? error, job_id: job.id, kind: job.kind, subject_id: job.subject_id };
+  const about = { err: error.cause ?? error, ...factsOf(job) };
   const fail = (reasons: string[]) =>
     end(ctx, job, { state: 'failed', error: reasons.join(' ') }, (tx) => handler.fail(tx, job, reasons));
   const again = (afterMs: number, counted: boolean) =>
