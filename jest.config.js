@@ -6,22 +6,24 @@ const transform = {
   ],
 };
 
-const project = (displayName, testMatch, setup) => ({
+const project = (displayName, testMatch, setup, setupFiles = []) => ({
   displayName,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
   extensionsToTreatAsEsm: ['.ts'],
   transform,
   testPathIgnorePatterns: ['/node_modules/', '/generated/'],
   modulePathIgnorePatterns: ['<rootDir>/.almanac'],
+  setupFiles,
   globalSetup: `<rootDir>/packages/testkit/src/${setup}-setup.ts`,
   globalTeardown: `<rootDir>/packages/testkit/src/${setup}-teardown.ts`,
 });
 
+const watched = ['<rootDir>/packages/testkit/src/jest-watch-secrets.ts'];
 const projects = [
   project('unit', ['packages/**/*.test.ts', 'services/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], 'jest-global'),
   project('service', ['services/*/tests/**/*.test.ts'], 'jest-global'),
-  project('contract', ['tests/contract/**/*.test.ts'], 'jest-system'),
-  project('acceptance', ['tests/acceptance/**/*.test.ts'], 'jest-system'),
+  project('contract', ['tests/contract/**/*.test.ts'], 'jest-system', watched),
+  project('acceptance', ['tests/acceptance/**/*.test.ts'], 'jest-system', watched),
 ];
 
 // These need Chromium and real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.

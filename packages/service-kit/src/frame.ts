@@ -10,7 +10,7 @@ import {
 } from './call-context.ts';
 import type { CommonConfig } from './config.ts';
 import { Health } from './health.ts';
-import { createLogger, type Logger } from './logger.ts';
+import { createLogger, type DestinationStream, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
 export type Frame = {
@@ -25,10 +25,13 @@ export type Frame = {
   verifyContext: ContextVerifier;
 };
 
+/** What a test puts in place of what the process has: here, where log lines go instead of stdout. */
+export type Overrides = { log?: DestinationStream };
+
 /** Makes the common parts; nothing connects yet. */
-export async function createFrame(config: CommonConfig): Promise<Frame> {
+export async function createFrame(config: CommonConfig, { log }: Overrides = {}): Promise<Frame> {
   const instance = `${config.name}-${randomUUID().slice(0, 8)}`;
-  const logger = createLogger(config.name, config.logLevel);
+  const logger = createLogger(config.name, config.logLevel, log);
   const health = new Health();
   const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger });
   health.add('bus', () => bus.isReady());

@@ -3,11 +3,13 @@
 import { type Cluster, startPostgres } from './postgres.ts';
 import { secondClusterName } from './stored-state.ts';
 import { type RunningSystem, startSystem, systemHomeName } from './system.ts';
+import { beginRun } from './test-run.ts';
 
 /** Where the teardown finds what the setup started; both run in the same process. */
 export const holder = globalThis as { almanacTestSystem?: RunningSystem; almanacTestCluster?: Cluster };
 
 export default async function setup(): Promise<void> {
+  beginRun();
   if (process.env.ALMANAC_BASE_URL) return;
   const env = process.env.ALMANAC_TEST_CLUSTERS === '2' ? await secondCluster() : {};
   holder.almanacTestSystem = await startSystem({ onRealServers: true, env });

@@ -3,6 +3,8 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { watchValue } from './secret-watch.ts';
+import { keepLogs, runWatcher } from './test-run.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
@@ -41,7 +43,17 @@ export async function startSystem(options: StartOptions = {}): Promise<RunningSy
   const words = ['--disable-warning=ExperimentalWarning', 'scripts/start.ts', ...(demo ? [] : ['--no-demo'])];
   const child = spawn(process.execPath, words, {
     cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '', PORT: '0', ALMANAC_HOME: folder, ...servers, ...mail, ...env },
+    // At the finest level, so that whatever a service could log is looked through for secrets.
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      ALMANAC_LOG_LEVEL: 'trace',
+      PORT: '0',
+      ALMANAC_HOME: folder,
+      ...servers,
+      ...mail,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
@@ -59,15 +71,18 @@ export async function startSystem(options: StartOptions = {}): Promise<RunningSy
       output: () => output,
       stop: async ({ keep = false } = {}) => {
         const code = await end(child, 'SIGTERM');
+        keepLogs(folder, output);
         if (!keep) rmSync(folder, { recursive: true, force: true });
         return code;
       },
       kill: async () => {
         await end(child, 'SIGKILL');
+        keepLogs(folder, output);
       },
     };
   } catch (error) {
     await end(child, 'SIGTERM');
+    keepLogs(folder, output);
     if (!home) rmSync(folder, { recursive: true, force: true });
     throw error;
   }
@@ -155,5 +170,7 @@ export function runAdmin(words: string[], home = process.env[systemHomeName]): P
 export async function admin<T>(words: string[], home?: string): Promise<T> {
   const { code, stdout, stderr } = await runAdmin([...words, '--json'], home);
   if (code !== 0) throw new Error(`admin ${words.join(' ')} ended with ${code}: ${stderr}`);
-  return JSON.parse(stdout) as T;
+  const answer = JSON.parse(stdout) as T;
+  watchValue(answer, runWatcher);
+  return answer;
 }

@@ -1,6 +1,6 @@
 // The gateway, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse,
 // so that calls end first and what they counted is booked before billing and the bus are let go.
-import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
+import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
 import type { GatewayConfig } from './config.ts';
@@ -18,8 +18,11 @@ import { createRevocations } from './tokens/revocations.ts';
 import { createSigningKeys } from './tokens/signing-keys.ts';
 import { createTokenVerifier } from './tokens/token-verifier.ts';
 
-export async function createGateway(config: GatewayConfig): Promise<Service<GatewayContext>> {
-  const frame = await createFrame(config.common);
+export async function createGateway(
+  config: GatewayConfig,
+  overrides: Overrides = {},
+): Promise<Service<GatewayContext>> {
+  const frame = await createFrame(config.common, overrides);
   const { logger, health, metrics, bus, signContext, instance } = frame;
   const { publicUrl } = config.common;
   const identity = createRpcClient('identity', config.identityRpc, signContext);

@@ -1,7 +1,7 @@
 // The only place that constructs identity's parts, and the order in which they start.
 import { join } from 'node:path';
 import { createPool } from '@almanac/service-kit/database';
-import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
+import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
@@ -24,14 +24,17 @@ import { createThrottle } from './throttle.ts';
 const migrations = join(import.meta.dirname, '../prisma/migrations');
 
 /** Brings the database up to date. */
-export async function migrateIdentity(config: IdentityConfig): Promise<void> {
-  const logger = createLogger('identity', config.common.logLevel);
+export async function migrateIdentity(config: IdentityConfig, { log }: Overrides = {}): Promise<void> {
+  const logger = createLogger('identity', config.common.logLevel, log);
   await migrate({ databaseUrl: config.secrets.databaseUrl, directory: migrations, logger });
 }
 
 /** Builds the service; nothing connects or listens until `start`. */
-export async function createIdentity(config: IdentityConfig): Promise<Service<IdentityContext>> {
-  const frame = await createFrame(config.common);
+export async function createIdentity(
+  config: IdentityConfig,
+  overrides: Overrides = {},
+): Promise<Service<IdentityContext>> {
+  const frame = await createFrame(config.common, overrides);
   const { logger, bus } = frame;
   const { databaseUrl, keyEncryptionKey, previousKeyEncryptionKey } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: frame.instance, logger });
@@ -60,7 +63,7 @@ export async function createIdentity(config: IdentityConfig): Promise<Service<Id
   frame.health.add('database', () => pool.query('select 1'));
 
   const lifecycle = createLifecycle(frame, [
-    { name: 'migrations', start: () => migrateIdentity(config) },
+    { name: 'migrations', start: () => migrateIdentity(config, overrides) },
     { name: 'database', stop: () => prisma.$disconnect().then(() => pool.end()) },
     { name: 'signing keys', start: () => context.keys.start() },
     { name: 'billing', stop: () => billing.close() },

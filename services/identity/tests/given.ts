@@ -13,6 +13,7 @@ import type { Service } from '@almanac/service-kit/run';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, findFreePort } from '@almanac/testkit/postgres';
+import { watchLog } from '@almanac/testkit/watched-logs';
 import { readConfig } from '../src/config.ts';
 import type { IdentityContext } from '../src/context.ts';
 import { createIdentity } from '../src/service.ts';
@@ -44,10 +45,13 @@ export type Identity = {
   events: BusMessage[];
   /** The mails it has asked for so far. */
   mails: BusMessage[];
+  /** What it and its replicas have logged so far. */
+  log(): string;
   publish(type: string, payload: Record<string, unknown>): Promise<BusMessage>;
   billing: { overage_enabled: boolean };
   /** Starts another instance beside this one, over the same database and bus. */
   replica(): Promise<Pick<Identity, 'url' | 'context'>>;
+  /** Ends all of it; throws when a secret stands in the log, in a refusal or in an announcement. */
   close(): Promise<void>;
 };
 
@@ -60,6 +64,7 @@ const eventTypes = [
 ];
 
 export async function givenIdentity(env: Record<string, string> = {}): Promise<Identity> {
+  const log = watchLog();
   const [database, busDatabase] = await Promise.all([createTestDatabase('identity'), createTestDatabase('bus')]);
   const keys = await createTestKeys();
   const billing = await startBilling(keys);
@@ -69,7 +74,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     ...keys.env,
     ALMANAC_PUBLIC_URL: url,
     ALMANAC_BUS_URL: busDatabase.url,
-    ALMANAC_LOG_LEVEL: 'silent',
+    ALMANAC_LOG_LEVEL: 'trace',
     IDENTITY_HTTP_PORT: String(port),
     IDENTITY_RPC_PORT: '0',
     IDENTITY_DATABASE_URL: database.url,
@@ -77,7 +82,8 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     BILLING_RPC: billing.address,
     ...env,
   };
-  const service = await createIdentity(readConfig(settings));
+  log.note({ key_encryption_key: settings.IDENTITY_KEY_ENCRYPTION_KEY });
+  const service = await createIdentity(readConfig(settings), { log: log.destination });
   const { rpcPort } = await service.start();
   const replicas: Service<IdentityContext>[] = [];
 
@@ -92,7 +98,8 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
   const clients = new Map<string, ReturnType<typeof createRpcClient<'identity'>>>();
   for (const issuer of ['gateway', 'metadata', 'operator', 'jobs'] as const) {
     const sign = await createContextSigner(issuer, keys.privateKeys[issuer]);
-    clients.set(issuer, createRpcClient('identity', `127.0.0.1:${rpcPort}`, sign));
+    const { client, close } = createRpcClient('identity', `127.0.0.1:${rpcPort}`, sign);
+    clients.set(issuer, { client: log.watched(client), close });
   }
   const rpc: Identity['rpc'] = (issuer) => (clients.get(issuer) as { client: RpcClient<'identity'> }).client;
   const as: Identity['as'] = (claims) => {
@@ -118,6 +125,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     },
     events,
     mails,
+    log: log.text,
     async publish(type, payload) {
       const message = { v: 1, id: crypto.randomUUID(), type, occurred_at: new Date().toISOString(), payload } as const;
       await bus.publish([message]);
@@ -125,7 +133,9 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     },
     billing: billing.state,
     async replica() {
-      const other = await createIdentity(readConfig({ ...settings, IDENTITY_HTTP_PORT: '0' }));
+      const other = await createIdentity(readConfig({ ...settings, IDENTITY_HTTP_PORT: '0' }), {
+        log: log.destination,
+      });
       replicas.push(other);
       const { httpPort } = await other.start();
       return { url: `http://127.0.0.1:${httpPort}`, context: other.context };
@@ -136,6 +146,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
       await Promise.all([service, ...replicas].map((each) => each.stop()));
       await billing.stop();
       await Promise.all([database.drop(), busDatabase.drop()]);
+      log.expectNoSecret({ 'an announcement': [events, mails] });
     },
   };
 }

@@ -1,0 +1,75 @@
+// What one run of tests against a whole system leaves behind to be looked through at its end: the secrets its tests met, the
+// answers that refused something, and the logs of every system it started.
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createFinder, describeLeaks, type Secret, shortestSecret } from './secret-finder.ts';
+import { type Watcher, watchValue } from './secret-watch.ts';
+
+const folderName = 'ALMANAC_TEST_RUN_FOLDER';
+
+/** Begins a run; its folder is readable by its owner only. */
+export function beginRun(): void {
+  process.env[folderName] = mkdtempSync(join(tmpdir(), 'almanac-run-'));
+}
+
+const noted = new Set<string>();
+
+/** Notes for the end of the run; nothing outside of one. */
+export const runWatcher: Watcher = {
+  secret: ({ kind, value }) => {
+    if (value.length < shortestSecret || noted.has(value)) return;
+    noted.add(value);
+    append('secrets.jsonl', { kind, value });
+  },
+  refusal: (answer) => append('refusals.jsonl', answer),
+};
+
+function append(file: string, entry: object): void {
+  const folder = process.env[folderName];
+  if (folder) appendFileSync(join(folder, file), `${JSON.stringify(entry)}\n`);
+}
+
+/** Keeps the logs of a system that has ended, what it printed, and notes the secrets it was made with. */
+export function keepLogs(home: string, output: string): void {
+  const folder = process.env[folderName];
+  if (!folder || !existsSync(home)) return;
+  const name = `${basename(home)}.${readdirSync(folder).length}`;
+  if (existsSync(join(home, 'logs'))) cpSync(join(home, 'logs'), join(folder, name), { recursive: true });
+  writeFileSync(join(folder, `${name}.output.log`), output);
+  if (!existsSync(join(home, 'secrets.json'))) return;
+  const secrets = JSON.parse(readFileSync(join(home, 'secrets.json'), 'utf8'));
+  watchValue(secrets, runWatcher);
+  for (const value of Object.values<string>(secrets.database_passwords))
+    runWatcher.secret({ kind: 'a password of a database', value });
+}
+
+/** Ends the run: looks through all that was kept and takes it away. Answers what stands where it must not, in words. */
+export function endRun(): { files: number; secrets: number; leaks: string } {
+  const folder = process.env[folderName] as string;
+  try {
+    const file = join(folder, 'secrets.jsonl');
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+    const secrets = lines.map((line) => JSON.parse(line) as Secret);
+    const find = createFinder(secrets);
+    const places = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((place) =>
+      /\.log(\.\d)?$|^refusals\.jsonl$/.test(place),
+    );
+    const leaks = places.flatMap((place) =>
+      find(readFileSync(join(folder, place))).map((leak) => ({ ...leak, place })),
+    );
+    return { files: places.length, secrets: secrets.length, leaks: describeLeaks(leaks) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    delete process.env[folderName];
+  }
+}
