@@ -1,4 +1,4 @@
-// Passwords set by mailed one-time links, and asking for such a link.
+// Passwords set by mailed one-time links.
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
 import { digestOf } from '../src/digest.ts';
@@ -16,8 +16,8 @@ import {
   logInAlone,
   refresh,
 } from './given.ts';
+import { linkFor, mailsTo, openLink, password, setPassword } from './password-forms.ts';
 
-const password = 'correct horse battery';
 let identity: Identity;
 let account: Account;
 let made = 0;
@@ -32,26 +32,12 @@ afterAll(() => identity.close());
 
 const invite = async (more: Record<string, unknown> = {}) =>
   (await account.admin('POST', '/users', { email: `invited${++made}@example.com`, ...more })).body;
-/** What jobs asks for when it writes a mail. */
-const linkFor = async (user_id: number, purpose: 'invitation' | 'password_reset') =>
-  (await identity.rpc('jobs').CreatePasswordLink({ accountId: account.account_id }, { user_id, purpose })).url;
-const resetLink = () => linkFor(account.admin_user_id, 'password_reset');
+const resetLink = () => linkFor(identity, account);
+const invitationFor = (user_id: number) => linkFor(identity, account, user_id, 'invitation');
 const tokenOf = (link: string) => new URL(link).searchParams.get('token') as string;
 
-async function openLink(link: string, browser = new Browser()): Promise<PageSeen> {
-  const page = await browser.open(link);
-  return page.location ? browser.open(page.location) : page;
-}
-async function setPassword(link: string, given: Record<string, string> = {}, browser = new Browser()) {
-  const page = await openLink(link, browser);
-  return browser.submit(page, formOf(page, '/oauth/password'), { password, again: password, ...given });
-}
 const acts = (action: string) =>
   identity.context.prisma.audit_event.findMany({ where: { account_id: account.account_id, action } });
-const mailsTo = (user_id: number) =>
-  identity.mails
-    .filter(({ payload }) => (payload.user_ids as number[]).includes(user_id))
-    .map(({ payload }) => payload.template);
 const expectSpent = (page: PageSeen) => {
   expect([page.status, page.location]).toEqual([410, undefined]);
   expect(page.html).toContain('This link doesn’t work');
@@ -63,7 +49,7 @@ describe('an invitation', () => {
   it('lets its user choose a password, who is active from then on and can log in', async () => {
     const { id, email } = await invite();
     const browser = new Browser();
-    const answer = await setPassword(await linkFor(id, 'invitation'), {}, browser);
+    const answer = await setPassword(await invitationFor(id), {}, browser);
     expect([answer.status, answer.location]).toEqual([303, `${identity.url}/oauth/login`]);
     expect((await browser.open(answer.location as string)).html).toContain('Your password is set.');
     expect((await account.admin('GET', `/users/${id}`)).body.status).toBe('active');
@@ -71,16 +57,16 @@ describe('an invitation', () => {
     expect(await acts('password.changed')).toEqual([
       expect.objectContaining({ user_id: id, resource_id: id, after: { by: 'invitation' }, address: '127.0.0.1' }),
     ]);
-    await eventually(() => expect(mailsTo(id)).toEqual(['invitation', 'password_changed']));
+    await eventually(() => expect(mailsTo(identity, id)).toEqual(['invitation', 'password_changed']));
   });
 
   it('is worth nothing once an administrator has set a password, or has changed the address', async () => {
     const first = await invite();
-    const link = await linkFor(first.id, 'invitation');
+    const link = await invitationFor(first.id);
     await account.admin('PATCH', `/users/${first.id}`, { password: 'another horse battery' });
     expectSpent(await openLink(link));
     const second = await invite();
-    const other = await linkFor(second.id, 'invitation');
+    const other = await invitationFor(second.id);
     await account.admin('PATCH', `/users/${second.id}`, { first_name: 'Ada' });
     expect((await openLink(other)).status).toBe(200);
     await account.admin('PATCH', `/users/${second.id}`, { email: `moved${made}@example.com` });
@@ -160,7 +146,7 @@ describe('a link', () => {
   });
 
   it('is told by another visitor’s form from its own, and by the form of another link', async () => {
-    const [first, second] = [await resetLink(), await linkFor((await invite()).id, 'invitation')];
+    const [first, second] = [await resetLink(), await invitationFor((await invite()).id)];
     const browser = new Browser();
     const page = await openLink(first, browser);
     const thief = new Browser();
@@ -290,148 +276,3 @@ describe('a reset', () => {
     expect((await guess(browser, { email: account.admin_email, password })).status).toBe(303);
   });
 });
-
-describe('forgetting a password', () => {
-  const ask = async (email: string, { url = `${identity.url}/oauth/password/forgot`, browser = visitor() } = {}) => {
-    const page = await browser.open(url);
-    return browser.submit(page, formOf(page, '/oauth/password/forgot'), { email });
-  };
-  // Each from a network of its own, so that one test's asking doesn't slow another's down.
-  let network = 0;
-  const visitor = () => {
-    network += 1;
-    return new Browser({ 'X-Forwarded-For': `10.${network >> 8}.${network & 255}.1` });
-  };
-
-  it('is linked from both log-in pages, and leads back to them', async () => {
-    for (const url of [`${identity.url}/oauth/login`, authorizeUrl(identity, account, { state: 'a&b"c' })]) {
-      const browser = new Browser();
-      const link = hrefOf(await browser.open(url), 'Forgotten your password?');
-      const page = await browser.open(link);
-      expect(page.status).toBe(200);
-      const back = await browser.open(hrefOf(page, 'Back to log-in'));
-      expect(back.forms[0]?.action).toBe('/oauth/login');
-      expect(back.html.includes('First application')).toBe(url.includes('authorize'));
-    }
-  });
-
-  it('asks for a mail to whoever has the address, in the application’s account', async () => {
-    const elsewhere = await identity.account();
-    await elsewhere.admin('POST', '/users', { email: account.admin_email, password });
-    const url = authorizeUrl(identity, account).replace('/authorize', '/password/forgot');
-    const page = await ask(` ${account.admin_email.toUpperCase()}`, { url });
-    expect(page.status).toBe(200);
-    await eventually(() => expect(mailsTo(account.admin_user_id)).toEqual(['password_reset']));
-    expect(identity.mails.at(-1)?.payload).toEqual({
-      account_id: account.account_id,
-      template: 'password_reset',
-      user_ids: [account.admin_user_id],
-      values: {},
-    });
-    const requested = { action: 'password_reset.requested', result: 'succeeded', user_id: account.admin_user_id };
-    expect(await acts('password_reset.requested')).toEqual([expect.objectContaining(requested)]);
-    expect(
-      await identity.context.prisma.audit_event.count({
-        where: { account_id: elsewhere.account_id, action: 'password_reset.requested' },
-      }),
-    ).toBe(0);
-  });
-
-  it('without an application asks for a mail to each active user who has the address', async () => {
-    const email = `shared${++made}@example.com`;
-    const ids: number[] = [];
-    for (const status of ['active', 'active', 'disabled']) {
-      const of = await identity.account();
-      const { id } = (await of.admin('POST', '/users', { email, password })).body;
-      await identity.context.prisma.user.update({ where: { id }, data: { status } });
-      ids.push(id);
-    }
-    await ask(email);
-    await eventually(() => expect(ids.slice(0, 2).map(mailsTo)).toEqual([['password_reset'], ['password_reset']]));
-    expect(mailsTo(ids[2] as number)).toEqual([]);
-  });
-
-  it('answers the same whether anybody has the address or not, and writes that down', async () => {
-    const seen = async (email: string) => {
-      const page = await ask(email);
-      return { status: page.status, html: page.html.replaceAll(email.replace('\0', ''), 'EMAIL') };
-    };
-    const known = await seen(account.admin_email);
-    expect(known.status).toBe(200);
-    const { id } = await invite();
-    await identity.context.prisma.user.update({ where: { id }, data: { status: 'disabled', email_key: `off${id}@x` } });
-    for (const email of [`nobody${++made}@example.com`, `off${id}@x`, 'not an address', 'a\0b'])
-      expect(await seen(email)).toEqual(known);
-    const { email } = await invite();
-    expect(await seen(email)).toEqual(known);
-    const url = authorizeUrl(identity, account).replace('/authorize', '/password/forgot');
-    await ask(`nobody${++made}@example.com`, { url });
-    expect(await acts('password_reset.requested')).toEqual([
-      expect.objectContaining({ result: 'succeeded' }),
-      expect.objectContaining({ result: 'failed', user_id: null, application_id: expect.any(Number) }),
-    ]);
-  });
-
-  it('floods nobody’s mailbox, whoever asks and from wherever, and tells neither who exists', async () => {
-    const statusesOf = async (email: string) => {
-      const one = visitor();
-      const statuses = [];
-      for (let i = 0; i < 5; i += 1) statuses.push((await ask(email, { browser: one })).status);
-      for (let i = 0; i < 5; i += 1) statuses.push((await ask(email)).status);
-      return statuses;
-    };
-    const known = await statusesOf(account.admin_email);
-    expect(known).toEqual([200, 200, 200, 429, 429, 200, 200, 200, 429, 429]);
-    expect(await statusesOf(`nobody${++made}@example.com`)).toEqual(known);
-    await eventually(() => expect(mailsTo(account.admin_user_id)).toHaveLength(6));
-    const page = await ask(account.admin_email);
-    expect(Number(page.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(page.html).toContain('role="alert"');
-  });
-
-  it('lets one network ask for a few addresses only', async () => {
-    const browser = visitor();
-    const statuses = [];
-    for (let i = 0; i < 31; i += 1) statuses.push((await ask(`nobody${++made}@example.com`, { browser })).status);
-    expect(statuses.slice(0, 30)).toEqual(Array(30).fill(200));
-    expect(statuses.slice(30)).toEqual([429]);
-  });
-
-  it('brings the application’s request back once the password is set in the same browser', async () => {
-    const url = authorizeUrl(identity, account, { state: 'kept', scope: 'api:read' });
-    const browser = visitor();
-    await ask(account.admin_email, { url: url.replace('/authorize', '/password/forgot'), browser });
-    const answer = await setPassword(await resetLink(), {}, browser);
-    expect(new URL(answer.location as string).searchParams.get('state')).toBe('kept');
-    const page = await browser.open(answer.location as string);
-    expect(page.html).toContain('Your password is set.');
-    expect(page.html).toContain('First application');
-    const next = await setPassword(await resetLink(), {}, browser);
-    expect(next.location).toBe(`${identity.url}/oauth/login`);
-  });
-
-  it('brings back no request that was planted, is for another account or no longer holds', async () => {
-    const stranger = await identity.account();
-    const packed = (query: string) => Buffer.from(query).toString('base64url');
-    const queryOf = (url: string) => new URL(url).search.slice(1);
-    for (const request of [
-      packed(queryOf(authorizeUrl(identity, stranger))),
-      packed(queryOf(authorizeUrl(identity, account, { redirect_uri: 'https://evil.test' }))),
-      packed(queryOf(authorizeUrl(identity, account, { scope: 'everything' }))),
-      packed('//evil.test'),
-      'https://evil.test',
-      '%00',
-    ]) {
-      const browser = new Browser();
-      browser.cookies.set('almanac_request', request);
-      const answer = await setPassword(await resetLink(), {}, browser);
-      expect(answer.location).toBe(`${identity.url}/oauth/login`);
-    }
-  });
-});
-
-function hrefOf(page: PageSeen, text: string): string {
-  const href = new RegExp(`<a href="([^"]*)">${text.replace('?', '\\?')}</a>`).exec(page.html)?.[1];
-  if (href === undefined) throw new Error(`No link ${text}: ${page.html}`);
-  return new URL(href.replaceAll('&amp;', '&').replaceAll('&quot;', '"'), page.url).href;
-}
