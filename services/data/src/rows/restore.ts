@@ -7,15 +7,15 @@ import { stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
-import { etagOf } from '../query/record-sql.ts';
 import { findProblem } from '../values/column-rules.ts';
 import { explainRefusal, withConstraintProblems } from './constraint-problems.ts';
 import { versionSql } from './history-sql.ts';
+import { type Answer, findAnswer, keyedBy, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
-import { refuseUnknown, requireRow } from './present-rows.ts';
+import { requireRow } from './present-rows.ts';
 import type { Cells } from './record-input.ts';
 import { restoreProblemsSql } from './restore-sql.ts';
-import type { RecordAnswer } from './table-data.ts';
+import { countAnswer, type IdsInput, recordAnswer } from './table-data.ts';
 import { isCurrent, useTable } from './use-table.ts';
 import { restoreSql, updateSql } from './write-sql.ts';
 
@@ -27,26 +27,23 @@ function requireManual(table: DeployedTable): void {
     );
 }
 
-/** Undeletes rows, all or nothing; answers how many were deleted until now. 422 names each row that today's rules don't let back. */
+/** Undeletes rows, all or nothing; the answer tells how many were deleted until now. 422 names each row that today's rules don't let back. */
 export function restoreRecords(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
-  ids: string[],
-): Promise<number> {
+  { ids, idempotencyKey }: IdsInput,
+): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
     requireManual(table);
+    const keyed = keyedBy(call, idempotencyKey, 'restore', table.table_definition_id, ids);
     const unique = [...new Set(ids)];
-    let row: { count: number; unknown: string[] } | undefined;
+    const statement = restoreSql(table, unique, originOf(call, 'restore'));
     try {
-      [row] = await run(ctx.pools.rows, restoreSql(table, unique, originOf(call, 'restore')));
+      return (await writeOnce(ctx, table, keyed, statement, countAnswer('restored'))) ?? stale;
     } catch (error) {
       throw await explainRestoration(ctx, table, unique, error);
     }
-    if (!row) return stale;
-    refuseUnknown(row.unknown);
-    if (row.count > 0) ctx.announcer.touch(table);
-    return row.count;
   });
 }
 
@@ -68,7 +65,7 @@ async function explainRestoration(
   return sentences.length > 0 ? validationFailed(sentences) : error;
 }
 
-type RevertInput = { id: string; version: number; versions: number[] | undefined };
+type RevertInput = { id: string; version: number; versions: number[] | undefined; idempotencyKey: string | undefined };
 
 /**
  * Writes the values of an earlier version as a new one; columns that are no more are left out, and a deleted row is live again.
@@ -78,24 +75,25 @@ export function revertRecord(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
-  { id, version, versions }: RevertInput,
-): Promise<RecordAnswer> {
+  { id, version, versions, idempotencyKey }: RevertInput,
+): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
     requireManual(table);
+    const keyed = keyedBy(call, idempotencyKey, 'revert', table.table_definition_id, id, version, versions ?? null);
+    const kept = await findAnswer(ctx, keyed);
+    if (kept) return kept;
     const cells = await readVersion(ctx, table, id, version);
     if (cells === stale) return stale;
     const problems = [...cells].flatMap(([column, cell]) => findProblem(column, cell) ?? []);
     if (problems.length > 0) throw await withConstraintProblems(ctx, table, problems, cells, id);
-    let row: { record: string; svc_version: number } | undefined;
+    const statement = updateSql(table, id, cells, originOf(call, 'revert'), versions);
+    let answer: Answer | undefined;
     try {
-      [row] = await run(ctx.pools.rows, updateSql(table, id, cells, originOf(call, 'revert'), versions));
+      answer = await writeOnce(ctx, table, keyed, statement, recordAnswer);
     } catch (error) {
       throw await explainRefusal(ctx, table, error, cells, id);
     }
-    if (row) {
-      ctx.announcer.touch(table);
-      return { record: row.record, etag: etagOf(row.svc_version) };
-    }
+    if (answer) return answer;
     if (await isCurrent(ctx, table)) {
       await requireRow(ctx, table, { id, versions });
       throw new ServiceError('unavailable', 'The record was changed at the same moment; try again.');

@@ -9,18 +9,10 @@ import type { TableReference } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';
 import { asOfSchema } from './as-of.ts';
 import { getHistory } from './history.ts';
-import { readIdempotencyKey } from './idempotency.ts';
+import { type Answer, readIdempotencyKey } from './idempotency.ts';
 import { type Channel, channels } from './origin.ts';
 import { restoreRecords, revertRecord } from './restore.ts';
-import {
-  createRecord,
-  deleteRecords,
-  getGrid,
-  getRecord,
-  listRecords,
-  type RecordAnswer,
-  updateRecord,
-} from './table-data.ts';
+import { createRecord, deleteRecords, getGrid, getRecord, listRecords, updateRecord } from './table-data.ts';
 
 const tag = 'Table data';
 
@@ -68,6 +60,10 @@ const lookupsMeta = {
   description:
     'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',
 };
+const guarded = { 'If-Match': 'The ETag of the record; 412 when it has changed since.' };
+const repeatable = {
+  'Idempotency-Key': 'A repeated request with the same key gets the first one’s answer, for 24 hours.',
+};
 const flagText = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
@@ -87,9 +83,9 @@ async function readReference(ctx: DataContext, accountId: number, named: Named):
   return { id };
 }
 
-function recordText(answer: RecordAnswer, response: { setHeader(name: string, value: string): unknown }): JsonText {
-  response.setHeader('ETag', answer.etag);
-  return new JsonText(answer.record);
+function answerText({ body, etag }: Answer, response: { setHeader(name: string, value: string): unknown }): JsonText {
+  if (etag !== undefined) response.setHeader('ETag', etag);
+  return new JsonText(body);
 }
 
 /** The versions of If-Match; undefined when any will do. */
@@ -182,7 +178,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       response: row,
       handle: async ({ call, params, query: { table_definition_id: id, as_of, include_lookups }, response }) => {
         const how = { asOf: as_of, includeLookups: include_lookups };
-        return recordText(await getRecord(ctx, call, { id }, params.id, how), response);
+        return answerText(await getRecord(ctx, call, { id }, params.id, how), response);
       },
     }),
     route({
@@ -190,9 +186,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data',
       tag,
       summary: 'Create a row',
-      requestHeaders: {
-        'Idempotency-Key': 'A repeated request with the same key answers the first one’s row, for 24 hours.',
-      },
+      requestHeaders: repeatable,
       body: { table_definition_id: idSchema, record: recordSchema },
       status: 201,
       response: z.object({ record: row, message: z.string() }),
@@ -200,8 +194,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         const { table_definition_id: id, record } = body();
         const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
         const created = await createRecord(ctx, call, { id }, { record, idempotencyKey });
-        response.setHeader('ETag', created.etag);
-        return new JsonText(`{"record":${created.record},"message":"Record created"}`);
+        return answerText({ ...created, body: `{"record":${created.body},"message":"Record created"}` }, response);
       },
     }),
     route({
@@ -209,7 +202,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/{id}',
       tag,
       summary: 'Change columns of a row',
-      requestHeaders: { 'If-Match': 'The ETag of the record; 412 when it has changed since.' },
+      requestHeaders: guarded,
       description:
         'Changes only the columns that `record` names. `If-Match` with the ETag of the record guards against lost updates.',
       params: { id: recordIdText },
@@ -218,7 +211,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       handle: async ({ call, params, body, headers, response }) => {
         const { table_definition_id: id, record } = body();
         const versions = readIfMatch(headers['if-match']);
-        return recordText(await updateRecord(ctx, call, { id }, { id: params.id, record, versions }), response);
+        return answerText(await updateRecord(ctx, call, { id }, { id: params.id, record, versions }), response);
       },
     }),
     route({
@@ -226,12 +219,13 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/delete_records',
       tag,
       summary: 'Soft-delete rows, all or nothing',
+      requestHeaders: repeatable,
       body: { table_definition_id: idSchema, ids: idList },
       response: z.object({ message: z.string(), deleted_count: z.int() }),
-      handle: async ({ call, body }) => {
+      handle: async ({ call, body, headers, response }) => {
         const { table_definition_id: id, ids } = body();
-        const count = await deleteRecords(ctx, call, { id }, ids);
-        return { message: `${count} ${count === 1 ? 'record' : 'records'} deleted`, deleted_count: count };
+        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
+        return answerText(await deleteRecords(ctx, call, { id }, { ids, idempotencyKey }), response);
       },
     }),
     route({
@@ -255,12 +249,13 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       description:
         'Rows that are not deleted stay as they are. 422 names each row that a rule of today keeps from coming back.',
       extension: true,
+      requestHeaders: repeatable,
       body: { table_definition_id: idSchema, ids: idList },
       response: z.object({ message: z.string(), restored_count: z.int() }),
-      handle: async ({ call, body }) => {
+      handle: async ({ call, body, headers, response }) => {
         const { table_definition_id: id, ids } = body();
-        const count = await restoreRecords(ctx, call, { id }, ids);
-        return { message: `${count} ${count === 1 ? 'record' : 'records'} restored`, restored_count: count };
+        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
+        return answerText(await restoreRecords(ctx, call, { id }, { ids, idempotencyKey }), response);
       },
     }),
     route({
@@ -271,14 +266,16 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       description:
         'Writes a new version with the values that the named one has, under today’s rules; a deleted row is live again.',
       extension: true,
-      requestHeaders: { 'If-Match': 'The ETag of the record; 412 when it has changed since.' },
+      requestHeaders: { ...guarded, ...repeatable },
       params: { id: recordIdText },
       body: { table_definition_id: idSchema, version: z.int().min(1).max(limits.int4) },
       response: row,
       handle: async ({ call, params, body, headers, response }) => {
         const { table_definition_id: id, version } = body();
         const versions = readIfMatch(headers['if-match']);
-        return recordText(await revertRecord(ctx, call, { id }, { id: params.id, version, versions }), response);
+        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
+        const input = { id: params.id, version, versions, idempotencyKey };
+        return answerText(await revertRecord(ctx, call, { id }, input), response);
       },
     }),
   ];

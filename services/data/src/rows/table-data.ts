@@ -6,7 +6,7 @@ import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { run, runOn } from '../database.ts';
+import { run } from '../database.ts';
 import { type GridRequest, planGrid } from '../query/grid-plan.ts';
 import { type ListRequest, planList } from '../query/list-plan.ts';
 import { gridSql, listSql } from '../query/page-sql.ts';
@@ -14,16 +14,16 @@ import type { Reading } from '../query/reading.ts';
 import { etagOf } from '../query/record-sql.ts';
 import type { Statement } from '../query/statement.ts';
 import { explainReferrers, explainRefusal, withConstraintProblems } from './constraint-problems.ts';
-import { answerOnce, type KeptAnswer } from './idempotency.ts';
+import { type Answer, findAnswer, keyedBy, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
 import { refuseUnknown, requireLive } from './present-rows.ts';
 import { type ReadingRequest, readTable } from './read-table.ts';
 import { readRecord } from './record-input.ts';
 import { absentOrStale, isCurrent, useTable } from './use-table.ts';
-import { deleteSql, insertSql, showSql, updateSql } from './write-sql.ts';
+import { deleteSql, insertSql, type Marked, showSql, updateSql } from './write-sql.ts';
 
-export type RecordAnswer = { record: string; etag: string };
-type Written = { record: string; svc_version: number };
+/** A row as a statement returns it. */
+export type Written = { record: string; svc_version: number };
 
 /** A page of the grid: the body of the answer, as PostgreSQL wrote it. */
 export function getGrid(
@@ -64,15 +64,16 @@ export function getRecord(
   reference: TableReference,
   id: string,
   how: ReadingRequest = {},
-): Promise<RecordAnswer> {
+): Promise<Answer> {
   const read = async (table: DeployedTable, reading: Reading) => {
     const [row] = await run<Written>(ctx.pools.rows, showSql(table, id, reading));
-    return row && answerOf(row);
+    return row && recordAnswer(row);
   };
   return readTable(ctx, call, reference, how, read, (...tables) => absentOrStale(ctx, ...tables));
 }
 
-const answerOf = (row: Written): RecordAnswer => ({ record: row.record, etag: etagOf(row.svc_version) });
+/** The answer that is a record. */
+export const recordAnswer = (row: Written): Answer => ({ body: row.record, etag: etagOf(row.svc_version) });
 
 type CreateInput = { record: Record<string, unknown>; idempotencyKey: string | undefined };
 
@@ -81,51 +82,25 @@ export function createRecord(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
-  input: CreateInput,
-): Promise<RecordAnswer> {
+  { record, idempotencyKey }: CreateInput,
+): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
     if (table.load_type === 'source')
       throw validationFailed(
         'Rows of this table come from imports (load type source); they are not created one by one.',
       );
-    const { cells, problems } = readRecord(table, input.record, true);
+    const keyed = keyedBy(call, idempotencyKey, 'create', table.table_definition_id, record);
+    const kept = await findAnswer(ctx, keyed);
+    if (kept) return kept;
+    const { cells, problems } = readRecord(table, record, true);
     if (problems.length > 0) throw await withConstraintProblems(ctx, table, problems, cells, undefined);
     const statement = insertSql(table, cells, originOf(call, 'api'));
     try {
-      return await insertOnce(ctx, call, table, statement, input);
+      return (await writeOnce(ctx, table, keyed, statement, recordAnswer)) ?? stale;
     } catch (error) {
       throw await explainRefusal(ctx, table, error, cells, undefined);
     }
   });
-}
-
-async function insertOnce(
-  ctx: DataContext,
-  call: CallContext,
-  table: DeployedTable,
-  statement: Statement,
-  { idempotencyKey, record }: CreateInput,
-): Promise<RecordAnswer | typeof stale> {
-  if (idempotencyKey === undefined) {
-    const [row] = await run<Written>(ctx.pools.rows, statement);
-    if (!row) return stale;
-    ctx.announcer.touch(table);
-    return answerOf(row);
-  }
-  const request = { key: idempotencyKey, content: ['create', table.table_definition_id, record] };
-  const kept = await answerOnce<typeof stale>(
-    ctx.pools.rows,
-    call,
-    request,
-    async (client) => {
-      const [row] = await runOn<Written>(client, statement);
-      return row ? { body: row.record, etag: etagOf(row.svc_version) } : stale;
-    },
-    (result): result is KeptAnswer => result !== stale,
-  );
-  if (kept === stale) return stale;
-  ctx.announcer.touch(table);
-  return { record: kept.body, etag: kept.etag };
 }
 
 type UpdateInput = { id: string; record: Record<string, unknown>; versions: number[] | undefined };
@@ -136,7 +111,7 @@ export function updateRecord(
   call: CallContext,
   reference: TableReference,
   input: UpdateInput,
-): Promise<RecordAnswer> {
+): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
     const { cells, problems } = readRecord(table, input.record, false);
     if (problems.length > 0) {
@@ -144,16 +119,13 @@ export function updateRecord(
       throw await withConstraintProblems(ctx, table, problems, cells, input.id);
     }
     const statement = updateSql(table, input.id, cells, originOf(call, 'api'), input.versions);
-    let row: Written | undefined;
+    let answer: Answer | undefined;
     try {
-      [row] = await run<Written>(ctx.pools.rows, statement);
+      answer = await writeOnce(ctx, table, undefined, statement, recordAnswer);
     } catch (error) {
       throw await explainRefusal(ctx, table, error, cells, input.id);
     }
-    if (row) {
-      ctx.announcer.touch(table);
-      return answerOf(row);
-    }
+    if (answer) return answer;
     if (await isCurrent(ctx, table)) {
       await requireLive(ctx, table, input);
       throw new ServiceError('unavailable', 'The record was changed at the same moment; try again.');
@@ -162,25 +134,33 @@ export function updateRecord(
   });
 }
 
-/** Soft-deletes rows, all or nothing; answers how many were live until now. */
+export type IdsInput = { ids: string[]; idempotencyKey: string | undefined };
+
+/** Soft-deletes rows, all or nothing; the answer tells how many were live until now. */
 export function deleteRecords(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
-  ids: string[],
-): Promise<number> {
+  { ids, idempotencyKey }: IdsInput,
+): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
+    const keyed = keyedBy(call, idempotencyKey, 'delete', table.table_definition_id, ids);
     const unique = [...new Set(ids)];
-    let row: { count: number; unknown: string[] } | undefined;
+    const statement = deleteSql(table, unique, originOf(call, 'api'));
     try {
-      [row] = await run(ctx.pools.rows, deleteSql(table, unique, originOf(call, 'api')));
+      return (await writeOnce(ctx, table, keyed, statement, countAnswer('deleted'))) ?? stale;
     } catch (error) {
       if (findSqlState(error) !== '23503') throw error;
       throw await explainReferrers(ctx, table, unique, error);
     }
-    if (!row) return stale;
-    refuseUnknown(row.unknown);
-    if (row.count > 0) ctx.announcer.touch(table);
-    return row.count;
   });
 }
+
+/** The answer that tells how many rows were `deleted` or `restored`; 404 names those that are unknown. */
+export const countAnswer =
+  (done: 'deleted' | 'restored') =>
+  ({ count, unknown }: Marked): Answer => {
+    refuseUnknown(unknown);
+    const message = `${count} ${count === 1 ? 'record' : 'records'} ${done}`;
+    return { body: JSON.stringify({ message, [`${done}_count`]: count }) };
+  };

@@ -103,6 +103,9 @@ function showWithLookupsSql(table: DeployedTable, id: string, reading: Reading):
   };
 }
 
+/** What deleting or restoring answers. */
+export type Marked = { count: number; unknown: string[] };
+
 /**
  * Soft-deletes rows, all or nothing: one row comes back with the `count` of those that were live and the `unknown` ids (nothing is
  * deleted when there are any), or none when the table has changed.
