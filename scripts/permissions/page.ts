@@ -108,9 +108,9 @@ A call needs two things: a token with the **scope** that the operation asks for,
 | --- | --- | --- |
 | \`view\` | | reading rows, exporting, seeing what a table looks like |
 | \`edit\` | \`view\` | writing rows, importing, import mappings |
-| \`develop\` | \`edit\`, \`view\` | definitions and deployments |
+| \`develop\` | \`edit\`, \`view\` | definitions, deployments and promotions |
 | \`admin\` | \`develop\`, \`edit\`, \`view\` | on the account: everything |
-| \`approve\` | | deciding on deployments to a branch, and seeing what is deployed there |
+| \`approve\` | | deciding on deployments and promotions to a branch, and seeing what is deployed there |
 
 A right is held on the account, a domain, a branch or one table, through groups, and rights add up. The system makes these groups; administrators make others with
 any rights (\`POST /user_groups\`).
@@ -123,13 +123,15 @@ any rights (\`POST /user_groups\`).
 
 - An **application** with its own token (client credentials) has no user and no groups: it acts for the whole account within its scopes, except where an operation
   takes a person (401).
-- Everybody in the account sees its domains, branches, groups, memberships and permissions, and its plan and usage. Tables, rows, deployments, imports, exports and mappings
+- Everybody in the account sees its domains, branches, groups, memberships and permissions, and its plan and usage. Tables, rows, deployments, promotions, imports, exports and mappings
   are seen by who has the right.
-- A change of rights counts within a second. To administer, to decide on a deployment, to deploy, to take a table away, and to get the link to a file is decided by what
+- A change of rights counts within a second. To administer, to decide on a deployment or promotion, to deploy, to promote, to take a table away, and to get the link to a file is decided by what
   is true at that moment. An import or export whose owner has lost the right before it begins fails, and says so.
 - The last administrator can't be deleted, demoted or taken out of the group. Who administers the account is changed only with the scope \`api:admin\`.
 
 ## Operations
+
+The branch and the tables of a promotion are those that it changes.
 
 Who may, on a table in the domain of his group, on the branch of his group. On other domains and branches only rights on the account count.
 

@@ -24,6 +24,9 @@ const contract = [
   GET /deployments               GET /deployments/{id}       POST /deployments     POST /deployments/{id}/deploy
   POST /deployments/{id}/send_request                        POST /deployments/{id}/reject
   POST /deployments/{id}/cancel  POST /deployments/{id}/abandon
+  GET /promotions                GET /promotions/{id}        POST /promotions
+  POST /promotions/{id}/promote  POST /promotions/{id}/send_request
+  POST /promotions/{id}/reject   POST /promotions/{id}/cancel                      POST /promotions/{id}/abandon
   GET /imports                   GET /imports/{id}           POST /imports
   POST /imports/{id}/upload_complete                         POST /imports/{id}/complete
   GET /exports                   GET /exports/{id}           POST /exports

@@ -69,6 +69,7 @@ ownBranch       y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   
 openImport      y  y   | y  y  - | y  -  y | -  |  -  |      y      | y y   y   y -
 seeDeployments  y  y   | y  y  y | y  y  y | y  |  -  |      p      | y y   y   y y
 propose         y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
+merge           y  y   | y  -  - | -  -  - | -  |  -  |      p      | - -   -   - -
 decide          y  -   | -  -  - | -  y  - | -  |  -  |      p      | - -   -   - y
 takeBack        c  c   | c  -  - | c  -  - | -  |  -  |      p      | - -   -   - -
 abandon         y  c   | c  -  - | c  y  - | -  |  -  |      p      | - -   -   - y
@@ -103,6 +104,7 @@ export const rules = {
   },
   seeDeployments: { takes: '`view` on each of its tables, or `view` or `approve` on its branch' },
   propose: { takes: '`develop` on each of its tables' },
+  merge: { takes: '`develop` on each of its tables on one of the two branches, and seeing them on both' },
   decide: { takes: approving },
   takeBack: { takes: 'being its creator' },
   abandon: { takes: `being its creator, or ${approving}` },
@@ -208,6 +210,7 @@ export const operations: Record<string, Case[]> = {
   'GET /deployments': [list('seeDeployments')],
   'POST /deployments': [{ rule: 'propose' }],
   'GET /deployments/{id}': [{ rule: 'seeDeployments' }],
+  'POST /deployments/{id}/rehearse': [{ rule: 'seeDeployments' }],
   'POST /deployments/{id}/send_request': [{ rule: 'propose' }],
   'POST /deployments/{id}/deploy': [
     { rule: 'decide', when: 'on a protected branch', note: 'An approver deploys what others have proposed.' },
@@ -216,6 +219,20 @@ export const operations: Record<string, Case[]> = {
   'POST /deployments/{id}/reject': [{ rule: 'decide' }],
   'POST /deployments/{id}/cancel': [{ rule: 'takeBack' }],
   'POST /deployments/{id}/abandon': [{ rule: 'abandon' }],
+
+  // Of a promotion, branch and tables are those it changes.
+  'GET /promotions': [list('seeDeployments')],
+  'POST /promotions': [{ rule: 'merge' }],
+  'GET /promotions/{id}': [{ rule: 'seeDeployments' }],
+  'POST /promotions/{id}/rehearse': [{ rule: 'seeDeployments' }],
+  'POST /promotions/{id}/send_request': [{ rule: 'propose', note: 'Its creator may, too.' }],
+  'POST /promotions/{id}/promote': [
+    { rule: 'decide', when: 'on a protected branch', note: 'An approver promotes what others have proposed.' },
+    { rule: 'propose', when: 'on any other branch' },
+  ],
+  'POST /promotions/{id}/reject': [{ rule: 'decide' }],
+  'POST /promotions/{id}/cancel': [{ rule: 'takeBack' }],
+  'POST /promotions/{id}/abandon': [{ rule: 'abandon' }],
 
   'GET /table_data': [{ rule: 'viewRows' }],
   'POST /table_data/grid': [{ rule: 'viewRows' }],

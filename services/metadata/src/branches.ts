@@ -224,9 +224,14 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
     if (!(await lockRow(tx, 'branch', call.accountId, id, 'remove'))) throw notFound('Branch');
     await refuseNeededBranch(tx, branch);
     const mine = { account_id: call.accountId, branch_id: id };
+    const definitions = await tx.table_definition.findMany({ where: mine, select: { id: true } });
     await tx.column_definition.deleteMany({ where: { table_definition: mine } });
     await tx.table_definition.deleteMany({ where: mine });
     await tx.deployed_table_definition.deleteMany({ where: mine });
+    await forgetBases(
+      tx,
+      definitions.map((definition) => definition.id),
+    );
     const gone = await tx.branch.delete({ where: { id }, select: branchFields });
     await tx.branch_removal.create({ data: { branch_id: id, account_id: call.accountId } });
     await tellBranch(tx, call, 'deleted', branch);
@@ -235,6 +240,13 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
   await dropBranch(ctx, call, id).catch((error) =>
     ctx.logger.warn({ err: error, branch_id: id }, 'the tables of a deleted branch are dropped later'),
   );
+}
+
+// What a definition had in common with one that lives on is still a link between that and others.
+async function forgetBases(tx: Transaction, ids: number[]): Promise<void> {
+  await tx.$executeRaw`
+    delete from clone_base b where (table_definition_id = any(${ids}) or source_id = any(${ids}))
+      and not exists (select from table_definition t where t.id in (b.table_definition_id, b.source_id))`;
 }
 
 async function refuseNeededBranch(tx: Transaction, branch: StoredBranch): Promise<void> {

@@ -6,6 +6,7 @@ import type { Context } from './context.ts';
 import { deployedTableDefinitionRoutes } from './deployed-table-definitions.routes.ts';
 import { deploymentRoutes } from './deployments/deployments.routes.ts';
 import { domainRoutes } from './domains.routes.ts';
+import { promotionRoutes } from './promotions/promotions.routes.ts';
 import { tableDefinitionRoutes } from './table-definitions/table-definitions.routes.ts';
 
 export function routes(ctx: Context): Route[] {
@@ -16,5 +17,6 @@ export function routes(ctx: Context): Route[] {
     ...columnDefinitionRoutes(ctx),
     ...deployedTableDefinitionRoutes(ctx),
     ...deploymentRoutes(ctx),
+    ...promotionRoutes(ctx),
   ];
 }

@@ -40,16 +40,29 @@ export async function requireSight(ctx: Context, call: CallContext, where: Where
     throw missingRight('view', where);
 }
 
-type Deployment = { branch_id: number; tables: { table_definition_id: number; domain_id: number }[] };
+/** The promotions within sight: the same, by the branch that they change and the tables there. */
+export function promotionsIn({ everywhere, branchIds, domainIds, tableDefinitionIds }: Reach) {
+  if (everywhere) return {};
+  const seen = { OR: [{ domain_id: { in: domainIds } }, { target_definition_id: { in: tableDefinitionIds } }] };
+  return { OR: [{ to_branch_id: { in: branchIds } }, { tables: { every: seen } }] };
+}
 
-/** Throws 403 unless the caller sees the deployment. */
-export async function requireSightOfDeployment(ctx: Context, call: CallContext, deployment: Deployment): Promise<void> {
+/** What is about to change: the branch, and the tables on it; a new one has no id there yet. */
+type Change = { branchId: number; tables: { id: number | null; domain_id: number }[] };
+
+/** Throws 403 unless the caller sees the deployment or promotion. */
+export async function requireSightOfChange(
+  ctx: Context,
+  call: CallContext,
+  noun: 'deployment' | 'promotion',
+  change: Change,
+): Promise<void> {
   const { everywhere, branchIds, domainIds, tableDefinitionIds } = await readSight(ctx, call);
-  if (everywhere || branchIds.includes(deployment.branch_id)) return;
-  const [domains, tables] = [new Set(domainIds), new Set(tableDefinitionIds)];
-  if (deployment.tables.every((table) => domains.has(table.domain_id) || tables.has(table.table_definition_id))) return;
+  if (everywhere || branchIds.includes(change.branchId)) return;
+  const [domains, tables] = [new Set(domainIds), new Set<number | null>(tableDefinitionIds)];
+  if (change.tables.every(({ id, domain_id }) => domains.has(domain_id) || tables.has(id))) return;
   throw new ServiceError(
     'forbidden',
-    'You need the right "view" on every table of the deployment, on its branch or on the account.',
+    `You need the right "view" on every table of the ${noun}, on its branch or on the account.`,
   );
 }

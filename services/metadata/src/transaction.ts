@@ -15,6 +15,11 @@ export function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction
   return retryTransaction(() => ctx.prisma.$transaction(work, { maxWait: 5_000, timeout: 20_000 }));
 }
 
+/** Reads as of one instant. */
+export function readAtOnce<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return ctx.prisma.$transaction(work, { isolationLevel: 'RepeatableRead', maxWait: 5_000, timeout: 20_000 });
+}
+
 /** Runs `work`; a name or key that a unique index finds taken is 422 with this sentence. */
 export async function refusingTaken<T>(sentence: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -30,7 +35,7 @@ export const nameTaken = 'Name has already been taken';
 // Strength of a row lock: `edit` lets others refer to the row (foreign keys), `remove` doesn't.
 const strengths = { edit: 'for no key update', remove: 'for update', read: 'for share' } as const;
 type Strength = keyof typeof strengths;
-type Lockable = 'domain' | 'branch' | 'table_definition' | 'deployment';
+type Lockable = 'domain' | 'branch' | 'table_definition' | 'deployment' | 'promotion';
 
 /**
  * Locks one row of the account until the transaction ends; false: there is none. The lock on a branch is what deployments,

@@ -34,6 +34,8 @@ beforeAll(async () => {
   await theirs.admin.post(`/deployments/${deployed.id}/deploy`);
   const open = await theirs.admin.post('/deployments', on);
   const branch = await theirs.admin.post('/branches', { name: 'feature' });
+  const between = { from_branch_id: theirs.mainId, to_branch_id: branch.id };
+  const promotion = await theirs.admin.post('/promotions', { ...between, table_definition_ids: [table.id] });
   their = {
     domains: theirs.domainId,
     branches: branch.id,
@@ -41,6 +43,7 @@ beforeAll(async () => {
     column_definitions: table.column_definitions[0]?.id as number,
     deployed_table_definitions: table.id,
     deployments: open.id,
+    promotions: promotion.id,
   };
 });
 afterAll(() => metadata.stop());
@@ -160,6 +163,21 @@ it('ids inside bodies are unknown, and nothing is written', async () => {
       '/deployments',
       { branch_id: ours.mainId, table_definition_ids: [own.id, id] },
     ]),
+    named('from_branch_id of a promotion', theirs.mainId, (from_branch_id) => [
+      'POST',
+      '/promotions',
+      { from_branch_id, to_branch_id: ours.mainId, table_definition_ids: [own.id] },
+    ]),
+    named('to_branch_id of a promotion', their.branches as number, (to_branch_id) => [
+      'POST',
+      '/promotions',
+      { from_branch_id: ours.mainId, to_branch_id, table_definition_ids: [own.id] },
+    ]),
+    named('a table of a promotion', table.id, (id) => [
+      'POST',
+      '/promotions',
+      { from_branch_id: ours.mainId, to_branch_id: ours.mainId, table_definition_ids: [own.id, id] },
+    ]),
   ];
   for (const { name, foreign, request } of cases) {
     const answer = await ours.admin.send(...request(foreign));
@@ -181,6 +199,8 @@ it('lists hold only what is ours, also when filtered by what is theirs', async (
     `/branches?q=id:eq:${their.branches}`,
     '/deployed_table_definitions',
     '/deployments',
+    `/promotions?from_branch_id=${theirs.mainId}`,
+    '/promotions',
   ])
     expect((await ours.admin.get(path)).meta.total_count).toBe(0);
   expect((await ours.admin.get('/domains')).meta.total_count).toBe(1);

@@ -13,6 +13,7 @@ export type Kind =
   | 'column definition'
   | 'row'
   | 'deployment'
+  | 'promotion'
   | 'import'
   | 'import table'
   | 'import mapping'
@@ -42,6 +43,7 @@ const inPaths: Record<string, Kind[]> = {
   import_mappings: ['import mapping'],
   imports: ['import'],
   oauth_applications: ['application'],
+  promotions: ['promotion'],
   secrets: ['secret'],
   table_data: ['row'],
   table_definitions: ['table definition', 'table definition uuid', 'table definition key'],
@@ -63,6 +65,7 @@ const byName: Record<string, Kind> = {
   correlation_code: 'correlation code',
   domain_id: 'domain',
   foreign_key_table_id: 'table definition',
+  from_branch_id: 'main branch',
   ids: 'row',
   import_mapping_id: 'import mapping',
   key: 'table definition key',
@@ -75,6 +78,7 @@ const byName: Record<string, Kind> = {
   table_definition_ids: 'table definition',
   table_definition_key: 'table definition key',
   target_branch_id: 'branch',
+  to_branch_id: 'branch',
   user_group_id: 'user group',
   user_id: 'user',
   uuid: 'table definition uuid',

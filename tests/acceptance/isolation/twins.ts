@@ -37,6 +37,7 @@ export const never: Owned = {
   'column definition': neverId,
   row: neverId,
   deployment: neverId,
+  promotion: neverId,
   import: neverId,
   'import table': neverId,
   'import mapping': neverId,
@@ -127,6 +128,7 @@ const steps = [
   'rows',
   'clones',
   'pendingDeployment',
+  'pendingPromotion',
   'importWithTable',
   'exports',
   'people',
@@ -212,6 +214,15 @@ class Maker {
     const branch_id = this.owned['main branch'];
     const made = await user.post<Made>('/deployments', { branch_id, table_definition_ids: [this.lone.id] });
     this.owned.deployment = made.id;
+  }
+
+  /** A promotion of the shared table that waits for somebody to promote it. */
+  async pendingPromotion(): Promise<void> {
+    const { user } = this.given;
+    const branches = { from_branch_id: this.owned['main branch'], to_branch_id: this.owned.branch };
+    const made = await user.post<Made>('/promotions', { ...branches, table_definition_ids: [this.shared.id] });
+    await user.post(`/promotions/${made.id}/send_request`, { comment: this.mark });
+    this.owned.promotion = made.id;
   }
 
   async importWithTable(): Promise<void> {

@@ -187,6 +187,7 @@ export const probes: Record<string, Probe> = {
   ),
   'GET /deployments/{id}': reads(({ deploymentId }) => `/deployments/${deploymentId}`),
   // It is deployed, and can't be anything else any more.
+  'POST /deployments/{id}/rehearse': sends(({ deploymentId }) => `/deployments/${deploymentId}/rehearse`, 422),
   'POST /deployments/{id}/send_request': sends(({ deploymentId }) => `/deployments/${deploymentId}/send_request`, 422),
   'POST /deployments/{id}/deploy on a protected branch': sends(
     ({ deploymentId }) => `/deployments/${deploymentId}/deploy`,
@@ -199,6 +200,32 @@ export const probes: Record<string, Probe> = {
   'POST /deployments/{id}/reject': sends(({ deploymentId }) => `/deployments/${deploymentId}/reject`, 422),
   'POST /deployments/{id}/cancel': sends(({ deploymentId }) => `/deployments/${deploymentId}/cancel`, 422),
   'POST /deployments/{id}/abandon': sends(({ deploymentId }) => `/deployments/${deploymentId}/abandon`, 422),
+
+  'GET /promotions': lists('/promotions', ({ promotionId }) => promotionId),
+  'POST /promotions': sends(
+    () => '/promotions',
+    201,
+    ({ asideId, branchId, copyId }) => ({
+      from_branch_id: asideId,
+      to_branch_id: branchId,
+      table_definition_ids: [copyId],
+    }),
+  ),
+  'GET /promotions/{id}': reads(({ promotionId }) => `/promotions/${promotionId}`),
+  // It is promoted, likewise.
+  'POST /promotions/{id}/rehearse': sends(({ promotionId }) => `/promotions/${promotionId}/rehearse`, 422),
+  'POST /promotions/{id}/send_request': sends(({ promotionId }) => `/promotions/${promotionId}/send_request`, 422),
+  'POST /promotions/{id}/promote on a protected branch': sends(
+    ({ promotionId }) => `/promotions/${promotionId}/promote`,
+    422,
+  ),
+  'POST /promotions/{id}/promote on any other branch': sends(
+    ({ promotionId }) => `/promotions/${promotionId}/promote`,
+    422,
+  ),
+  'POST /promotions/{id}/reject': sends(({ promotionId }) => `/promotions/${promotionId}/reject`, 422),
+  'POST /promotions/{id}/cancel': sends(({ promotionId }) => `/promotions/${promotionId}/cancel`, 422),
+  'POST /promotions/{id}/abandon': sends(({ promotionId }) => `/promotions/${promotionId}/abandon`, 422),
 
   'GET /table_data': reads(({ tableId }) => `/table_data?table_definition_id=${tableId}`),
   'POST /table_data/grid': sends(

@@ -14,6 +14,10 @@ export type World = {
   /** Drafted only. */
   draftId: number;
   deploymentId: number;
+  /** A branch beside, with a copy of the table, whose promotion is done. */
+  asideId: number;
+  copyId: number;
+  promotionId: number;
   /** Completed, with one table. */
   importId: number;
   importTableId: number;
@@ -42,7 +46,8 @@ export async function givenTables(admin: Api, branchId: number): Promise<World> 
   const link = { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: table.id };
   await addColumns(referring.id, [...defaultColumns, link]);
   await addColumns(drafted.id, defaultColumns);
-  const nothing = { rowId: 0, deploymentId: 0, importId: 0, importTableId: 0, exportId: 0, mappingId: 0 };
+  const promotion = { asideId: 0, copyId: 0, promotionId: 0 };
+  const nothing = { rowId: 0, deploymentId: 0, importId: 0, importTableId: 0, exportId: 0, mappingId: 0, ...promotion };
   return {
     ...nothing,
     admin,
@@ -65,12 +70,23 @@ export async function fillWorld(world: World, proposer: Api): Promise<World> {
     table_definition_id: tableId,
     record: { code: 'A', name: 'a' },
   });
+  const promotion = await givenPromotion(world, proposer);
   const [mapping, exported, imported] = await Promise.all([
     admin.post<Made>('/import_mappings', { table_definition_id: tableId, name: `Mapping ${unique()}` }),
     givenExport(world),
     givenImport(world),
   ]);
-  return { ...world, deploymentId, rowId: record.svc_sk, mappingId: mapping.id, exportId: exported, ...imported };
+  const rows = { rowId: record.svc_sk, mappingId: mapping.id, exportId: exported, ...imported };
+  return { ...world, deploymentId, ...promotion, ...rows };
+}
+
+async function givenPromotion({ admin, branchId, tableId }: World, proposer: Api) {
+  const { id: asideId } = await admin.post<Made>('/branches', { name: `aside ${unique()}` });
+  const { id: copyId } = await admin.post<Made>(`/table_definitions/${tableId}/clone`, { target_branch_id: asideId });
+  const branches = { from_branch_id: asideId, to_branch_id: branchId };
+  const { id: promotionId } = await proposer.post<Made>('/promotions', { ...branches, table_definition_ids: [copyId] });
+  await admin.post(`/promotions/${promotionId}/promote`);
+  return { asideId, copyId, promotionId };
 }
 
 async function givenExport({ admin, branchId, tableKey }: World): Promise<number> {

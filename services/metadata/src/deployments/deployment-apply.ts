@@ -3,6 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { Actor } from '../approval-states.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { fullDefinition } from '../table-definitions/table-structure.ts';
@@ -10,13 +11,13 @@ import { lockRow, type Transaction, transact } from '../transaction.ts';
 import { listBlockers, planTables, shownDiffs, type TableDiff } from './deployment-diffs.ts';
 import { finishDeployed, finishFailed } from './deployment-end.ts';
 import type { Deployment } from './deployment-schema.ts';
-import type { Actor, DeploymentState } from './deployment-states.ts';
+import type { DeploymentState } from './deployment-states.ts';
 import {
   actorOf,
+  allowStep,
   getDeployment,
   noteAction,
   requireDeployment,
-  requireTransition,
   storedFields,
   tellDeployment,
 } from './deployments.ts';
@@ -33,7 +34,7 @@ export async function deploy(ctx: Context, call: CallContext, id: number, readBo
   const isOn = before.status === 'deploying';
   // Its outcome was found after a crash, so whoever asked for it may ask again and is answered as if nothing had happened.
   const isUnheard = before.status === 'deployed' && before.was_resumed;
-  requireTransition(isOn || isUnheard ? { ...before, status: 'failed' } : before, 'deploy', actor);
+  allowStep(isOn || isUnheard ? { ...before, status: 'failed' } : before, 'deploy', actor);
   readBody();
   if (isUnheard) return getDeployment(ctx, call, id);
   if (isOn) await waitForEnd(ctx, id);
@@ -93,7 +94,7 @@ export async function begin(
   if (!(await lockRow(tx, 'deployment', call.accountId, id))) throw notFound('Deployment');
   const now = await tx.deployment.findUniqueOrThrow({ where: { id }, select: storedFields });
   if (now.status === 'deploying') return id;
-  const status = requireTransition(now, 'deploy', actor);
+  const status = allowStep(now, 'deploy', actor);
   const other = await tx.deployment.findFirst({ where: { deploying_branch_id: branch_id }, select: { id: true } });
   if (other) throw new BranchBusy(other.id);
   const tables = await readDrafts(tx, call, now.tables);

@@ -5,8 +5,17 @@ import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { deploy } from './deployment-apply.ts';
+import { tableDiffSchema } from './deployment-diffs.ts';
 import { deploymentSchema, deploymentSummarySchema } from './deployment-schema.ts';
-import { createDeployment, deploymentFilters, listDeployments, showDeployment, takeStep } from './deployments.ts';
+import {
+  createDeployment,
+  deploymentFilters,
+  listDeployments,
+  rehearseDeployment,
+  showDeployment,
+  takeStep,
+} from './deployments.ts';
+import { violationSchema } from './violations.ts';
 
 const params = { id: idTextSchema };
 const commented = { comment: descriptionSchema.optional() };
@@ -52,6 +61,20 @@ const proposing = (ctx: Context): Route[] => [
     handle: async ({ call, body }) => {
       const { branch_id, table_definition_ids } = body();
       return createDeployment(ctx, call, branch_id, table_definition_ids);
+    },
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/deployments/{id}/rehearse',
+    summary: 'Show what deploying would do now, and everything that stands in its way',
+    extension: true,
+    params,
+    response: z.object({ diffs: z.array(tableDiffSchema), violations: z.array(violationSchema) }),
+    handle: async ({ call, params, body }) => {
+      const rehearsed = await rehearseDeployment(ctx, call, params.id);
+      body();
+      return rehearsed;
     },
   }),
   route({

@@ -6,22 +6,23 @@ import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/e
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { allows, requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { type Actor, decide, requireTransition } from '../approval-states.ts';
 import { branchReferenceFields, requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { deploymentsIn, readSight, requireSightOfDeployment } from '../sight.ts';
+import { deploymentsIn, readSight, requireSightOfChange } from '../sight.ts';
 import { placeOf } from '../table-definitions/table-definitions.ts';
 import { fullDefinition } from '../table-definitions/table-structure.ts';
 import { lockRow, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { planTables, type TableDiff } from './deployment-diffs.ts';
 import type { Deployment, DeploymentSummary } from './deployment-schema.ts';
 import {
-  type Actor,
   type DeploymentAction,
   type DeploymentState,
-  decide,
+  deploymentMachine,
   deploymentTransitions,
 } from './deployment-states.ts';
+import { type Violation, violationsOf } from './violations.ts';
 import { wantedTable } from './wanted-tables.ts';
 
 export const storedFields = {
@@ -91,7 +92,9 @@ export async function requireDeployment(
 
 /** A deployment that the caller sees. */
 export async function showDeployment(ctx: Context, call: CallContext, id: number): Promise<Deployment> {
-  await requireSightOfDeployment(ctx, call, await requireDeployment(ctx, call, id));
+  const { branch_id, tables } = await requireDeployment(ctx, call, id);
+  const seen = tables.map(({ table_definition_id, domain_id }) => ({ id: table_definition_id, domain_id }));
+  await requireSightOfChange(ctx, call, 'deployment', { branchId: branch_id, tables: seen });
   return getDeployment(ctx, call, id);
 }
 
@@ -117,6 +120,20 @@ export async function getDeployment(
     actions: actions.map(({ action, user_id, comment, at }) => ({ action, user: user_id, comment, at })),
     diffs: diffs ?? (isOpen ? await planDrafts(ctx, call, stored) : ((stored.diffs ?? []) as TableDiff[])),
   };
+}
+
+/** What deploying would do as of now, and everything that stands in its way. Nothing is changed. */
+export async function rehearseDeployment(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+): Promise<{ diffs: TableDiff[]; violations: Violation[] }> {
+  const { status, diffs, table_definitions } = await showDeployment(ctx, call, id);
+  if (!(deploymentTransitions.deploy.from as readonly string[]).includes(status))
+    throw new ServiceError('wrong_state', `Deployment is ${status}; there is nothing to rehearse.`);
+  const deleted = table_definitions.filter(({ version }) => version === null);
+  const missing = deleted.map(({ name }) => ({ table: name, message: 'The definition has been deleted', rows: 0 }));
+  return { diffs, violations: [...missing, ...violationsOf(diffs)] };
 }
 
 async function planDrafts(
@@ -248,17 +265,13 @@ export async function actorOf(ctx: Context, call: CallContext, deployment: Store
   };
 }
 
-/** Throws 403 or 422 unless the caller may do this to a deployment in this state. */
-export function requireTransition(
-  deployment: Pick<StoredDeployment, 'status' | 'branch'>,
+/** Throws 403 or 422 unless the caller may do this to a deployment in this state; answers the state it leads to. */
+export function allowStep(
+  { status, branch }: Pick<StoredDeployment, 'status' | 'branch'>,
   action: DeploymentAction,
   actor: Actor,
 ): DeploymentState {
-  const state = deployment.status as DeploymentState;
-  const decision = decide(state, action, actor, deployment.branch.is_protected);
-  if (decision.verdict === 'forbidden') throw new ServiceError('forbidden', decision.sentence);
-  if (decision.verdict === 'impossible') throw new ServiceError('wrong_state', decision.sentence);
-  return decision.to;
+  return requireTransition(deploymentMachine, status as DeploymentState, action, actor, branch.is_protected);
 }
 
 type Step = Exclude<DeploymentAction, 'deploy' | 'succeed' | 'fail'>;
@@ -282,7 +295,7 @@ export async function takeStep(
 ): Promise<Deployment> {
   const before = await requireDeployment(ctx, call, id);
   const actor = await actorOf(ctx, call, before);
-  const first = decide(before.status as DeploymentState, action, actor, before.branch.is_protected);
+  const first = decide(deploymentMachine, before.status as DeploymentState, action, actor, before.branch.is_protected);
   if (first.verdict === 'forbidden') throw new ServiceError('forbidden', first.sentence);
   const comment = readComment() ?? null;
   // Asked before anything changes: data being away leaves the deployment as it was.
@@ -290,7 +303,7 @@ export async function takeStep(
   await transact(ctx, async (tx) => {
     if (!(await lockRow(tx, 'deployment', call.accountId, id))) throw notFound('Deployment');
     const now = await tx.deployment.findUniqueOrThrow({ where: { id }, select: storedFields });
-    const status = requireTransition(now, action, actor);
+    const status = allowStep(now, action, actor);
     const data = { status, comment: comment ?? undefined, diffs: diffs as Prisma.InputJsonValue | undefined };
     await tx.deployment.update({ where: { id }, data });
     await noteAction(tx, id, action, call.userId ?? null, comment);

@@ -1,11 +1,11 @@
 // Deploying one definition at once, on plans without branching: the same path as a deployment, which is made for it and kept.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { requireRight } from '@almanac/service-kit/rights';
+import type { Actor } from '../approval-states.ts';
 import type { Context } from '../context.ts';
 import { placeOf, requireTableDefinition, type TableDefinition } from '../table-definitions/table-definitions.ts';
 import { begin, beginAndApply, requireSuccess } from './deployment-apply.ts';
 import type { Deployment } from './deployment-schema.ts';
-import type { Actor } from './deployment-states.ts';
 import { getDeployment, insertDeployment } from './deployments.ts';
 
 // Without branching nobody approves: whoever may develop may deploy, also on the protected `main`.

@@ -104,9 +104,14 @@ async function copyDefinition(
       cloned_from_id: source.id,
       cloned_from_version: source.version,
       creator_id: call.userId ?? null,
-      clone_base: {
-        create: { source_id: source.id, source_version: source.version, structure: structureOf(source) },
-      },
+    },
+  });
+  await tx.clone_base.create({
+    data: {
+      table_definition_id: id,
+      source_id: source.id,
+      source_version: source.version,
+      structure: structureOf(source),
     },
   });
 }

@@ -205,11 +205,11 @@ async function hasDomain(tx: Transaction, call: CallContext, id: number): Promis
   return (await tx.domain.count({ where: { id, account_id: call.accountId } })) === 1;
 }
 
-/** Throws 422 when the account's definitions are as many as its plan allows. */
-export async function requireRoom(tx: Transaction, call: CallContext): Promise<void> {
+/** Throws 422 when the account's definitions would be `more` than its plan allows. */
+export async function requireRoom(tx: Transaction, call: CallContext, more = 1): Promise<void> {
   const most = call.branching ? maximumDefinitions.withBranching : maximumDefinitions.otherwise;
   const count = await tx.table_definition.count({ where: { account_id: call.accountId } });
-  if (count >= most) throw validationFailed(`The plan allows at most ${most} table definitions`);
+  if (count + more > most) throw validationFailed(`The plan allows at most ${most} table definitions`);
 }
 
 /** An id for a definition about to be made, whose lineage it may start. */
@@ -243,15 +243,20 @@ export async function updateTableDefinition(
         data: { ...changes, ...renamed, ...drafted },
         select: definitionFields,
       });
-      if (changes.domain_id !== undefined)
-        await tx.deployment_table.updateMany({
-          where: { table_definition_id: before.id },
-          data: { domain_id: changes.domain_id },
-        });
+      if (changes.domain_id !== undefined) await followDomain(tx, before.id, changes.domain_id);
       await tellDefinition(tx, call, 'updated', updated);
       return updated;
     }),
   );
+}
+
+/** Has deployments and promotions of a definition follow it to another domain: by it one sees them or not. */
+export async function followDomain(tx: Transaction, id: number, domainId: number): Promise<void> {
+  const data = { domain_id: domainId };
+  await tx.deployment_table.updateMany({ where: { table_definition_id: id }, data });
+  const onTarget = { target_definition_id: id };
+  const newThere = { table_definition_id: id, target_definition_id: null };
+  await tx.promotion_table.updateMany({ where: { OR: [onTarget, newThere] }, data });
 }
 
 /** What every change of a definition or its columns does to the definition. */

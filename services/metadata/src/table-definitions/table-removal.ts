@@ -31,18 +31,28 @@ export async function deleteTableDefinition(
     if (await isBeingRemoved(tx, call, definition.id))
       throw new ServiceError('wrong_state', 'Table definition is being removed.');
     refuseReferences(await listDraftReferences(tx, call, definition.id));
-    const gone = await tx.table_definition.findFirst({
-      where: { id: definition.id, account_id: call.accountId },
-      include: { columns: { orderBy: inOrder } },
-    });
-    if (!gone) throw notFound('Table definition');
-    await deleteDraft(tx, call, definition.id);
-    await tellDefinition(tx, call, 'deleted', definition);
-    await tellAct(tx, call, deletedAct('table_definition', recorded(gone)));
+    await deleteDefinition(tx, call, definition.id);
   });
 }
 
+/** Deletes a draft that nothing refers to, and tells of it. */
+export async function deleteDefinition(tx: Transaction, caller: RpcCaller, id: number): Promise<void> {
+  const gone = await tx.table_definition.findFirst({
+    where: { id, account_id: caller.accountId },
+    include: { columns: { orderBy: inOrder } },
+  });
+  if (!gone) throw notFound('Table definition');
+  await deleteDraft(tx, caller, id);
+  await tellDefinition(tx, caller, 'deleted', gone);
+  await tellAct(tx, caller, deletedAct('table_definition', recorded(gone)));
+}
+
+// A note stays, for promotions of the deletion.
 async function deleteDraft(tx: Transaction, caller: RpcCaller, id: number): Promise<void> {
+  await tx.$executeRaw`
+    insert into deleted_table_definition (id, account_id, branch_id, domain_id, lineage_id, key, name)
+    select id, account_id, branch_id, domain_id, lineage_id, key, name from table_definition
+    where id = ${id} and account_id = ${caller.accountId}`;
   await tx.column_definition.deleteMany({ where: { table_definition_id: id, account_id: caller.accountId } });
   await tx.table_definition.deleteMany({ where: { id, account_id: caller.accountId } });
 }
@@ -132,7 +142,7 @@ async function finish(tx: Transaction, caller: RpcCaller, table: { id: number; b
   if (count === 0) return false;
   const definition = await tx.table_definition.findFirst({
     where: mine,
-    include: { columns: { orderBy: inOrder }, clone_base: true },
+    include: { columns: { orderBy: inOrder } },
   });
   const deployed = await tx.deployed_table_definition.findFirst({ where: mine });
   await tx.table_removal.updateMany({

@@ -12,8 +12,32 @@ export const fullDefinition = {
 } as const satisfies Prisma.table_definitionDefaultArgs;
 export type FullDefinition = Prisma.table_definitionGetPayload<typeof fullDefinition>;
 
+export type ColumnStructure = {
+  lineage_id: number;
+  name: string;
+  data_type: string;
+  length: number | null;
+  scale: number | null;
+  is_primary_key: boolean;
+  is_required: boolean;
+  foreign_key_table_key: string | null;
+  valid_values: string | null;
+  description: string | null;
+  position: number;
+};
+
+export type TableStructure = {
+  key: string;
+  name: string;
+  description: string | null;
+  domain_id: number;
+  load_type: string;
+  lookup_display_lineage_id: number | null;
+  columns: ColumnStructure[];
+};
+
 /** What two states of the same table are compared by. */
-export function structureOf(definition: FullDefinition) {
+export function structureOf(definition: FullDefinition): TableStructure {
   const shown = definition.columns.find(({ id }) => id === definition.lookup_display_column_id);
   return {
     key: definition.key,

@@ -1,0 +1,76 @@
+// A promotion that is rolled back: what it would do, and what would then stand in the way of deploying its outcome.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { Context } from '../context.ts';
+import { planTables } from '../deployments/deployment-diffs.ts';
+import { type Violation, violationsOf } from '../deployments/violations.ts';
+import { type Wanted, wantedTable } from '../deployments/wanted-tables.ts';
+import { fullDefinition } from '../table-definitions/table-structure.ts';
+import { type Transaction, transact } from '../transaction.ts';
+import { lockSides } from './branch-sides.ts';
+import { decideBy, type GivenResolution } from './conflict-resolutions.ts';
+import type { PromotionPlan } from './promotion-plan.ts';
+import type { PromotionDiff } from './promotion-schema.ts';
+import { isOpen } from './promotion-states.ts';
+import { writePlan } from './promotion-write.ts';
+import { planStored, requireSeenPromotion, type StoredPromotion } from './promotions.ts';
+import type { Conflict } from './table-merge.ts';
+
+export type PromotionRehearsal = { diffs: PromotionDiff[]; conflicts: Conflict[]; violations: Violation[] };
+
+/** Thrown to roll a rehearsal back. */
+class Rehearsed extends Error {
+  readonly plan: PromotionPlan;
+  readonly wanted: Wanted[];
+  constructor(plan: PromotionPlan, wanted: Wanted[]) {
+    super('rehearsed');
+    this.plan = plan;
+    this.wanted = wanted;
+  }
+}
+
+/**
+ * Promotes without keeping it, and asks data what would stand in the way of deploying the outcome. A conflict that isn't
+ * resolved stays as the target has it.
+ */
+export async function rehearsePromotion(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  readResolutions: () => GivenResolution[],
+): Promise<PromotionRehearsal> {
+  const stored = await requireSeenPromotion(ctx, call, id);
+  const resolutions = readResolutions();
+  if (!isOpen(stored.status))
+    throw new ServiceError('wrong_state', `Promotion is ${stored.status}; there is nothing to rehearse.`);
+  const { plan, wanted } = await rolledBack(() => transact(ctx, (tx) => rehearse(tx, call, stored, resolutions)));
+  const diffs = plan.tables.map(({ diff }) => diff);
+  const deployment = await planTables(ctx, call, stored.to_branch_id, wanted);
+  return { diffs, conflicts: plan.conflicts, violations: [...violationsOf(diffs), ...violationsOf(deployment)] };
+}
+
+async function rehearse(
+  tx: Transaction,
+  call: CallContext,
+  stored: StoredPromotion,
+  resolutions: GivenResolution[],
+): Promise<never> {
+  const ids = stored.tables.map(({ table_definition_id }) => table_definition_id);
+  await lockSides(tx, call, stored, ids);
+  const { plan } = await planStored(tx, call, stored, decideBy(resolutions));
+  // What is blocked can't be written, so there is no outcome to deploy.
+  if (violationsOf(plan.tables.map(({ diff }) => diff)).length > 0) throw new Rehearsed(plan, []);
+  const written = await writePlan(tx, call, stored, plan.tables);
+  const where = { id: { in: written }, account_id: call.accountId };
+  const drafts = await tx.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
+  throw new Rehearsed(plan, drafts.map(wantedTable));
+}
+
+async function rolledBack(work: () => Promise<never>): Promise<Rehearsed> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Rehearsed) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,158 @@
+// The HTTP edge of promotions: all of it needs a user and a plan with branching (contract, Promotions).
+import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
+import { type Route, route } from '@almanac/service-kit/route';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import { violationSchema } from '../deployments/violations.ts';
+import { promote } from './promote.ts';
+import { createPromotion } from './promotion-proposal.ts';
+import { rehearsePromotion } from './promotion-rehearsal.ts';
+import {
+  conflictNameShape,
+  conflictSchema,
+  promotionDiffSchema,
+  promotionSchema,
+  promotionSummarySchema,
+} from './promotion-schema.ts';
+import { getPromotion, listPromotions, promotionFilters, requireSeenPromotion, takeStep } from './promotions.ts';
+import { resolutions } from './table-merge.ts';
+
+const params = { id: idTextSchema };
+const commented = { comment: descriptionSchema.optional() };
+const common = { tag: 'Promotions', resource: 'promotion', user: true, branching: true } as const;
+const mostTables = 1000;
+const mostResolutions = 10_000;
+
+const resolving = {
+  resolutions: z
+    .array(z.strictObject({ ...conflictNameShape, resolution: z.enum(resolutions) }))
+    .max(mostResolutions)
+    .optional()
+    .meta({ description: 'Which side each conflict is decided for.' }),
+};
+
+export function promotionRoutes(ctx: Context): Route[] {
+  return [...readable(ctx), ...proposing(ctx), ...deciding(ctx)];
+}
+
+const readable = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'GET',
+    path: '/promotions',
+    summary: 'List the promotions one may see',
+    query: { ...listParameters, from_branch_id: idTextSchema.optional(), to_branch_id: idTextSchema.optional() },
+    response: pageSchema(promotionSummarySchema),
+    // Promotions have no name: a bare word searches the comments.
+    handle: async ({ call, query: { from_branch_id, to_branch_id, ...query } }) =>
+      listPromotions(ctx, call, readListQuery(query, promotionFilters, 'comment'), { from_branch_id, to_branch_id }),
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/promotions/{id}',
+    summary: 'Show a promotion with its tables, history, computed diffs and conflicts',
+    params,
+    response: promotionSchema,
+    handle: async ({ call, params }) => {
+      await requireSeenPromotion(ctx, call, params.id);
+      return getPromotion(ctx, call, params.id);
+    },
+  }),
+];
+
+const proposing = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions',
+    summary: 'Propose to merge definitions of one branch into another',
+    body: {
+      from_branch_id: idSchema,
+      to_branch_id: idSchema,
+      table_definition_ids: z.array(idSchema).min(1).max(mostTables),
+    },
+    status: 201,
+    response: promotionSchema,
+    handle: async ({ call, body }) => {
+      const { table_definition_ids, ...branches } = body();
+      return createPromotion(ctx, call, branches, table_definition_ids);
+    },
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions/{id}/rehearse',
+    summary: 'Promote without keeping it: diffs, conflicts, and what would stand in the way of deploying the outcome',
+    extension: true,
+    params,
+    body: resolving,
+    response: z.object({
+      diffs: z.array(promotionDiffSchema),
+      conflicts: z.array(conflictSchema),
+      violations: z.array(violationSchema),
+    }),
+    handle: async ({ call, params, body }) => rehearsePromotion(ctx, call, params.id, () => body().resolutions ?? []),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions/{id}/send_request',
+    summary: 'Ask the approvers of the target branch for approval',
+    params,
+    body: commented,
+    response: promotionSchema,
+    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'send_request', () => body().comment),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions/{id}/cancel',
+    summary: 'Take one’s own promotion back',
+    params,
+    body: commented,
+    response: promotionSchema,
+    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'cancel', () => body().comment),
+  }),
+];
+
+const deciding = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions/{id}/promote',
+    summary: 'Merge the definitions into the target branch, where they then need a deployment',
+    params,
+    body: {
+      ...resolving,
+      revision: z
+        .string()
+        .max(64)
+        .optional()
+        .meta({ description: 'Promote only what was shown under this revision; else what was shown last.' }),
+    },
+    response: promotionSchema,
+    handle: async ({ call, params, body }) => promote(ctx, call, params.id, body),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions/{id}/reject',
+    summary: 'Reject a promotion',
+    params,
+    body: commented,
+    response: promotionSchema,
+    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'reject', () => body().comment),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions/{id}/abandon',
+    summary: 'Give a promotion up; the approvers of the target branch are told',
+    params,
+    body: commented,
+    response: promotionSchema,
+    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'abandon', () => body().comment),
+  }),
+];

@@ -1,0 +1,270 @@
+// Promotions: which definitions are merged from one branch into another, who asked, who agreed, and what became of it (design 3.6).
+// What one would change is promotion-plan.ts, how it is promoted promote.ts; which step may follow which is promotion-states.ts.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { allows } from '@almanac/service-kit/rights';
+import { type Actor, decide, requireTransition } from '../approval-states.ts';
+import { type BranchReference, branchReferenceFields } from '../branches.ts';
+import type { Context } from '../context.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { promotionsIn, readSight, requireSightOfChange } from '../sight.ts';
+import { lockRow, readAtOnce, type Transaction, transact } from '../transaction.ts';
+import { readPairs, readTargetBranch, revisionOf } from './branch-sides.ts';
+import { tellPromotion } from './promotion-news.ts';
+import { type PromotionPlan, planPromotion, type TablePair } from './promotion-plan.ts';
+import type { Promotion, PromotionDiff, PromotionSummary } from './promotion-schema.ts';
+import { isOpen, type PromotionAction, type PromotionState, promotionMachine } from './promotion-states.ts';
+import type { Conflict, Decide } from './table-merge.ts';
+
+export const storedFields = {
+  id: true,
+  account_id: true,
+  from_branch_id: true,
+  to_branch_id: true,
+  status: true,
+  created_by: true,
+  approved_by: true,
+  promoted_by: true,
+  comment: true,
+  error: true,
+  diffs: true,
+  conflicts: true,
+  revision: true,
+  created_at: true,
+  updated_at: true,
+  promoted_at: true,
+  to_branch: { select: branchReferenceFields },
+  tables: { orderBy: { table_definition_id: 'asc' } },
+} as const satisfies Prisma.promotionSelect;
+export type StoredPromotion = Prisma.promotionGetPayload<{ select: typeof storedFields }>;
+
+export const promotionFilters = {
+  id: 'integer',
+  from_branch_id: 'integer',
+  to_branch_id: 'integer',
+  status: 'text',
+  created_by: 'integer?',
+  approved_by: 'integer?',
+  comment: 'text?',
+  error: 'text?',
+  created_at: 'time',
+  updated_at: 'time',
+  promoted_at: 'time?',
+} as const;
+
+/** Lists the promotions that the caller sees, each with its branches and tables. */
+export async function listPromotions(
+  ctx: Context,
+  call: CallContext,
+  list: ListQuery,
+  filter: { from_branch_id?: number; to_branch_id?: number },
+): Promise<Page<PromotionSummary>> {
+  const seen = promotionsIn(await readSight(ctx, call));
+  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
+  const [stored, total] = await Promise.all([
+    ctx.prisma.promotion.findMany({ where, select: storedFields, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.promotion.count({ where }),
+  ]);
+  return page(await summaries(ctx, call, stored), list, total);
+}
+
+/** A promotion of the account, or 404. */
+export async function requirePromotion(
+  ctx: Context,
+  call: { accountId: number },
+  id: number,
+): Promise<StoredPromotion> {
+  const where = { id, account_id: call.accountId };
+  const promotion = await ctx.prisma.promotion.findFirst({ where, select: storedFields });
+  if (!promotion) throw notFound('Promotion');
+  return promotion;
+}
+
+/** A promotion that the caller sees, or 403. */
+export async function requireSeenPromotion(ctx: Context, call: CallContext, id: number): Promise<StoredPromotion> {
+  const stored = await requirePromotion(ctx, call, id);
+  const tables = stored.tables.map(({ target_definition_id, domain_id }) => ({ id: target_definition_id, domain_id }));
+  await requireSightOfChange(ctx, call, 'promotion', { branchId: stored.to_branch_id, tables });
+  return stored;
+}
+
+/** One promotion with its history; what it would change is as of now while it can still be promoted, as merged afterwards. */
+export async function getPromotion(ctx: Context, call: CallContext, id: number): Promise<Promotion> {
+  const stored = await requirePromotion(ctx, call, id);
+  const actions = await ctx.prisma.promotion_action.findMany({ where: { promotion_id: id }, orderBy: { id: 'asc' } });
+  const [summary] = await summaries(ctx, call, [stored]);
+  const shown = {
+    ...(summary as PromotionSummary),
+    actions: actions.map(({ action, user_id, comment, at }) => ({ action, user: user_id, comment, at })),
+  };
+  if (!isOpen(stored.status))
+    return {
+      ...shown,
+      diffs: (stored.diffs ?? []) as PromotionDiff[],
+      conflicts: (stored.conflicts ?? []) as Conflict[],
+      revision: null,
+    };
+  const { plan, revision } = await readAtOnce(ctx, (tx) => planStored(tx, call, stored));
+  return { ...shown, diffs: plan.tables.map(({ diff }) => diff), conflicts: plan.conflicts, revision };
+}
+
+const undecided: Decide = () => undefined;
+
+/** What a promotion would change as of now. */
+export async function planStored(
+  tx: Transaction,
+  call: { accountId: number },
+  stored: Pick<StoredPromotion, 'from_branch_id' | 'to_branch_id' | 'to_branch' | 'tables'>,
+  decide = undecided,
+): Promise<{ pairs: TablePair[]; plan: PromotionPlan; revision: string }> {
+  const pairs = await readPairs(tx, call, stored, stored.tables);
+  const branch = await readTargetBranch(tx, call, stored.to_branch, pairs);
+  return { pairs, plan: planPromotion(pairs, branch, decide), revision: revisionOf(pairs) };
+}
+
+async function summaries(ctx: Context, call: CallContext, stored: StoredPromotion[]): Promise<PromotionSummary[]> {
+  const tables = stored.flatMap((promotion) => promotion.tables);
+  const ids = tables.flatMap(({ table_definition_id, target_definition_id }) => [
+    table_definition_id,
+    target_definition_id ?? 0,
+  ]);
+  const mine = { account_id: call.accountId };
+  const [definitions, branches] = await Promise.all([
+    ctx.prisma.table_definition.findMany({
+      where: { ...mine, id: { in: [...new Set(ids)] } },
+      select: { id: true, key: true, name: true, version: true },
+    }),
+    ctx.prisma.branch.findMany({
+      where: { ...mine, id: { in: [...new Set(stored.map(({ from_branch_id }) => from_branch_id))] } },
+      select: branchReferenceFields,
+    }),
+  ]);
+  const now = new Map(definitions.map((definition) => [definition.id, definition]));
+  const sources = new Map(branches.map((branch) => [branch.id, branch]));
+  return stored.map(
+    ({ account_id: _a, diffs: _b, conflicts: _c, revision: _d, tables, status, to_branch, ...promotion }) => ({
+      ...promotion,
+      status: status as PromotionState,
+      from_branch: (sources.get(promotion.from_branch_id) ?? null) as PromotionSummary['from_branch'],
+      to_branch: to_branch as BranchReference as PromotionSummary['to_branch'],
+      table_definitions: tables.map(({ table_definition_id: id, target_definition_id, key, name }) => {
+        const source = now.get(id);
+        const target = target_definition_id === null ? undefined : now.get(target_definition_id);
+        return {
+          id,
+          key,
+          name: source?.name ?? name,
+          version: source?.version ?? null,
+          target_table_definition_id: target?.id ?? null,
+          target_version: target?.version ?? null,
+        };
+      }),
+    }),
+  );
+}
+
+/** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
+export async function actorOf(ctx: Context, call: CallContext, promotion: StoredPromotion): Promise<Actor> {
+  const held = await ctx.rights.get(call, { fresh: true });
+  const ids = promotion.tables.flatMap(({ table_definition_id, target_definition_id }) => [
+    table_definition_id,
+    target_definition_id ?? 0,
+  ]);
+  const definitions = await ctx.prisma.table_definition.findMany({
+    where: { id: { in: ids }, account_id: call.accountId },
+    select: { id: true, domain_id: true },
+  });
+  const domains = new Map(definitions.map(({ id, domain_id }) => [id, domain_id]));
+  const branchId = promotion.to_branch_id;
+  return {
+    system: false,
+    creator: promotion.created_by === call.userId,
+    // A table that moves to another domain takes the right in both, as it does when it is moved by hand.
+    developer: promotion.tables.every(({ table_definition_id, target_definition_id, domain_id }) =>
+      [
+        domain_id,
+        domains.get(table_definition_id) ?? domain_id,
+        domains.get(target_definition_id ?? 0) ?? domain_id,
+      ].every((domainId) =>
+        allows(held, 'develop', { branchId, domainId, tableDefinitionId: target_definition_id ?? undefined }),
+      ),
+    ),
+    approver: allows(held, 'approve', { branchId }),
+    administrator: allows(held, 'admin', {}),
+  };
+}
+
+/** Throws 403 or 422 unless the caller may do this to a promotion in this state; answers the state it leads to. */
+export function allowStep(
+  { status, to_branch }: StoredPromotion,
+  action: PromotionAction,
+  actor: Actor,
+): PromotionState {
+  return requireTransition(promotionMachine, status as PromotionState, action, actor, to_branch.is_protected);
+}
+
+type Step = Exclude<PromotionAction, 'promote' | 'succeed' | 'fail'>;
+
+/** Takes one of the steps that change nothing but the promotion itself. */
+export async function takeStep(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  action: Step,
+  readComment: () => string | null | undefined,
+): Promise<Promotion> {
+  const before = await requirePromotion(ctx, call, id);
+  const actor = await actorOf(ctx, call, before);
+  const first = decide(promotionMachine, before.status as PromotionState, action, actor, before.to_branch.is_protected);
+  if (first.verdict === 'forbidden') throw new ServiceError('forbidden', first.sentence);
+  const comment = readComment() ?? null;
+  await transact(ctx, async (tx) => {
+    const now = await lockPromotion(tx, call, id);
+    const status = allowStep(now, action, actor);
+    await tx.promotion.update({ where: { id }, data: { status, comment: comment ?? undefined } });
+    // What is asked approval for is what is there now.
+    if (action === 'send_request') {
+      const { pairs, revision } = await planStored(tx, call, now);
+      await rememberShown(tx, id, pairs, revision);
+    }
+    await noteAction(tx, id, action, call.userId ?? null, comment);
+    await tellPromotion(tx, call, action, now, { user_id: call.userId ?? null, comment });
+  });
+  return getPromotion(ctx, call, id);
+}
+
+/** Locks a promotion until the transaction ends. */
+export async function lockPromotion(tx: Transaction, call: CallContext, id: number): Promise<StoredPromotion> {
+  if (!(await lockRow(tx, 'promotion', call.accountId, id))) throw notFound('Promotion');
+  return tx.promotion.findUniqueOrThrow({ where: { id }, select: storedFields });
+}
+
+/** Notes what the diffs that people have seen were made of: `promote` goes by nothing else. */
+export async function rememberShown(tx: Transaction, id: number, pairs: TablePair[], revision: string): Promise<void> {
+  await tx.promotion.update({ where: { id }, data: { revision } });
+  const facts = pairs.map(({ sourceId, sourceVersion, targetId, targetVersion, target, source }) => ({
+    table_definition_id: sourceId,
+    source_version: sourceVersion,
+    target_definition_id: targetId,
+    target_version: targetVersion,
+    domain_id: (target ?? source)?.domain_id ?? null,
+  }));
+  await tx.$executeRaw`
+    update promotion_table p set source_version = f.source_version, target_definition_id = f.target_definition_id,
+      target_version = f.target_version, domain_id = coalesce(f.domain_id, p.domain_id)
+    from jsonb_to_recordset(${JSON.stringify(facts)}::jsonb) as f (table_definition_id int, source_version int,
+      target_definition_id int, target_version int, domain_id int)
+    where p.promotion_id = ${id} and p.table_definition_id = f.table_definition_id`;
+}
+
+/** Keeps that something was done to a promotion. */
+export async function noteAction(
+  tx: Transaction,
+  promotionId: number,
+  action: PromotionAction,
+  userId: number | null,
+  comment: string | null,
+): Promise<void> {
+  await tx.promotion_action.create({ data: { promotion_id: promotionId, action, user_id: userId, comment } });
+}

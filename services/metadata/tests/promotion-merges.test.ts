@@ -1,0 +1,447 @@
+// What promotions merge: on a real database, through HTTP. The comparison of one table by itself is table-merge.test.ts.
+import { promote } from '../src/promotions/promote.ts';
+import { keyColumn, type Metadata, startMetadata } from './given.ts';
+import { givenWork, type Work } from './promotion-given.ts';
+
+let metadata: Metadata;
+let work: Work;
+const nameColumn = { name: 'name', data_type: 'string', length: 50 };
+
+beforeAll(async () => {
+  metadata = await startMetadata();
+});
+afterAll(() => metadata.stop());
+beforeEach(async () => {
+  work = await givenWork(metadata);
+});
+afterEach(() => {
+  metadata.neighbours.data.blockers.clear();
+});
+
+/** A table on `main` with its copy on the feature branch. */
+async function givenBoth(name = 'Countries', columns = [keyColumn, nameColumn]) {
+  const main = await work.table(name, columns);
+  const feature = await work.clone(main.id);
+  return { main, feature };
+}
+const columnId = async (tableId: number, name: string) => (await work.columns(tableId))[name].id as number;
+const everything = async () => {
+  const { data } = await work.admin.get('/table_definitions?per_page=1000');
+  return Promise.all(data.map(({ id }: { id: number }) => work.admin.get(`/table_definitions/${id}`)));
+};
+
+describe('new tables', () => {
+  it('are cloned with lineage and foreign keys, whatever the order of their ids, also in circles', async () => {
+    const countries = await work.onFeature('Countries', [keyColumn, nameColumn]);
+    const regions = await work.onFeature('Regions', [
+      keyColumn,
+      { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: countries.id },
+      { name: 'parent', data_type: 'string', length: 10 },
+    ]);
+    await work.changeColumn(await columnId(regions.id, 'parent'), { foreign_key_table_id: regions.id });
+    await work.addColumn(countries.id, {
+      name: 'capital',
+      data_type: 'string',
+      length: 10,
+      foreign_key_table_id: regions.id,
+    });
+    await work.admin.send('PATCH', `/table_definitions/${countries.id}`, {
+      lookup_display_column_id: await columnId(countries.id, 'name'),
+    });
+    const { id, diffs } = await work.propose(work.admin, regions.id, countries.id);
+    expect(diffs).toMatchObject([
+      {
+        change: 'new',
+        target_table_definition_id: null,
+        attributes: expect.arrayContaining([{ name: 'lookup_display_column', from: null, to: 'name' }]),
+      },
+      { change: 'new' },
+    ]);
+    const { body: promoted } = await work.act(work.admin, id, 'promote');
+    const [c, r] = promoted.table_definitions.map((each: Record<string, number>) => each.target_table_definition_id);
+    expect(await work.columns(r)).toMatchObject({
+      country: { foreign_key_table_id: c },
+      parent: { foreign_key_table_id: r },
+      code: { is_primary_key: true },
+    });
+    expect((await work.columns(c)).capital.foreign_key_table_id).toBe(r);
+    expect(await work.admin.get(`/table_definitions/${c}`)).toMatchObject({
+      branch_id: work.account.mainId,
+      key: 'countries',
+      version: 1,
+      needs_deployment: true,
+      deployed_version: null,
+      cloned_from_id: countries.id,
+      lookup_display_column_id: await columnId(c, 'name'),
+    });
+    const stored = await metadata.context.prisma.table_definition.findMany({
+      where: { key: 'countries', account_id: work.account.id },
+    });
+    expect(new Set(stored.map(({ lineage_id }) => lineage_id)).size).toBe(1);
+  });
+
+  it('that refer to a table which is not on the target are blocked, naming it', async () => {
+    const countries = await work.onFeature('Countries');
+    const link = { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: countries.id };
+    const regions = await work.onFeature('Regions', [keyColumn, link]);
+    const { id, diffs } = await work.propose(work.admin, regions.id);
+    const message = 'Column country refers to the table countries, which is not on the branch main; promote that too';
+    expect(diffs[0].blockers).toEqual([{ message, rows: 0 }]);
+    expect((await work.act(work.admin, id, 'promote')).body.errors).toEqual([`Regions: ${message}`]);
+    expect(await work.admin.get(`/promotions/${id}`)).toMatchObject({ status: 'failed', error: `Regions: ${message}` });
+    expect(await everything()).toHaveLength(2);
+    const first = await work.propose(work.admin, countries.id);
+    await work.act(work.admin, first.id, 'promote');
+    expect((await work.act(work.admin, id, 'promote')).body).toMatchObject({ status: 'promoted', error: null });
+  });
+
+  it('with a key or name that another table on the target has are blocked', async () => {
+    await work.table('Countries');
+    const other = await work.onFeature('Countries');
+    const { diffs } = await work.propose(work.admin, other.id);
+    expect(diffs[0].blockers).toHaveLength(2);
+  });
+});
+
+describe('changes', () => {
+  it('of columns, keys, values, types, names and order travel; what the target changed stays', async () => {
+    const { main, feature } = await givenBoth();
+    await work.changeColumn(await columnId(feature.id, 'name'), { name: 'title', length: 80, valid_values: 'A|B' });
+    await work.addColumn(feature.id, { name: 'year', data_type: 'integer', is_primary_key: true });
+    await work.admin.send('PATCH', `/table_definitions/${feature.id}`, { name: 'Nations' });
+    await work.changeColumn(await columnId(main.id, 'name'), { description: 'As people say it' });
+    await work.addColumn(main.id, { name: 'own', data_type: 'text' });
+    const { id, conflicts } = await work.propose(work.admin, feature.id);
+    expect(conflicts).toEqual([]);
+    expect((await work.act(work.admin, id, 'promote')).status).toBe(200);
+    expect(await work.columns(main.id)).toMatchObject({
+      code: { position: 1 },
+      title: { length: 80, valid_values: 'A|B', description: 'As people say it' },
+      year: { is_primary_key: true, is_required: true },
+      own: { data_type: 'text' },
+    });
+    expect(await work.admin.get(`/table_definitions/${main.id}`)).toMatchObject({ name: 'Nations', key: 'countries' });
+    const again = await work.propose(work.admin, feature.id);
+    expect(again.diffs[0].change).toBe('unchanged');
+    const { version } = await work.admin.get(`/table_definitions/${main.id}`);
+    await work.act(work.admin, again.id, 'promote');
+    expect((await work.admin.get(`/table_definitions/${main.id}`)).version).toBe(version);
+  });
+
+  it('may exchange names of columns and of tables', async () => {
+    const [one, two] = [await givenBoth('One'), await givenBoth('Two')];
+    const [code, name] = [await columnId(one.feature.id, 'code'), await columnId(one.feature.id, 'name')];
+    for (const [id, to] of [
+      [code, 'x'],
+      [name, 'code'],
+      [code, 'name'],
+    ] as const)
+      await work.changeColumn(id, { name: to });
+    for (const [id, to] of [
+      [one.feature.id, 'X'],
+      [two.feature.id, 'One'],
+      [one.feature.id, 'Two'],
+    ] as const)
+      await work.admin.send('PATCH', `/table_definitions/${id}`, { name: to });
+    const { id } = await work.propose(work.admin, one.feature.id, two.feature.id);
+    expect((await work.act(work.admin, id, 'promote')).status).toBe(200);
+    expect(await work.columns(one.main.id)).toMatchObject({
+      name: { is_primary_key: true },
+      code: { is_primary_key: false },
+    });
+    expect((await work.admin.get(`/table_definitions/${one.main.id}`)).name).toBe('Two');
+    // Their normalised names are in their places again.
+    expect((await work.admin.send('PATCH', `/table_definitions/${two.main.id}`, { name: 'two' })).status).toBe(422);
+  });
+
+  it('that are right on each side but not together are blocked', async () => {
+    const { main, feature } = await givenBoth();
+    await work.changeColumn(await columnId(feature.id, 'name'), { data_type: 'integer' });
+    await work.changeColumn(await columnId(main.id, 'name'), { valid_values: 'A|B' });
+    await work.addColumn(feature.id, { name: 'added', data_type: 'text' });
+    await work.addColumn(main.id, { name: 'Added', data_type: 'text' });
+    const { diffs } = await work.propose(work.admin, feature.id);
+    expect(diffs[0].blockers.map(({ message }: { message: string }) => message)).toEqual([
+      'There are different columns with the name added on the two branches; rename or delete one',
+      'Column name: Valid values holds "A", which is no integer',
+      'Column name: Valid values holds "B", which is no integer',
+    ]);
+  });
+
+  it('go up and down between branches, and sideways between copies of one table', async () => {
+    const { main, feature } = await givenBoth();
+    const { admin, account, featureId } = work;
+    const otherId = (await admin.post('/branches', { name: 'other' })).id;
+    const other = await work.clone(main.id, otherId);
+    const between = async (from: number, to: number, id: number) => {
+      const promotion = await admin.post('/promotions', {
+        from_branch_id: from,
+        to_branch_id: to,
+        table_definition_ids: [id],
+      });
+      expect(promotion.conflicts).toEqual([]);
+      return (await work.act(admin, promotion.id, 'promote')).body;
+    };
+    await work.changeColumn(await columnId(feature.id, 'name'), { length: 60 });
+    await between(featureId, otherId, feature.id);
+    expect((await work.columns(other.id)).name.length).toBe(60);
+    await work.changeColumn(await columnId(main.id, 'code'), { description: 'ISO' });
+    await between(account.mainId, featureId, main.id);
+    expect(await work.columns(feature.id)).toMatchObject({ code: { description: 'ISO' }, name: { length: 60 } });
+    await between(featureId, account.mainId, feature.id);
+    expect((await work.columns(main.id)).name.length).toBe(60);
+  });
+
+  it('of one deletion travel only when it is named; what is deployed goes on serving', async () => {
+    const { main, feature } = await givenBoth();
+    const { main: kept, feature: keptCopy } = await givenBoth('Kept');
+    const { admin } = work;
+    for (const { id } of [feature, keptCopy]) await admin.send('DELETE', `/table_definitions/${id}`);
+    const { id, diffs } = await work.propose(admin, feature.id);
+    expect(diffs).toMatchObject([
+      { table_definition_id: feature.id, target_table_definition_id: main.id, change: 'deleted' },
+    ]);
+    expect((await work.act(admin, id, 'promote')).status).toBe(200);
+    expect((await admin.send('GET', `/table_definitions/${main.id}`)).status).toBe(404);
+    expect((await admin.send('GET', `/table_definitions/${kept.id}`)).status).toBe(200);
+    const nowhere = await admin.send('POST', '/promotions', {
+      from_branch_id: work.featureId,
+      to_branch_id: work.account.mainId,
+      table_definition_ids: [feature.id],
+    });
+    expect(nowhere.body.errors).toEqual([
+      `Table definition ${feature.id} has been deleted, and is not on the target branch either`,
+    ]);
+  });
+
+  it('of a deletion are blocked while tables that stay refer to the table, and in conflict when it was changed', async () => {
+    const { main, feature } = await givenBoth();
+    const link = { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: main.id };
+    const regions = await work.table('Regions', [keyColumn, link]);
+    const { admin } = work;
+    await admin.send('DELETE', `/table_definitions/${feature.id}`);
+    const { id, diffs } = await work.propose(admin, feature.id);
+    expect(diffs[0].blockers[0].message).toBe('Columns of other tables refer to the table: Regions.country');
+    await admin.send('DELETE', `/table_definitions/${regions.id}`);
+    await work.addColumn(main.id, { name: 'more', data_type: 'text' });
+    const shown = await admin.get(`/promotions/${id}`);
+    expect(shown.conflicts).toMatchObject([
+      { table: 'countries', column: null, attribute: 'exists', source: false, target: true },
+    ]);
+    const resolutions = [{ table: 'countries', column: null, attribute: 'exists', resolution: 'source' }];
+    expect((await work.act(admin, id, 'promote', { revision: shown.revision, resolutions })).status).toBe(200);
+    expect((await admin.send('GET', `/table_definitions/${main.id}`)).status).toBe(404);
+  });
+});
+
+describe('conflicts', () => {
+  const givenConflict = async () => {
+    const both = await givenBoth();
+    await work.changeColumn(await columnId(both.feature.id, 'name'), { length: 80 });
+    await work.changeColumn(await columnId(both.main.id, 'name'), { length: 100 });
+    const promotion = await work.propose(work.admin, both.feature.id);
+    return { ...both, promotion };
+  };
+  const lengthOfName = { table: 'countries', column: 'name', attribute: 'length' };
+
+  it('are listed, and refuse the promotion until each is resolved', async () => {
+    const { main, promotion } = await givenConflict();
+    expect(promotion.conflicts).toEqual([{ ...lengthOfName, base: 50, source: 80, target: 100, resolution: null }]);
+    const before = await everything();
+    const refused = await work.act(work.admin, promotion.id, 'promote');
+    expect(refused).toMatchObject({
+      status: 422,
+      body: {
+        errors: ['Conflict about length of name of countries: it was 50, is 80 on the source and 100 on the target'],
+      },
+    });
+    expect(await everything()).toEqual(before);
+    expect(await work.admin.get(`/promotions/${promotion.id}`)).toEqual(promotion);
+    const strange = { ...lengthOfName, attribute: 'scale', resolution: 'source' };
+    const wrong = await work.act(work.admin, promotion.id, 'promote', { resolutions: [strange] });
+    expect(wrong.body.errors[0]).toBe('There is no conflict about scale of name of countries');
+    const { body } = await work.act(work.admin, promotion.id, 'promote', {
+      resolutions: [{ ...lengthOfName, resolution: 'source' }],
+    });
+    expect(body).toMatchObject({ status: 'promoted', conflicts: [{ resolution: 'source' }] });
+    expect((await work.columns(main.id)).name.length).toBe(80);
+  });
+
+  it('that were resolved to the target are none the next time', async () => {
+    const { main, feature, promotion } = await givenConflict();
+    await work.act(work.admin, promotion.id, 'promote', { resolutions: [{ ...lengthOfName, resolution: 'target' }] });
+    expect((await work.columns(main.id)).name.length).toBe(100);
+    expect(await work.propose(work.admin, feature.id)).toMatchObject({
+      conflicts: [],
+      diffs: [{ change: 'unchanged' }],
+    });
+  });
+});
+
+describe('what was shown', () => {
+  it('is all that is ever promoted: after a change it is refused once, saying what changed', async () => {
+    const { main, feature } = await givenBoth();
+    await work.changeColumn(await columnId(feature.id, 'name'), { length: 80 });
+    const { id, revision } = await work.propose(work.admin, feature.id);
+    await work.changeColumn(await columnId(main.id, 'code'), { length: 12 });
+    const stale = await work.act(work.admin, id, 'promote');
+    expect(stale).toMatchObject({
+      status: 422,
+      body: { error: 'Wrong state', errors: ['Countries has changed since the diffs were shown', expect.any(String)] },
+    });
+    expect((await work.columns(main.id)).name.length).toBe(50);
+    const shown = await work.admin.get(`/promotions/${id}`);
+    expect(shown.status).toBe('created');
+    expect(shown.revision).not.toBe(revision);
+    // Somebody who has not looked again insists on what he saw.
+    expect((await work.act(work.admin, id, 'promote', { revision })).status).toBe(422);
+    expect((await work.act(work.admin, id, 'promote')).status).toBe(200);
+    expect((await work.columns(main.id)).name.length).toBe(80);
+  });
+
+  it('counts as shown when approval is asked for, and when its revision is named', async () => {
+    const { feature } = await givenBoth();
+    const { id } = await work.propose(work.creator, feature.id);
+    await work.addColumn(feature.id, { name: 'one', data_type: 'text' });
+    await work.act(work.creator, id, 'send_request');
+    expect((await work.act(work.approver, id, 'promote')).status).toBe(200);
+    const other = await work.propose(work.creator, feature.id);
+    await work.addColumn(feature.id, { name: 'two', data_type: 'text' });
+    const { revision } = await work.approver.get(`/promotions/${other.id}`);
+    expect((await work.act(work.approver, other.id, 'promote', { revision })).status).toBe(200);
+  });
+});
+
+describe('at once', () => {
+  it('two promotions to one table take turns: the second finds the first', async () => {
+    const { main, feature } = await givenBoth();
+    const { admin, account } = work;
+    const otherId = (await admin.post('/branches', { name: 'other' })).id;
+    const other = await work.clone(main.id, otherId);
+    await work.changeColumn(await columnId(feature.id, 'name'), { length: 80 });
+    await work.changeColumn(await columnId(other.id, 'name'), { length: 100 });
+    const first = await work.propose(admin, feature.id);
+    const body = { from_branch_id: otherId, to_branch_id: account.mainId, table_definition_ids: [other.id] };
+    const second = await admin.post('/promotions', body);
+    const answers = await Promise.all([first, second].map(({ id }) => work.act(admin, id, 'promote')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
+    const [late] = [first, second].filter((_, index) => answers[index]?.status === 422);
+    expect(await admin.get(`/promotions/${late.id}`)).toMatchObject({
+      status: 'created',
+      conflicts: [{ attribute: 'length' }],
+    });
+    expect([80, 100]).toContain((await work.columns(main.id)).name.length);
+  });
+
+  it('promotions the opposite ways, edits and a clone of the same table end, and nothing is lost', async () => {
+    const { main, feature } = await givenBoth();
+    const { admin, account, featureId } = work;
+    await work.addColumn(feature.id, { name: 'up', data_type: 'text' });
+    await work.addColumn(main.id, { name: 'down', data_type: 'text' });
+    const up = await work.propose(admin, feature.id);
+    const down = await admin.post('/promotions', {
+      from_branch_id: account.mainId,
+      to_branch_id: featureId,
+      table_definition_ids: [main.id],
+    });
+    const answers = await Promise.all([
+      work.act(admin, up.id, 'promote'),
+      work.act(admin, down.id, 'promote'),
+      admin.send('POST', '/column_definitions', { table_definition_id: main.id, name: 'edit', data_type: 'text' }),
+      admin.send('POST', `/table_definitions/${main.id}/clone`, { target_branch_id: featureId }),
+    ]);
+    expect(answers.every(({ status }) => [200, 201, 422].includes(status))).toBe(true);
+    for (const { id } of [up, down]) for (let tries = 0; tries < 3; tries++) await work.act(admin, id, 'promote');
+    for (const id of [main.id, feature.id])
+      expect(Object.keys(await work.columns(id))).toEqual(expect.arrayContaining(['code', 'name', 'up', 'down']));
+  });
+});
+
+describe('a promotion that breaks off', () => {
+  it('leaves nothing behind and can be promoted again', async () => {
+    const { main, feature } = await givenBoth();
+    await work.addColumn(feature.id, { name: 'more', data_type: 'text' });
+    const added = await work.onFeature('Added');
+    const { id } = await work.propose(work.admin, feature.id, added.id);
+    const before = await everything();
+    // The very last thing a promotion writes fails, as if the process had died there.
+    await metadata.pool.query(`
+      create function break_off() returns trigger language plpgsql as $$ begin raise exception 'broken off'; end $$;
+      create trigger break_off before insert on promotion_action for each row when (new.action = 'succeed') execute function break_off()`);
+    try {
+      const call = { accountId: work.account.id, userId: work.admin.id, scopes: ['api'], branching: true };
+      await expect(promote(metadata.context, call as never, id, () => ({}))).rejects.toThrow();
+    } finally {
+      await metadata.pool.query('drop trigger break_off on promotion_action; drop function break_off()');
+    }
+    expect(await everything()).toEqual(before);
+    expect(await work.admin.get(`/promotions/${id}`)).toMatchObject({
+      status: 'created',
+      actions: [{ action: 'create' }],
+    });
+    expect((await work.act(work.admin, id, 'promote')).status).toBe(200);
+    expect(Object.keys(await work.columns(main.id))).toContain('more');
+  });
+});
+
+describe('a rehearsal', () => {
+  it('answers what promoting would, and what data would say to the outcome, and changes nothing', async () => {
+    const { main, feature } = await givenBoth();
+    await work.changeColumn(await columnId(feature.id, 'name'), { is_required: true });
+    const added = await work.onFeature('Added', [{ ...keyColumn, foreign_key_table_id: feature.id }]);
+    const { id, diffs, conflicts } = await work.propose(work.admin, feature.id, added.id);
+    metadata.neighbours.data.blockers.set(main.id, [{ message: 'name holds NULL', rows: 3 }]);
+    const before = await everything();
+    const { status, body } = await work.act(work.stranger, id, 'rehearse');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ diffs, conflicts });
+    expect(body.violations).toEqual(
+      expect.arrayContaining([{ table: 'Countries', message: 'name holds NULL', rows: 3 }]),
+    );
+    expect(await everything()).toEqual(before);
+    expect((await work.admin.get(`/promotions/${id}`)).status).toBe('created');
+    const { body: promoted } = await work.act(work.admin, id, 'promote');
+    expect({ diffs: promoted.diffs, conflicts: promoted.conflicts }).toEqual({
+      diffs: body.diffs,
+      conflicts: body.conflicts,
+    });
+    expect((await work.act(work.admin, id, 'rehearse')).body.errors).toEqual([
+      'Promotion is promoted; there is nothing to rehearse.',
+    ]);
+  });
+
+  it('takes resolutions, and names what blocks promoting itself', async () => {
+    const { main, feature } = await givenBoth();
+    await work.changeColumn(await columnId(feature.id, 'name'), { length: 80 });
+    await work.changeColumn(await columnId(main.id, 'name'), { length: 100 });
+    const { id } = await work.propose(work.admin, feature.id);
+    const resolutions = [{ table: 'countries', column: 'name', attribute: 'length', resolution: 'source' }];
+    const { body } = await work.act(work.admin, id, 'rehearse', { resolutions });
+    expect(body).toMatchObject({ conflicts: [{ resolution: 'source' }], diffs: [{ change: 'modified' }] });
+    expect((await work.act(work.admin, id, 'rehearse')).body).toMatchObject({
+      conflicts: [{ resolution: null }],
+      diffs: [{ change: 'unchanged' }],
+    });
+    const taken = await work.onFeature('Taken');
+    await work.table('Taken');
+    const blocked = await work.propose(work.admin, taken.id);
+    expect((await work.act(work.admin, blocked.id, 'rehearse')).body.violations).toHaveLength(2);
+  });
+
+  it('of a deployment answers its plan and what stands in its way', async () => {
+    const table = await work.table('Codes');
+    const body = { branch_id: work.account.mainId, table_definition_ids: [table.id] };
+    const { id } = await work.admin.post('/deployments', body);
+    metadata.neighbours.data.blockers.set(table.id, [{ message: 'code holds NULL', rows: 2 }]);
+    expect(await work.stranger.post(`/deployments/${id}/rehearse`)).toMatchObject({
+      diffs: [{ change: 'new' }],
+      violations: [{ table: 'Codes', message: 'code holds NULL', rows: 2 }],
+    });
+    await work.admin.send('DELETE', `/table_definitions/${table.id}`);
+    expect((await work.admin.post(`/deployments/${id}/rehearse`)).violations).toEqual([
+      { table: 'Codes', message: 'The definition has been deleted', rows: 0 },
+    ]);
+    await work.admin.post(`/deployments/${id}/cancel`);
+    expect((await work.admin.send('POST', `/deployments/${id}/rehearse`)).status).toBe(422);
+  });
+});
