@@ -15,6 +15,8 @@ export type DataConfig = {
   identityRpc: string;
   /** Most connections for requests; for deployments and merges; for exports and files on their way in. Three more announce. */
   connections: { rows: number; work: number; quiet: number };
+  /** How many days superseded versions of rows are kept; 0: for ever. */
+  historyDays: number;
   /** The cluster on which accounts get their first table. */
   newAccountsOn: string;
   /** PostgreSQL clusters by name; the first, `main`, is home: it says where accounts are. */
@@ -42,6 +44,10 @@ export function readConfig(env: Environment): DataConfig {
       work: connections('DATA_WORK_CONNECTIONS', 'deployments and merges', 5),
       quiet: connections('DATA_QUIET_CONNECTIONS', 'exports and uploads', 12),
     },
+    historyDays: read.integer('DATA_HISTORY_DAYS', 'the days that superseded versions of rows are kept', {
+      default: 0,
+      max: 36_500,
+    }),
     newAccountsOn,
     secrets: { databaseUrls },
   });

@@ -1,5 +1,5 @@
-// Forgets what can no longer matter: kept answers, finished loads, retired tables and columns, abandoned files; and gives tables of
-// earlier releases a history. Every instance does it; twice harms nobody.
+// Forgets what can no longer matter: kept answers, finished loads, retired tables and columns, abandoned files, old versions of rows;
+// and gives tables of earlier releases a history. Every instance does it; twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql } from '@almanac/service-kit/database';
 import type { Logger } from '@almanac/service-kit/logger';
@@ -9,18 +9,20 @@ import { adoptTables } from './deploy/adoption.ts';
 import { sweepRetired } from './deploy/removal.ts';
 import { sweepLoads } from './load/rejected-rows.ts';
 import { sweepStaging } from './load/staging.ts';
+import { sweepHistory } from './rows/history-retention.ts';
 import { sweepAnswers } from './rows/idempotency.ts';
 
 const everyMs = 10 * 60_000;
 
 export type Housekeeping = { start(): void; stop(): Promise<void> };
 
-export function createHousekeeping(pools: Pools, logger: Logger): Housekeeping {
+/** `historyDays`: how long superseded versions of rows are kept; 0: for ever. */
+export function createHousekeeping(pools: Pools, logger: Logger, historyDays: number): Housekeeping {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   const work = async () => {
     while (!stopping.signal.aborted) {
-      await sweep(pools, logger).catch((error: unknown) =>
+      await sweep(pools, logger, historyDays).catch((error: unknown) =>
         logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
       );
       await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
@@ -38,11 +40,12 @@ export function createHousekeeping(pools: Pools, logger: Logger): Housekeeping {
 }
 
 /** One round. */
-export async function sweep(pools: Pools, logger: Logger): Promise<void> {
+export async function sweep(pools: Pools, logger: Logger, historyDays = 0): Promise<void> {
   await sweepStaging(pools.quiet);
   await sweepAnswers(pgSql(pools.work));
   await sweepLoads(pgSql(pools.work));
   await sweepRetired(pools.work);
   await sweepDeparted(pools.work);
+  await sweepHistory(pools.work, historyDays);
   await adoptTables(pools.work, logger);
 }

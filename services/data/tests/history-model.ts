@@ -123,7 +123,7 @@ export class HistoryModel {
   asOf(instant: string): Record<string, unknown>[] {
     return this.rows.flatMap((row) => {
       const number = row.versions.findLastIndex(({ from }) => (from as string) <= instant) + 1;
-      return number === 0 ? [] : this.show(row, number);
+      return number === 0 ? [] : [this.show(row, number)];
     });
   }
 

@@ -1,5 +1,6 @@
 // What the tests of history ask: the versions of rows, and rows as they were.
 import type { Call } from '@almanac/testkit/call';
+import { eventually } from '@almanac/testkit/eventually';
 import type { DataNet } from './given.ts';
 
 const path = '/api/v1/table_data';
@@ -33,12 +34,8 @@ export const revert = (call: Call, table: number, id: number, version: number, h
 
 /** Waits until what is written next has a later time than this one: times are told in milliseconds. */
 export async function passed(net: DataNet, at: string): Promise<void> {
-  for (;;) {
-    const [clock] = await net.query(`select clock_timestamp() >= $1::timestamptz + interval '1 millisecond' as later`, [
-      at,
-    ]);
-    if (clock?.later) return;
-  }
+  const later = `select clock_timestamp() >= $1::timestamptz + interval '1 millisecond' as later`;
+  await eventually(async () => expect(await net.query(later, [at])).toEqual([{ later: true }]), { everyMs: 1 });
 }
 
 /** How many superseded versions a table keeps. */

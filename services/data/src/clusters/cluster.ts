@@ -30,7 +30,7 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
   const pools = createPools(url, config.connections, logger);
   const announcer = new RowsAnnouncer(pools, logger);
   const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
-  const housekeeping = createHousekeeping(pools, logger);
+  const housekeeping = createHousekeeping(pools, logger, config.historyDays);
   return {
     name,
     context: { pools, catalogue: new Catalogue(pools.rows), rights, announcer, logger },

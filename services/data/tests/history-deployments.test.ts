@@ -1,0 +1,220 @@
+// What becomes of history when its table is deployed anew, removed, moved to an earlier release's shape and back.
+import { sweep } from '../src/housekeeping.ts';
+import { load } from './files.ts';
+import { caller, create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
+import { gaps, kept, passed, patch, remove, revert, rowsAsOf, versionsOf } from './versions.ts';
+
+let net: DataNet;
+let last = 0;
+
+beforeAll(async () => {
+  net = await givenData();
+});
+
+afterAll(() => net.stop());
+
+const key = { name: 'id', data_type: 'integer', is_primary_key: true };
+
+/** A table with a column `x` that had `values` one after the other; the row, and its times. */
+async function givenPast(column: Partial<TableInput['columns'][number]>, values: unknown[], branch_id = 1) {
+  last += 10;
+  const table: TableInput = { id: last, branch_id, columns: [key, { name: 'x', ...column }] };
+  await deploy(net, [table], { branchId: branch_id });
+  const made = await create(net, last, { id: 1, x: values[0] });
+  const times = [made.svc_updated_at];
+  for (const x of values.slice(1)) {
+    await passed(net, times.at(-1));
+    times.push((await patch(net.call, last, made.svc_sk, { x })).body.svc_updated_at);
+  }
+  const was = async (place: number, id = table.id) => (await rowsAsOf(net.call, id, times[place]))[0];
+  return { table, row: made.svc_sk as number, times, was };
+}
+
+const withX = (table: TableInput, column: Partial<TableInput['columns'][number]>): TableInput => ({
+  ...table,
+  version: (table.version ?? 1) + 1,
+  columns: [key, { name: 'x', lineage_id: table.id * 1000 + 2, ...column }],
+});
+
+describe('a deployment', () => {
+  it('shows the past in today’s columns: new ones empty, renamed ones by their new name, dropped ones gone', async () => {
+    const { table, row, was } = await givenPast({}, ['a', 'b', 'c']);
+    await deploy(net, [withX(table, { name: 'renamed' })]);
+    expect(await was(0)).toMatchObject({ renamed: 'a' });
+    const grown = { ...withX(table, {}), version: 3, columns: [...withX(table, {}).columns, { name: 'more' }] };
+    await deploy(net, [grown]);
+    expect(await was(1)).toMatchObject({ x: 'b', more: null });
+    await patch(net.call, table.id, row, { more: 'm' });
+    await deploy(net, [{ ...table, version: 4, columns: [key, { name: 'more', lineage_id: table.id * 1000 + 3 }] }]);
+    expect(Object.keys(await was(1)).filter((name) => !name.startsWith('svc_'))).toEqual(['id', 'more']);
+    expect((await versionsOf(net.call, table.id, row)).map((version) => version.changed_columns)).toEqual([
+      ['more'],
+      [],
+      [],
+      ['id'],
+    ]);
+    await patch(net.call, table.id, row, { more: 'n' });
+    expect(await gaps(net, table.id)).toEqual([]);
+  });
+
+  it('casts the past too; what has no counterpart there is lost and stops nothing', async () => {
+    const { table, was, row } = await givenPast({}, ['word', '99999999999', '12', '13']);
+    await deploy(net, [withX(table, { data_type: 'integer' })]);
+    expect([await was(0), await was(1), await was(2), await was(3)].map((each) => each.x)).toEqual([
+      null,
+      null,
+      12,
+      13,
+    ]);
+    const aside = await net.query(
+      `select attrelid::regclass::text as table from pg_attribute where attrelid in ('b_1.t_${table.id}'::regclass, 'b_1.h_${table.id}'::regclass) and attname like 'x!_%' escape '!' order by 1`,
+    );
+    expect(aside.map((each) => each.table)).toEqual([`b_1.h_${table.id}`, `b_1.t_${table.id}`]);
+    await net.query("update retired_column set retired_at = now() - interval '8 days'");
+    await sweep(net.context.pools, net.context.logger);
+    expect(
+      await net.query(
+        `select attname from pg_attribute where attrelid in ('b_1.t_${table.id}'::regclass, 'b_1.h_${table.id}'::regclass) and attname like 'x!_%' escape '!'`,
+      ),
+    ).toEqual([]);
+    await deploy(net, [withX(table, { length: 2 })]);
+    await deploy(net, [withX(table, { length: 1 })]);
+    expect([await was(2), await was(3)].map((each) => each.x)).toEqual(['1', '1']);
+    expect((await revert(net.call, table.id, row, 3)).body.x).toBe('1');
+    expect(await gaps(net, table.id)).toEqual([]);
+  });
+
+  it('that changes values writes no versions: the past is what it was, in another form', async () => {
+    const { table, row } = await givenPast({ data_type: 'decimal', length: 10, scale: 4 }, ['1.2345', '2.5']);
+    await deploy(net, [withX(table, { data_type: 'decimal', length: 10, scale: 1 })]);
+    expect(
+      (await versionsOf(net.call, table.id, row)).map(({ svc_version, record }) => [svc_version, record.x]),
+    ).toEqual([
+      [2, 2.5],
+      [1, 1.2],
+    ]);
+  });
+});
+
+describe('a table taken out of service', () => {
+  it('takes its history along, and leaves its name free for one that begins anew', async () => {
+    const { table } = await givenPast({}, ['a', 'b']);
+    await load(net, table.id, '1,c\n', { file_columns: ['id', 'x'] });
+    await net.metadata.DropTable(caller, { table_definition_id: table.id });
+    const [retired] = await net.query('select id from retired_table where table_definition_id = $1', [table.id]);
+    expect(await net.query(`select count(*)::int as n from b_1.rh_${retired?.id}`)).toEqual([{ n: 2 }]);
+    await deploy(net, [table]);
+    const { svc_sk: row } = await create(net, table.id, { id: 1, x: 'new' });
+    await patch(net.call, table.id, row, { x: 'newer' });
+    expect(await kept(net, table.id)).toBe(1);
+    await net.query("update retired_table set retired_at = now() - interval '8 days'");
+    await sweep(net.context.pools, net.context.logger);
+    expect(await net.query('select to_regclass($1) as gone', [`b_1.rh_${retired?.id}`])).toEqual([{ gone: null }]);
+    expect(await kept(net, table.id)).toBe(1);
+    const writes = () => net.query('select 1 from bulk_write where table_definition_id = $1', [table.id]);
+    expect(await writes()).toHaveLength(1); // the definition is in service again
+    await net.metadata.DropTable(caller, { table_definition_id: table.id });
+    await net.query("update retired_table set retired_at = now() - interval '8 days'");
+    await sweep(net.context.pools, net.context.logger);
+    expect(await writes()).toEqual([]);
+  });
+
+  it('goes with its branch', async () => {
+    const { table } = await givenPast({}, ['a', 'b'], 9);
+    await load(net, table.id, '1,c\n', { file_columns: ['id', 'x'] });
+    expect(await kept(net, table.id, 9)).toBe(2);
+    await net.metadata.DropBranch(caller, { branch_id: 9 });
+    expect(await net.query("select 1 from pg_namespace where nspname = 'b_9'")).toEqual([]);
+    expect(await net.query('select 1 from bulk_write where table_definition_id = $1', [table.id])).toEqual([]);
+  });
+});
+
+describe('a table of an earlier release', () => {
+  /** As that release left it: no history, no columns that say where a version comes from. */
+  async function givenOld(): Promise<{ table: TableInput; id: number; row: number; before: string }> {
+    const { table, row, times } = await givenPast({}, ['a']);
+    const { id } = table;
+    await net.query(
+      `drop trigger h_${id} on b_1.t_${id}; drop function b_1.h_${id}(); drop table b_1.h_${id};
+       alter table b_1.t_${id} drop column svc_channel, drop column svc_request_id;
+       update deployed_table set history_since = null, revision = nextval('deployed_revision') where table_definition_id = ${id}`,
+    );
+    await net.context.catalogue.read(1, { id });
+    return { table, id, row, before: times[0] };
+  }
+
+  it.each([
+    ['a row is changed', (id: number, row: number) => patch(net.call, id, row, { x: 'b' })],
+    ['a row is created', (id: number) => create(net, id, { id: 2 })],
+    ['rows are read', (id: number) => net.call('GET', `/api/v1/table_data?table_definition_id=${id}`)],
+    ['a file is loaded', (id: number) => load(net, id, '1,b\n', { file_columns: ['id', 'x'] })],
+    [
+      'it is deployed',
+      (_: number, __: number, table: TableInput) => deploy(net, [withX(table, { data_type: 'text' })]),
+    ],
+    ['the service tidies up', () => sweep(net.context.pools, net.context.logger)],
+  ])('gets its history when %s', async (_, work) => {
+    const { table, id, row, before } = await givenOld();
+    await work(id, row, table);
+    const [entry] = await net.query('select history_since from deployed_table where table_definition_id = $1', [id]);
+    expect(entry?.history_since).not.toBeNull();
+    const changed = await patch(net.call, id, row, { x: 'c' });
+    expect(changed.status).toBe(200);
+    const [newest, older] = await versionsOf(net.call, id, row);
+    expect([newest.record.x, older.record.svc_sk]).toEqual(['c', row]);
+    expect(await rowsAsOf(net.call, id, changed.body.svc_updated_at)).toContainEqual(changed.body);
+    const early = await net.call('GET', `/api/v1/table_data?table_definition_id=${id}&as_of=${before}`);
+    expect(early).toMatchObject({
+      status: 400,
+      body: { errors: [expect.stringMatching(/^The history of Table \d+ goes back to /)] },
+    });
+  });
+
+  it('is removed, and told apart from a version whose predecessor is not kept', async () => {
+    const { id, row } = await givenOld();
+    await net.query(`update b_1.t_${id} set svc_version = 5`);
+    await patch(net.call, id, row, { x: 'c' });
+    expect((await versionsOf(net.call, id, row)).map((version) => [version.changed_columns, version.channel])).toEqual([
+      [['x'], 'api'],
+      [null, null],
+    ]);
+    const other = await givenOld();
+    await net.metadata.DropTable(caller, { table_definition_id: other.id });
+    const [retired] = await net.query('select id, entry from retired_table where table_definition_id = $1', [other.id]);
+    expect(retired?.entry).toMatchObject({ history_since: expect.any(Number) });
+    expect(await net.query(`select count(*)::int as n from b_1.rh_${retired?.id}`)).toEqual([{ n: 0 }]);
+    await remove(net.call, id, [row]);
+    expect((await versionsOf(net.call, id, row))[0]).toMatchObject({ action: 'deleted' });
+  });
+});
+
+describe('versions of long ago', () => {
+  it('are kept for ever, or go after the days that the installation says', async () => {
+    const { table, row, times, was } = await givenPast({}, ['a', 'b', 'c', 'd']);
+    const untouched = await givenPast({}, ['a']);
+    // The first two versions ended 40 days ago, the third today.
+    await net.query(
+      `update b_1.h_${table.id} set svc_valid_to = svc_valid_to - interval '40 days', svc_updated_at = svc_updated_at - interval '41 days' where svc_version <= 2`,
+    );
+    const { pools, logger } = net.context;
+    await sweep(pools, logger, 0);
+    expect(await kept(net, table.id)).toBe(3);
+    await sweep(pools, logger, 30);
+    expect(await kept(net, table.id)).toBe(1);
+    expect((await versionsOf(net.call, table.id, row)).map((each) => [each.svc_version, each.changed_columns])).toEqual(
+      [
+        [4, ['x']],
+        [3, null],
+      ],
+    );
+    expect(await was(2)).toMatchObject({ x: 'c' });
+    const path = `/api/v1/table_data?as_of=${new Date(Date.parse(times[0]) - 40 * 86_400_000).toISOString()}`;
+    expect(await net.call('GET', `${path}&table_definition_id=${table.id}`)).toMatchObject({
+      status: 400,
+      body: { errors: [expect.stringMatching(/ goes back to /)] },
+    });
+    // Where nothing was forgotten, nothing is refused.
+    expect((await net.call('GET', `${path}&table_definition_id=${untouched.table.id}`)).body.data).toEqual([]);
+    expect((await patch(net.call, table.id, row, { x: 'e' })).status).toBe(200);
+  });
+});
