@@ -82,7 +82,9 @@ describe('the OpenAPI document', () => {
     delete answers['GET /api/v1/branches/set_current_branch'];
     delete answers['PATCH /api/v1/branches/set_current_branch'];
     delete answers['DELETE /api/v1/branches/set_current_branch'];
-    expect(Object.entries(answers).filter(([line]) => !/\/table_data\/(grid|delete_records)$/.test(line))).toEqual([]);
+    expect(
+      Object.entries(answers).filter(([line]) => !/\/table_data\/(grid|delete_records|restore_records)$/.test(line)),
+    ).toEqual([]);
   });
 
   it('is the one in docs/openapi.json', () => {
@@ -101,6 +103,10 @@ describe('the OpenAPI document', () => {
     await api.patch(`/table_data/${record.svc_sk}`, { table_definition_id, record: { name: 'two' } });
     await api.post('/table_data/grid', { table_definition_id, startRow: 0, endRow: 10 });
     await api.post('/table_data/delete_records', { table_definition_id, ids: [record.svc_sk] });
+    await api.post('/table_data/restore_records', { table_definition_id, ids: [record.svc_sk] });
+    await api.post(`/table_data/${record.svc_sk}/revert`, { table_definition_id, version: 1 });
+    await api.get(`/table_data/${record.svc_sk}/history?table_definition_id=${table.id}`);
+    await api.get(`/table_data?table_definition_id=${table.id}&as_of=${record.svc_updated_at}`);
 
     for (const path of [
       '/table_definitions',
