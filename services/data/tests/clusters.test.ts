@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres
 import pg from 'pg';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
+import { patch, rowsAsOf, versionsOf } from './versions.ts';
 
 let main: TestDatabase;
 let north: TestDatabase;
@@ -115,6 +116,34 @@ describe('an account', () => {
     expect(
       (await far.query('select to_regclass($1) as found', [`b_${given.account}.r_${kept.rows[0].id}`])).rows[0].found,
     ).not.toBeNull();
+  });
+
+  it('takes the history of its rows along, of tables out of service too, and goes on with it', async () => {
+    const given = await givenAccount();
+    const { account, countries, call, row } = given;
+    const as = { ...caller, accountId: account, requestId: 'import-of-before' };
+    const changed = (await patch(call, countries, row.svc_sk, { name: 'Frankreich' })).body;
+    await load(first, countries, 'FR,Francia,EU\n', { file_columns: ['code', 'name', 'region'] }, as);
+    const removed = { id: account * 10 + 2, branch_id: account, columns: [{ name: 'x' }] };
+    await deploy(first, [removed], { accountId: account });
+    const gone = await create(first, removed.id, { x: 'a' }, call);
+    await patch(call, removed.id, gone.svc_sk, { x: 'b' });
+    await first.metadata.DropTable(as, { table_definition_id: removed.id });
+    const before = await versionsOf(call, countries, row.svc_sk);
+    expect(before[0]).toMatchObject({ channel: 'import', request_id: 'import-of-before' });
+
+    await place(first, account, 'north');
+    expect(await versionsOf(given.elsewhere, countries, row.svc_sk)).toEqual(before);
+    expect(await rowsAsOf(call, countries, changed.svc_updated_at)).toEqual([changed]);
+    await patch(call, countries, row.svc_sk, { name: 'France' });
+    expect((await versionsOf(call, countries, row.svc_sk)).map((version) => version.record.name)).toEqual([
+      'France',
+      'Francia',
+      'Frankreich',
+      'France',
+    ]);
+    const { rows } = await far.query('select id from retired_table where account_id = $1', [account]);
+    expect((await far.query(`select count(*)::int as n from b_${account}.rh_${rows[0].id}`)).rows).toEqual([{ n: 1 }]);
   });
 
   it('is deployed to, loaded, read and dropped where it lives', async () => {
