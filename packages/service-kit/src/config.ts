@@ -117,7 +117,7 @@ export function readCommonConfig(read: ConfigReader, name: ServiceName): CommonC
       .url('ALMANAC_PUBLIC_URL', 'the address clients use', ['http:', 'https:'], {
         default: 'http://127.0.0.1:8080',
       })
-      .replace(/\/+$/, ''),
+      ?.replace(/\/+$/, ''), // nothing when it was refused: `finish` tells
     logLevel: read.oneOf('ALMANAC_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',
     }),

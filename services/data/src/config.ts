@@ -64,14 +64,15 @@ function readFurther(read: ConfigReader, text: string): { name: string; url: str
       const at = word.indexOf('=');
       return { name: word.slice(0, at), url: word.slice(at + 1) };
     });
+  const isName = (name: string) => /^[a-z][a-z0-9_-]{0,62}$/.test(name);
   const names = new Set([homeName]);
   for (const { name, url } of further) {
-    if (!/^[a-z][a-z0-9_-]{0,62}$/.test(name) || !/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
+    if (!isName(name) || !/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
       read.problems.push(
         'DATA_DATABASE_URLS should be name=postgres://… for each further cluster, with blanks between.',
       );
-    if (names.has(name)) read.problems.push(`DATA_DATABASE_URLS names the cluster ${name} twice.`);
+    if (isName(name) && names.has(name)) read.problems.push(`DATA_DATABASE_URLS names the cluster ${name} twice.`);
     names.add(name);
   }
-  return further;
+  return further.filter(({ name }) => isName(name)); // a URL without a name would be told as one, password and all
 }

@@ -79,7 +79,7 @@ function readUrl(read: ConfigReader, name: ServiceName): string {
   const fallback = `http://127.0.0.1:${8080 + serviceNames.indexOf(name)}`;
   return read
     .url(`${name.toUpperCase()}_URL`, `where ${name} answers HTTP`, ['http:'], { default: fallback })
-    .replace(/\/+$/, '');
+    ?.replace(/\/+$/, ''); // nothing when it was refused: `finish` tells
 }
 
 function readOrigins(read: ConfigReader): string[] {
