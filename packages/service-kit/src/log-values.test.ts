@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { createPool } from './database.ts';
 import { ServiceError } from './errors.ts';
@@ -82,6 +83,20 @@ describe('what is said of an error', () => {
     expect(JSON.stringify(told)).not.toContain('s3cret');
   });
 
+  it('quotes nothing of a text that was not JSON', () => {
+    const parse = () => JSON.parse('{"access_token": s3cret}');
+    expect(parse).toThrow('s3cret');
+    const error = catchError(parse);
+    expect(describeError(error).message).toBe(`Unexpected token 's', ..."…" is not valid JSON`);
+  });
+
+  it('knows errors of another realm', () => {
+    const strange = runInNewContext("new RangeError('far', { cause: new TypeError('farther') })");
+    expect(loggable({ strange })).toMatchObject({
+      strange: { type: 'RangeError', message: 'far', cause: { type: 'TypeError', message: 'farther' } },
+    });
+  });
+
   it('has all causes and parts, and an end', () => {
     const loop = new Error('loop');
     loop.cause = loop;
@@ -124,3 +139,12 @@ describe('what is said of an error', () => {
     }
   });
 });
+
+function catchError(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it should have failed');
+}

@@ -1,5 +1,6 @@
 // What of a value may stand in a log: secrets are known by the name they go by, errors by the parts that say what happened
 // (a database's own words quote rows), and nothing is longer than somebody would read.
+import { types } from 'node:util';
 import { findSqlState } from './postgres-errors.ts';
 
 const hidden = '[redacted]';
@@ -36,19 +37,23 @@ export function loggable(value: unknown, depth = 0): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'function' || typeof value === 'symbol') return `[${typeof value}]`;
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Error) return describeError(value, depth);
+  if (isError(value)) return describeError(value, depth);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'no date' : value.toISOString();
   if (depth >= deepest) return '[deeper]';
   if (Array.isArray(value)) return value.slice(0, mostItems).map((item) => loggable(item, depth + 1));
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   const prototype = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) return `[${prototype.constructor?.name ?? 'object'}]`;
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (!isPlain) return `[${prototype.constructor?.name ?? 'object'}]`;
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, mostItems)
       .map(([name, inner]) => [name, isSecret(name, inner) ? hidden : loggable(inner, depth + 1)]),
   );
 }
+
+// Also one of another realm, which instanceof doesn't know.
+const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value);
 
 // A number or a flag under such a name tells of the secret, it isn't one.
 const isSecret = (name: string, value: unknown) =>
@@ -64,15 +69,18 @@ const ofTheDatabase = ['severity', 'schema', 'table', 'column', 'constraint', 'r
 /** What is said of an error in a log: its type, words, place and causes; never what it was about. */
 export function describeError(error: Error, depth = 0): Record<string, unknown> {
   const parts = error as Error & Record<string, unknown>;
-  const told: Record<string, unknown> = { type: error.constructor.name, message: shortened(wordsOf(error)) };
+  const told: Record<string, unknown> = {
+    type: error.constructor?.name ?? error.name,
+    message: shortened(wordsOf(error)),
+  };
   for (const name of [...tellingProperties, ...ofTheDatabase])
     if (typeof parts[name] === 'string' || typeof parts[name] === 'number') told[name] = parts[name];
   const sqlState = findSqlState(error);
   if (sqlState !== undefined) told.sql_state = sqlState;
   if (depth < deepest) {
-    if (error.cause instanceof Error) told.cause = describeError(error.cause, depth + 1);
-    if (error instanceof AggregateError)
-      told.errors = error.errors.slice(0, 5).map((each) => loggable(each, depth + 1));
+    if (isError(error.cause)) told.cause = describeError(error.cause, depth + 1);
+    if (told.type === 'AggregateError' && Array.isArray(parts.errors))
+      told.errors = parts.errors.slice(0, 5).map((each) => loggable(each, depth + 1));
   }
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   if (frames.length > 0)
@@ -83,8 +91,8 @@ export function describeError(error: Error, depth = 0): Record<string, unknown> 
   return told;
 }
 
-// A value that PostgreSQL could not read (class 22) is quoted at the end of its words, by Prisma too.
+// What could not be read is quoted: a value by PostgreSQL (class 22) at the end of its words, by Prisma too; a text by JSON.parse.
 function wordsOf(error: Error): string {
-  const words = String(error.message);
+  const words = String(error.message).replace(/"[^]*" is not valid JSON$/, '"…" is not valid JSON');
   return findSqlState(error)?.startsWith('22') ? words.replace(/: ["“`].*$/s, ': …') : words;
 }
