@@ -65,7 +65,8 @@ export async function openStores(home: string): Promise<Stores> {
   };
   return {
     query: async (database, text, values = []) => {
-      const { pool } = stores.find(({ name }) => name === database) as Store;
+      const { pool } = stores.findLast((store) => store.database === database) as Store; // rows are on the second one
+
       return (await pool.query(text, values)).rows;
     },
     stateOf: async (accountId) => {

@@ -8,6 +8,7 @@ import { createMetrics } from '@almanac/service-kit/metrics';
 import { loadServiceDefinition } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { TestKeys } from '@almanac/testkit/keys';
+import { watchLog } from '@almanac/testkit/watched-logs';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { GatewayConfig } from '../src/config.ts';
 import { createGateway } from '../src/service.ts';
@@ -237,18 +238,26 @@ type GatewayOptions = {
   config?: Partial<GatewayConfig>;
 };
 
-export type TestGateway = { port: number; url: string; stop(): Promise<void> };
+export type TestGateway = {
+  port: number;
+  url: string;
+  /** What it has logged so far. */
+  log(): string;
+  /** Stops it; throws when a secret stands in its log. */
+  stop(): Promise<void>;
+};
 
 /** A running gateway. Its bus is PostgreSQL, its timeouts those of the product unless a test shortens them. */
 export async function givenGateway(options: GatewayOptions): Promise<TestGateway> {
   const { keys, busUrl, identity, billingRpc, services } = options;
-  const gateway = await createGateway({
+  const log = watchLog();
+  const settings: GatewayConfig = {
     common: {
       name: 'gateway',
       host: '127.0.0.1',
       httpPort: 0,
       publicUrl,
-      logLevel: 'silent',
+      logLevel: 'trace',
       drainSeconds: 0,
       secrets: { contextKey: keys.privateKeys.gateway as Record<string, unknown>, busUrl },
       contextKeys: keys.publicKeys,
@@ -261,9 +270,18 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
     trustedHops: 0,
     timeouts: { headersMs: 20_000, clientMs: 20_000, readMs: 60_000, writeMs: 300_000, sweepMs: 5_000 },
     ...options.config,
-  });
+  };
+  const gateway = await createGateway(settings, { log: log.destination });
   const { httpPort } = await gateway.start();
-  return { port: httpPort, url: `http://127.0.0.1:${httpPort}`, stop: () => gateway.stop() };
+  return {
+    port: httpPort,
+    url: `http://127.0.0.1:${httpPort}`,
+    log: log.text,
+    stop: async () => {
+      await gateway.stop();
+      log.expectNoSecret();
+    },
+  };
 }
 
 /** A call through the gateway with a bearer token. */

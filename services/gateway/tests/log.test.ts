@@ -1,0 +1,75 @@
+import { eventually } from '@almanac/testkit/eventually';
+import { createTestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import {
+  callWith,
+  type FakeBilling,
+  type FakeIdentity,
+  type FakeServices,
+  givenBilling,
+  givenGateway,
+  givenIdentity,
+  givenServices,
+  type TestGateway,
+} from './given.ts';
+
+let database: TestDatabase;
+let identity: FakeIdentity;
+let billing: FakeBilling;
+let services: FakeServices;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  const keys = await createTestKeys();
+  [database, services] = await Promise.all([createTestDatabase('gateway'), givenServices()]);
+  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
+  gateway = await givenGateway({
+    keys,
+    busUrl: database.url,
+    identity,
+    billingRpc: billing.rpc,
+    services: services.url,
+  });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
+  await database?.drop();
+});
+
+type Line = { level: string; msg: string; request_id?: string };
+const linesAbout = (id: string | null) =>
+  gateway
+    .log()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line)
+    .filter(({ request_id }) => request_id === id);
+
+describe('the log', () => {
+  it('tells why the gateway itself failed, under the id that the caller was told (LOG-06)', async () => {
+    services.answer((_req, res) => res.end('{"no": JSON'));
+    const answer = await fetch(`${gateway.url}/openapi.json`);
+    services.answer(undefined);
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).not.toContain('JSON');
+    const err = expect.objectContaining({ type: 'SyntaxError', stack: expect.stringMatching(/^at JSON\.parse/) });
+    const why = { level: 'error', err };
+    await eventually(() =>
+      expect(linesAbout(answer.headers.get('x-request-id'))).toContainEqual(expect.objectContaining(why)),
+    );
+  });
+
+  it('has one line for each call: who, what and how it went, not what was asked or with which token', async () => {
+    const token = await identity.token({ account_id: 7, application_id: 8, sub: '9', user_id: 9 });
+    const answer = await callWith(gateway, token, 'GET', '/api/v1/domains?q=name:eq:private&access_token=none');
+    const [line, ...others] = await eventually(() => {
+      const found = linesAbout(answer.headers.get('x-request-id'));
+      expect(found).not.toHaveLength(0);
+      return found;
+    });
+    expect(others).toEqual([]);
+    expect(line).toMatchObject({ msg: 'request', method: 'GET', path: '/api/v1/domains', status: 200, account_id: 7 });
+    expect(JSON.stringify(line)).not.toContain('private');
+  });
+});
