@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { announceAct } from '@almanac/service-kit/audit';
 import { createPool, pgSql } from '@almanac/service-kit/database';
-import { createFrame, createLifecycle, type Frame } from '@almanac/service-kit/frame';
+import { createFrame, createLifecycle, type Frame, type Overrides } from '@almanac/service-kit/frame';
 import { createHttpServer } from '@almanac/service-kit/http';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
@@ -43,9 +43,9 @@ export async function migrateJobs(config: JobsConfig): Promise<void> {
 /** `overrides.store` replaces the object store in tests. */
 export async function createJobs(
   config: JobsConfig,
-  overrides: { store?: ObjectStore } = {},
+  overrides: Overrides & { store?: ObjectStore } = {},
 ): Promise<Service<Context>> {
-  const frame = await createFrame(config.common);
+  const frame = await createFrame(config.common, overrides);
   const { logger, health, metrics, bus, verifyContext, signContext } = frame;
   const { host, httpPort, publicUrl } = config.common;
   const { databaseUrl, objectStoreUrl, signingKey, smtpUrl } = config.secrets;

@@ -14,6 +14,7 @@ import { type Answer, type Call, callHeaders, createCaller } from '@almanac/test
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, findFreePort } from '@almanac/testkit/postgres';
+import { watchLog } from '@almanac/testkit/watched-logs';
 import { type JobsConfig, readConfig } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
 import type { ObjectStore } from '../src/object-store/object-store.ts';
@@ -52,10 +53,12 @@ export type Jobs = {
   retry(id: string, accountId?: number): Promise<string>;
   /** Another instance on the same database, bus and store. */
   another(options?: Options): Promise<{ context: Context; url: string; stop(): Promise<void> }>;
+  /** Ends all of it; throws when a secret stands in a log, in a refusal or in an announcement. */
   close(): Promise<void>;
 };
 
 export async function givenJobs(options: Options = {}): Promise<Jobs> {
+  const log = watchLog();
   const [database, busDatabase] = await Promise.all([createTestDatabase('jobs'), createTestDatabase('bus')]);
   const folder = await mkdtemp(join(tmpdir(), 'almanac-jobs-'));
   const keys = await createTestKeys();
@@ -68,7 +71,7 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     ...served.env,
     ALMANAC_BUS_URL: busDatabase.url,
     ALMANAC_PUBLIC_URL: publicUrl,
-    ALMANAC_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    ALMANAC_LOG_LEVEL: 'trace',
     JOBS_DATABASE_URL: database.url,
     JOBS_OBJECT_STORE_URL: pathToFileURL(folder).href,
     JOBS_SIGNING_KEY: Buffer.alloc(32, 5).toString('base64url'),
@@ -81,8 +84,10 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     const { work, store } = options;
     const config = readConfig(environment(port, options));
     config.work = { ...config.work, ...quickWork, ...work };
-    const plain = await createJobs(config);
-    const service = store ? await createJobs(config, { store: store(plain.context.store) }) : plain;
+    const plain = await createJobs(config, { log: log.destination });
+    const service = store
+      ? await createJobs(config, { log: log.destination, store: store(plain.context.store) })
+      : plain;
     const ports = await service.start();
     return { service, ports };
   };
@@ -147,6 +152,8 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
       await served.stop();
       await Promise.all([database.drop(), busDatabase.drop()]);
       await rm(folder, { recursive: true, force: true });
+      for (let link = 1; link <= neighbours.links.length; link++) log.note({ token: `secret-${link}` });
+      log.expectNoSecret({ 'an announcement': [events, acts] });
     },
   };
 }
