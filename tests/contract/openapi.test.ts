@@ -8,7 +8,7 @@ import { type ApiDocument, holdingTo, listOperations, methods, readDocument } fr
 
 const copy = resolve(import.meta.dirname, '../../docs/openapi.json');
 
-// Every endpoint of the contract but promotions, which follow.
+// Every endpoint of the contract.
 const contract = [
   ...`
   POST /table_data/grid          GET /table_data/{id}        POST /table_data      PATCH /table_data/{id}

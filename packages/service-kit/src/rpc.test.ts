@@ -27,6 +27,7 @@ describe('gRPC between services', () => {
     GetAppliedDeployment: async () => {
       throw new Error('column "secret" does not exist');
     },
+    RestoreTable: refuse,
     DropTable: (_call, _request, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     DropBranch: refuse,

@@ -198,6 +198,7 @@ export const operations: Record<string, Case[]> = {
   'DELETE /table_definitions/{id}': [{ rule: 'develop' }],
   'POST /table_definitions/{id}/clone': [{ rule: 'copy' }],
   'POST /table_definitions/{id}/remove': [{ rule: 'develop' }],
+  'POST /table_definitions/{id}/restore': [{ rule: 'develop' }],
   'POST /table_definitions/{id}/deploy': [{ rule: 'develop', plan: 'without branching' }],
   'GET /column_definitions': [list('seeTables')],
   'POST /column_definitions': [{ rule: 'develop', note: 'To refer to another table takes `view` on that.' }],

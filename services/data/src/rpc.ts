@@ -8,6 +8,7 @@ import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
 import { applyDeployment, findAppliedDeployment, planDeployment } from './deploy/deployment.ts';
 import { dropBranch, dropTable } from './deploy/removal.ts';
+import { restoreTable } from './deploy/restoration.ts';
 import { readWantedTable } from './deploy/wanted.ts';
 import { countRows, getDeployedTable } from './deployed-tables.ts';
 import { bulkLoad } from './load/bulk-load.ts';
@@ -19,6 +20,7 @@ const callers = {
   ApplyDeployment: ['metadata'],
   GetAppliedDeployment: ['metadata'],
   DropTable: ['metadata'],
+  RestoreTable: ['metadata'],
   DropBranch: ['metadata'],
   GetDeployedTable: ['metadata', 'jobs', 'operator'],
   CountRows: ['metadata', 'jobs', 'operator'],
@@ -55,6 +57,9 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     },
     DropTable: async (call, { table_definition_id }) => ({
       dropped: await at(call, (ctx) => dropTable(ctx, call, table_definition_id)),
+    }),
+    RestoreTable: async (call, { table_definition_id }) => ({
+      restored: await at(call, (ctx) => restoreTable(ctx, call, table_definition_id)),
     }),
     DropBranch: async (call, { branch_id }) => ({
       dropped: await at(call, (ctx) => dropBranch(ctx, call, branch_id)),

@@ -45,6 +45,7 @@ const table: Record<UpstreamName, { [line: Line]: Special }> = {
     'DELETE /table_definitions/{id}': {},
     'POST /table_definitions/{id}/clone': {},
     'POST /table_definitions/{id}/remove': {},
+    'POST /table_definitions/{id}/restore': {},
     'POST /table_definitions/{id}/deploy': {},
     'GET /column_definitions': {},
     'POST /column_definitions': {},

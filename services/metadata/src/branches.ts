@@ -230,6 +230,7 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
     await tx.deployed_table_definition.deleteMany({ where: mine });
     await forgetBases(
       tx,
+      call,
       definitions.map((definition) => definition.id),
     );
     const gone = await tx.branch.delete({ where: { id }, select: branchFields });
@@ -243,9 +244,9 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
 }
 
 // What a definition had in common with one that lives on is still a link between that and others.
-async function forgetBases(tx: Transaction, ids: number[]): Promise<void> {
+async function forgetBases(tx: Transaction, caller: RpcCaller, ids: number[]): Promise<void> {
   await tx.$executeRaw`
-    delete from clone_base b where (table_definition_id = any(${ids}) or source_id = any(${ids}))
+    delete from clone_base b where account_id = ${caller.accountId} and (table_definition_id = any(${ids}) or source_id = any(${ids}))
       and not exists (select from table_definition t where t.id in (b.table_definition_id, b.source_id))`;
 }
 

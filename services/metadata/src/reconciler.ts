@@ -1,4 +1,4 @@
-// Finishes what a crash left behind: deployments nobody works on, removals data was not told of, tables of deleted branches.
+// Finishes what a crash left behind: deployments nobody works on, removals and restorations half done, tables of deleted branches.
 // Every instance runs one; leases and idempotent steps keep them from doing harm to each other.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
@@ -6,12 +6,11 @@ import { dropBranch } from './branches.ts';
 import type { Context } from './context.ts';
 import { resumeDeployment } from './deployments/deployment-apply.ts';
 import { finishRemoval } from './table-definitions/table-removal.ts';
+import { finishRestoration, restorableDays } from './table-definitions/table-restoration.ts';
 
 const atOnce = 50;
 // What runs longer is left behind as by a crash, and taken up by whoever comes next.
 const stopWithinMs = 10_000;
-/** How long a removed table can be restored (design 3.4). */
-const restorableDays = 7;
 
 export type Reconciler = { start(): void; stop(): Promise<void> };
 
@@ -39,9 +38,11 @@ export function createReconciler(ctx: Context): Reconciler {
 export async function reconcile(ctx: Context): Promise<void> {
   await resumeDeployments(ctx);
   await finishRemovals(ctx);
+  await finishRestorations(ctx);
   await dropBranches(ctx);
   await ctx.prisma.$executeRaw`
-    delete from table_removal where removed_at < now() - make_interval(days => ${restorableDays}::int)`;
+    delete from table_removal where removed_at < now() - make_interval(days => ${restorableDays}::int)
+      and restore_requested_at is null`;
 }
 
 async function resumeDeployments(ctx: Context): Promise<void> {
@@ -60,6 +61,15 @@ async function finishRemovals(ctx: Context): Promise<void> {
     order by requested_at limit ${atOnce}::int`;
   for (const table of left)
     await attempt(ctx, { table_definition_id: table.id }, () => finishRemoval(ctx, callerOf(table), table));
+}
+
+async function finishRestorations(ctx: Context): Promise<void> {
+  const left = await ctx.prisma.$queryRaw<Left[]>`
+    select table_definition_id as id, account_id, branch_id, restore_requested_by as requested_by from table_removal
+    where restore_requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
+    order by restore_requested_at limit ${atOnce}::int`;
+  for (const table of left)
+    await attempt(ctx, { table_definition_id: table.id }, () => finishRestoration(ctx, callerOf(table), table));
 }
 
 async function dropBranches(ctx: Context): Promise<void> {

@@ -27,6 +27,8 @@ type Deployed = WantedTable__Output & { accountId: number };
 /** What data holds; `before` runs inside a call and may throw or wait, `after` once its effect is there. */
 export type FakeData = {
   deployed: Map<number, Deployed>;
+  /** Taken out of service; can be brought back. */
+  retired: Map<number, Deployed>;
   applied: Map<string, TableDiff[]>;
   blockers: Map<number, { message: string; rows: number }[]>;
   applications: string[];
@@ -52,6 +54,7 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
   };
   const data: FakeData = {
     deployed: new Map(),
+    retired: new Map(),
     applied: new Map(),
     blockers: new Map(),
     applications: [],
@@ -94,6 +97,16 @@ function identityHandlers(state: FakeIdentity): Partial<RpcHandlers<'identity'>>
       if (!held) throw notFound('User');
       return { user_id, ...held };
     },
+    ListApprovers: async (_call, { branch_id }) => ({
+      users: [...state.users]
+        .filter(([, { permissions }]) =>
+          permissions.some(
+            ({ action, resource_type, resource_id }) =>
+              action === 'approve' && resource_type === 'branch' && resource_id === branch_id,
+          ),
+        )
+        .map(([id]) => person(id)),
+    }),
     ListUsers: async (_call, { ids }) => ({ users: ids.filter((id) => state.users.has(id)).map(person) }),
     ListResourceGroups: async (_call, { resource_type, resource_ids }) => ({
       user_groups: state.groups
@@ -151,10 +164,22 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       const others = [...state.deployed.values()].filter((table) => table.table_definition_id !== table_definition_id);
       if (others.some(({ columns }) => columns.some((column) => column.foreign_key_table_id === table_definition_id)))
         throw new ServiceError('wrong_state', 'Other deployed tables refer to it.');
-      const mine = state.deployed.get(table_definition_id)?.accountId === call.accountId;
+      const table = state.deployed.get(table_definition_id);
+      const mine = table?.accountId === call.accountId;
+      if (mine) state.retired.set(table_definition_id, table);
       if (mine) state.deployed.delete(table_definition_id);
       await state.after.DropTable?.();
       return { dropped: mine };
+    },
+    RestoreTable: async (call, { table_definition_id }) => {
+      await state.before.RestoreTable?.();
+      const table = state.retired.get(table_definition_id);
+      if (table?.accountId === call.accountId) {
+        state.retired.delete(table_definition_id);
+        state.deployed.set(table_definition_id, table);
+      }
+      await state.after.RestoreTable?.();
+      return { restored: state.deployed.get(table_definition_id)?.accountId === call.accountId };
     },
     DropBranch: async (call, { branch_id }) => {
       await state.before.DropBranch?.();

@@ -10,6 +10,7 @@ export type Kind =
   | 'table definition uuid'
   | 'table definition key'
   | 'key of both'
+  | 'removed table definition'
   | 'column definition'
   | 'row'
   | 'deployment'
@@ -94,6 +95,7 @@ const segmentBefore = ({ operation, name }: Place) =>
 export function kindsAt(place: Place): Kind[] | undefined {
   const { where, name, operation } = place;
   if (labels.has(`${where} ${name}`)) return [];
+  if (where === 'path' && operation.path === '/table_definitions/{id}/restore') return ['removed table definition'];
   if (where === 'path') return inPaths[segmentBefore(place)];
   const list = operation.path.split('/').at(-1) as string;
   const named = list === 'audit_events' && name === 'user_id' ? 'acting user' : byName[name];

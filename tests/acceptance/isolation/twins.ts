@@ -34,6 +34,7 @@ export const never: Owned = {
   'table definition uuid': '0f8fad5b-d9cb-469f-a165-70867728950e',
   'table definition key': 'never_was_here',
   'key of both': 'never_was_here',
+  'removed table definition': neverId,
   'column definition': neverId,
   row: neverId,
   deployment: neverId,
@@ -129,6 +130,7 @@ const steps = [
   'clones',
   'pendingDeployment',
   'pendingPromotion',
+  'removedTable',
   'importWithTable',
   'exports',
   'people',
@@ -223,6 +225,12 @@ class Maker {
     const made = await user.post<Made>('/promotions', { ...branches, table_definition_ids: [this.shared.id] });
     await user.post(`/promotions/${made.id}/send_request`, { comment: this.mark });
     this.owned.promotion = made.id;
+  }
+
+  async removedTable(): Promise<void> {
+    const removed = await this.deployed(`Removed ${this.given.word}`, plain);
+    await this.given.user.post(`/table_definitions/${removed.id}/remove`);
+    this.owned['removed table definition'] = removed.id;
   }
 
   async importWithTable(): Promise<void> {

@@ -153,6 +153,15 @@ export const probes: Record<string, Probe> = {
     }),
   ),
   'POST /table_definitions/{id}/remove': sends(({ tableId }) => `/table_definitions/${tableId}/remove`, 422),
+  'POST /table_definitions/{id}/restore': {
+    ...sends(({ removedId }) => `/table_definitions/${removedId}/restore`, 200),
+    made: async ({ admin, branchId, domainId }) => {
+      const table_definition = { name: `Removed ${unique()}`, domain_id: domainId };
+      const { id } = await admin.post<Made>('/table_definitions', { branch_id: branchId, table_definition });
+      await admin.post(`/table_definitions/${id}/remove`);
+      return { path: `/table_definitions/${id}/restore`, body: {} };
+    },
+  },
   'POST /table_definitions/{id}/deploy': sends(({ tableId }) => `/table_definitions/${tableId}/deploy`, 200),
   'GET /column_definitions': lists('/column_definitions', ({ columnId }) => columnId),
   'POST /column_definitions': sends(

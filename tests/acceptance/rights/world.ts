@@ -13,6 +13,8 @@ export type World = {
   columnId: number;
   /** Drafted only. */
   draftId: number;
+  /** Removed, and still to be restored. */
+  removedId: number;
   deploymentId: number;
   /** A branch beside, with a copy of the table, whose promotion is done. */
   asideId: number;
@@ -26,12 +28,13 @@ export type World = {
 };
 
 type Made = { id: number };
+type Drafted = Made & { key: string };
 
 /** A domain on a branch, with its tables; who proposes their deployment comes later, since he has to be in their groups. */
 export async function givenTables(admin: Api, branchId: number): Promise<World> {
   const domain = await admin.post<Made>('/domains', { domain: { name: `Domain ${unique()}` } });
   const draft = async (name: string) =>
-    admin.post<{ id: number; key: string }>('/table_definitions', {
+    admin.post<Drafted>('/table_definitions', {
       branch_id: branchId,
       table_definition: { name: `${name} ${unique()}`, domain_id: domain.id },
     });
@@ -41,7 +44,14 @@ export async function givenTables(admin: Api, branchId: number): Promise<World> 
       made.push(await admin.post<Made>('/column_definitions', { table_definition_id, column_definition }));
     return made;
   };
-  const [table, referring, drafted] = await Promise.all([draft('Countries'), draft('Regions'), draft('Draft')]);
+  const names = ['Countries', 'Regions', 'Draft', 'Removed'];
+  const [table, referring, drafted, removed] = (await Promise.all(names.map(draft))) as [
+    Drafted,
+    Drafted,
+    Drafted,
+    Drafted,
+  ];
+  await admin.post(`/table_definitions/${removed.id}/remove`);
   const [column] = await addColumns(table.id, defaultColumns);
   const link = { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: table.id };
   await addColumns(referring.id, [...defaultColumns, link]);
@@ -57,6 +67,7 @@ export async function givenTables(admin: Api, branchId: number): Promise<World> 
     tableKey: table.key,
     columnId: column?.id as number,
     draftId: drafted.id,
+    removedId: removed.id,
   };
 }
 

@@ -217,7 +217,8 @@ async function rememberRetired(sql: Sql, accountId: number, { change, physical, 
       );
 }
 
-async function catalogue(sql: Sql, accountId: number, table: WantedTable): Promise<void> {
+/** Notes a table in the catalogue as it is in service from now on. */
+export async function catalogue(sql: Sql, accountId: number, table: WantedTable): Promise<void> {
   await sql(
     `insert into deployed_table (table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type,
        version, structure, history_since)

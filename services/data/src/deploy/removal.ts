@@ -21,7 +21,8 @@ import { beginHistory } from './adoption.ts';
 import { lockBranch } from './deployment.ts';
 import { objectsOf } from './objects.ts';
 
-const limits = "select set_config('lock_timeout', '10s', true), set_config('statement_timeout', '120s', true)";
+/** For what waits for others' locks while it takes tables away or brings them back. */
+export const limits = "select set_config('lock_timeout', '10s', true), set_config('statement_timeout', '120s', true)";
 
 /** False when it isn't deployed. 422 while other tables refer to it, naming them. */
 export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId: number): Promise<boolean> {
@@ -48,7 +49,8 @@ export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId
   });
 }
 
-async function listBranch(sql: Sql, accountId: number, branchId: number): Promise<DeployedTable[]> {
+/** The deployed tables of a branch. */
+export async function listBranch(sql: Sql, accountId: number, branchId: number): Promise<DeployedTable[]> {
   const { text, values } = catalogueSql.ofBranch(accountId, branchId);
   return (await sql(text, values)).rows as DeployedTable[];
 }
@@ -114,7 +116,8 @@ export function dropBranch(ctx: DataContext, call: CallContext, branchId: number
   });
 }
 
-const keptDays = 7;
+/** How long what was taken out of service can be brought back. */
+export const keptDays = 7;
 
 /** Drops what was retired more than seven days ago. One at a time, so that no lock is held long. */
 export async function sweepRetired(pool: pg.Pool): Promise<void> {

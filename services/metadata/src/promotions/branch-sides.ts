@@ -52,7 +52,7 @@ export async function readPairs(
   const targets = new Map(
     (await on(branches.to_branch_id, { lineage_id: { in: lineages } })).map((each) => [each.lineage_id, each]),
   );
-  const findBase = await readBases(tx, [...ids, ...[...targets.values()].map(({ id }) => id)]);
+  const findBase = await readBases(tx, caller, [...ids, ...[...targets.values()].map(({ id }) => id)]);
   return named.map(({ table_definition_id: id, key, name }): TablePair => {
     const source = sources.get(id);
     const lineageId = (source ?? gone.get(id))?.lineage_id;
@@ -79,9 +79,9 @@ type FindBase = (one: number, other: number) => TableStructure | undefined;
  * What two definitions had in common last. Two that were never merged with each other have the base that both have with a third
  * one, if it is the same: then neither has taken anything from it since.
  */
-async function readBases(tx: Transaction, ids: number[]): Promise<FindBase> {
+async function readBases(tx: Transaction, caller: Caller, ids: number[]): Promise<FindBase> {
   const rows = await tx.clone_base.findMany({
-    where: { OR: [{ table_definition_id: { in: ids } }, { source_id: { in: ids } }] },
+    where: { account_id: caller.accountId, OR: [{ table_definition_id: { in: ids } }, { source_id: { in: ids } }] },
     orderBy: { created_at: 'asc' },
   });
   const partners = new Map<number, Map<number, TableStructure>>();
@@ -153,15 +153,17 @@ export function revisionOf(pairs: TablePair[]): string {
 /** Notes what a pair has in common from now on: what was taken over from the source. */
 export async function moveBases(
   tx: Transaction,
+  caller: Caller,
   moved: { sourceId: number; targetId: number; version: number; structure: TableStructure }[],
 ): Promise<void> {
   if (moved.length === 0) return;
   const [ones, others] = [moved.map(({ sourceId }) => sourceId), moved.map(({ targetId }) => targetId)];
   await tx.$executeRaw`
     delete from clone_base using unnest(${ones}::int[], ${others}::int[]) as pair (one, other)
-    where (table_definition_id, source_id) in ((one, other), (other, one))`;
+    where account_id = ${caller.accountId} and (table_definition_id, source_id) in ((one, other), (other, one))`;
   await tx.clone_base.createMany({
     data: moved.map(({ sourceId, targetId, version, structure }) => ({
+      account_id: caller.accountId,
       table_definition_id: targetId,
       source_id: sourceId,
       source_version: version,

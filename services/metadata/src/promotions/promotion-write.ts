@@ -38,6 +38,7 @@ export async function writePlan(
   const ids = new Map(written.map(({ sourceId, id }) => [sourceId, id]));
   await moveBases(
     tx,
+    call,
     tables.flatMap(({ sourceId, sourceVersion, source, targetId }) => {
       const target = ids.get(sourceId) ?? targetId;
       return source && target !== null

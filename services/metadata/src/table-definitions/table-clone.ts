@@ -108,6 +108,7 @@ async function copyDefinition(
   });
   await tx.clone_base.create({
     data: {
+      account_id,
       table_definition_id: id,
       source_id: source.id,
       source_version: source.version,

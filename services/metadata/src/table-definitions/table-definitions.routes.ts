@@ -22,6 +22,7 @@ import {
   updateTableDefinition,
 } from './table-definitions.ts';
 import { deleteTableDefinition, removeTable, requireRemovable } from './table-removal.ts';
+import { restoreTable } from './table-restoration.ts';
 
 const draftShape = {
   ...definitionShape,
@@ -38,7 +39,7 @@ const query = { branch_id: idTextSchema.optional().meta({ description: 'Required
 const common = { tag: 'Table definitions', resource: 'table_definition' } as const;
 
 export function tableDefinitionRoutes(ctx: Context): Route[] {
-  return [...readable(ctx), ...ofDevelopers(ctx), ...takingAway(ctx), ...movingOn(ctx)];
+  return [...readable(ctx), ...ofDevelopers(ctx), ...takingAway(ctx), ...bringingBack(ctx), ...movingOn(ctx)];
 }
 
 const readable = (ctx: Context): Route[] => [
@@ -121,6 +122,19 @@ const takingAway = (ctx: Context): Route[] => [
       body();
       await removeTable(ctx, call, table);
     },
+  }),
+];
+
+const bringingBack = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/table_definitions/{id}/restore',
+    summary: 'Bring back what was removed in the last seven days, with its rows',
+    extension: true,
+    params: { id: idTextSchema },
+    response: draftSchema,
+    handle: async ({ call, params, body }) => restoreTable(ctx, call, params.id, () => void body()),
   }),
 ];
 

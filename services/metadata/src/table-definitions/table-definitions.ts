@@ -283,7 +283,7 @@ function changesOf(now: TableDefinition, given: Attributes): Attributes {
 export async function tellDefinition(
   tx: Transaction,
   call: { accountId: number; requestId?: string },
-  what: 'created' | 'updated' | 'deleted' | 'cloned' | 'removed',
+  what: 'created' | 'updated' | 'deleted' | 'cloned' | 'removed' | 'restored',
   definition: { id: number; branch_id: number },
   more: Record<string, unknown> = {},
 ): Promise<void> {

@@ -59,8 +59,8 @@ async function deleteDraft(tx: Transaction, caller: RpcCaller, id: number): Prom
 
 type Recordable = { id: number; key: string; name: string; domain_id: number; branch_id: number; version: number };
 
-// What the audit log keeps of a table that goes.
-function recorded({ id, key, name, domain_id, branch_id, version, columns }: Recordable & { columns: unknown }) {
+/** What the audit log keeps of a table that goes or comes back. */
+export function recorded({ id, key, name, domain_id, branch_id, version, columns }: Recordable & { columns: unknown }) {
   const column_names = (columns as { name: string }[]).map((column) => column.name);
   return { id, key, name, domain_id, branch_id, version, column_names };
 }
@@ -124,8 +124,8 @@ export async function finishRemoval(
   return transact(ctx, (tx) => finish(tx, caller, table));
 }
 
-// Data has said no, and why; anything else (it is away, it failed) leaves open whether the table was dropped.
-function isRefusal(error: unknown): boolean {
+/** Data has said no, and why; anything else (it is away, it failed) leaves open whether it was done. */
+export function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500;
 }
 

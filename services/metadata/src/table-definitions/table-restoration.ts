@@ -1,0 +1,160 @@
+// Bringing a removed table back within some days (design 3.4): its definition, its columns, and what was deployed of it, all under
+// the ids they had. Data is asked first, so that is noted before; a crash leaves it to the reconciler.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { requireRight } from '@almanac/service-kit/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { Context } from '../context.ts';
+import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
+import { normalizeName } from '../names.ts';
+import { lockRow, refusingTaken, type Transaction, tellAct, transact } from '../transaction.ts';
+import {
+  placeOf,
+  requireRoom,
+  requireTableDefinition,
+  type TableDefinition,
+  tellDefinition,
+} from './table-definitions.ts';
+import { isBeingRemoved } from './table-references.ts';
+import { isRefusal, recorded } from './table-removal.ts';
+
+/** How long a removed table can be restored. */
+export const restorableDays = 7;
+
+// As JSON, times are texts; the database reads them again.
+type Draft = Omit<table_definition, 'lookup_display_column_id'> & { lookup_display_column_id: number | null };
+type Removed = {
+  definition: (Draft & { columns: column_definition[] }) | null;
+  deployed: deployed_table_definition | null;
+};
+type Table = { id: number; branch_id: number };
+
+/** Brings a removed table back. 404 when it was not removed, or too long ago; 422 when its place is taken or its surroundings are gone. */
+export async function restoreTable(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  readBody: () => void,
+): Promise<TableDefinition> {
+  const since = new Date(Date.now() - restorableDays * 86_400_000);
+  const where = { table_definition_id: id, account_id: call.accountId, removed_at: { gte: since } };
+  const removal = await ctx.prisma.table_removal.findFirst({ where });
+  const draft = removal && draftOf(removal as unknown as Removed);
+  if (!draft) throw notFound('Table definition');
+  await requireRight(ctx.rights, call, 'develop', placeOf(draft), { fresh: true });
+  readBody();
+  await transact(ctx, async (tx) => {
+    if (!(await lockRow(tx, 'branch', call.accountId, draft.branch_id))) throw notFound('Table definition');
+    await requireRoom(tx, call);
+    await refuseChangedSurroundings(tx, call, draft);
+    const data = { restore_requested_at: new Date(), restore_requested_by: call.userId ?? null };
+    if ((await tx.table_removal.updateMany({ where, data })).count === 0) throw notFound('Table definition');
+  });
+  await finishRestoration(ctx, call, draft);
+  return requireTableDefinition(ctx, call, String(id));
+}
+
+// Of a table whose draft was deleted before, what was deployed makes the draft.
+function draftOf({ definition, deployed }: Removed): Removed['definition'] {
+  if (definition || !deployed) return definition;
+  const { columns, deployment_id: _d, deployed_by: _b, deployed_at: _a, ...kept } = deployed;
+  const own = { account_id: deployed.account_id, table_definition_id: deployed.id };
+  const draft = {
+    ...kept,
+    name_key: normalizeName(kept.name),
+    deployed_version: kept.version,
+    needs_deployment: false,
+  };
+  const drafted = (columns as unknown as column_definition[]).map((column) => ({
+    ...column,
+    ...own,
+    name_key: column.name.toLowerCase(),
+  }));
+  return { ...draft, columns: drafted } as Removed['definition'];
+}
+
+async function refuseChangedSurroundings(
+  tx: Transaction,
+  caller: RpcCaller,
+  draft: NonNullable<Removed['definition']>,
+): Promise<void> {
+  const mine = { account_id: caller.accountId, branch_id: draft.branch_id };
+  const { id, key, name_key, lineage_id } = draft;
+  const problems: string[] = [];
+  if ((await tx.table_definition.count({ where: { ...mine, OR: [{ key }, { name_key }, { lineage_id }] } })) > 0)
+    problems.push(taken);
+  if (!(await lockRow(tx, 'domain', caller.accountId, draft.domain_id, 'read')))
+    problems.push('The domain of the table has been deleted');
+  for (const { name, foreign_key_table_id: target } of draft.columns) {
+    if (target === null || target === id) continue;
+    const isThere = await lockRow(tx, 'table_definition', caller.accountId, target, 'read');
+    if (!isThere || (await isBeingRemoved(tx, caller, target)))
+      problems.push(`Column ${name} refers to a table that is gone`);
+  }
+  if (problems.length > 0) throw validationFailed(problems);
+}
+
+const taken = 'A table with this key or name, or a copy of the same one, is on the branch by now';
+
+/** Has data bring its table back, then notes the definition again. What is refused is as it was before. */
+export async function finishRestoration(ctx: Context, caller: RpcCaller, table: Table): Promise<void> {
+  const where = { table_definition_id: table.id, account_id: caller.accountId };
+  const removal = await ctx.prisma.table_removal.findFirst({
+    where: { ...where, restore_requested_at: { not: null } },
+  });
+  if (!removal) return; // somebody else has finished it
+  const { deployed } = removal as unknown as Removed;
+  const undoing = { restore_requested_at: null, restore_requested_by: null };
+  const forget = () => ctx.prisma.table_removal.updateMany({ where, data: undoing });
+  if (deployed) await orElse(forget, () => askData(ctx, caller, table.id));
+  await orElse(
+    async () => {
+      if (deployed) await ctx.data.DropTable(caller, { table_definition_id: table.id }, { deadlineMs: 60_000 });
+      await forget();
+    },
+    () => refusingTaken(taken, () => transact(ctx, (tx) => bringBack(tx, caller, table))),
+  );
+}
+
+// A refusal is undone; anything else leaves open whether it was done, and is tried again.
+async function orElse(undo: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (isRefusal(error)) await undo();
+    throw error;
+  }
+}
+
+async function askData(ctx: Context, caller: RpcCaller, id: number): Promise<void> {
+  const { restored } = await ctx.data.RestoreTable(caller, { table_definition_id: id }, { deadlineMs: 60_000 });
+  if (!restored) throw validationFailed('The rows of the table are no longer kept');
+}
+
+async function bringBack(tx: Transaction, caller: RpcCaller, table: Table): Promise<void> {
+  if (!(await lockRow(tx, 'branch', caller.accountId, table.branch_id))) throw notFound('Table definition');
+  const where = { table_definition_id: table.id, account_id: caller.accountId };
+  const removal = await tx.table_removal.findFirst({ where });
+  const draft = removal && draftOf(removal as unknown as Removed);
+  if (!draft) return; // somebody else was faster
+  await refuseChangedSurroundings(tx, caller, draft);
+  const { columns, lookup_display_column_id, ...definition } = draft;
+  const { clone_base: _older, ...data } = definition as typeof definition & { clone_base?: unknown };
+  await tx.table_definition.create({ data });
+  await tx.column_definition.createMany({ data: columns });
+  await tx.table_definition.update({
+    where: { id: table.id },
+    data: { lookup_display_column_id, updated_at: data.updated_at },
+  });
+  const { deployed } = removal as unknown as Removed;
+  if (deployed) await tx.deployed_table_definition.create({ data: deployed as never });
+  await tx.deleted_table_definition.deleteMany({ where: { id: table.id, account_id: caller.accountId } });
+  await tx.table_removal.deleteMany({ where });
+  await tellDefinition(tx, caller, 'restored', table);
+  await tellAct(tx, caller, {
+    action: 'table_definition.restored',
+    resource_type: 'table_definition',
+    resource_id: table.id,
+    after: recorded(draft),
+  });
+}
