@@ -3,6 +3,7 @@
 import { createLocalJWKSet, importJWK, type JSONWebKeySet, type JWK, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from './errors.ts';
+import { refusedToken } from './unauthenticated.ts';
 
 export const contextHeader = 'x-almanac-context';
 export const requestIdHeader = 'x-request-id';
@@ -109,10 +110,7 @@ export function requireScope({ scopes }: Pick<CallContext, 'scopes'>, scope: str
 /** Throws 401 unless a person stands behind the call (contract, Grant types). */
 export function requireUser(call: CallContext): number {
   if (call.userId !== undefined) return call.userId;
-  throw new ServiceError('unauthenticated', userContextNeeded, {
-    label: userContextNeeded,
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-  });
+  throw refusedToken(userContextNeeded);
 }
 
 /** Throws 403 unless the account's plan has branching (design 3.3). */

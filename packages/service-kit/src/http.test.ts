@@ -51,6 +51,7 @@ const routes = [
   }),
   route({ ...base, method: 'POST', path: '/people', user: true, handle: async () => ({}) }),
   route({ ...base, method: 'POST', path: '/forks', branching: true, handle: async () => ({}) }),
+  route({ ...base, method: 'POST', path: '/proposals', user: true, branching: true, handle: async () => ({}) }),
   route({
     ...base,
     method: 'POST',
@@ -167,14 +168,17 @@ describe('HTTP server of a service', () => {
   });
 
   it('asks for a user and for branching where the route needs them', async () => {
-    expect(await send('POST', '/people')).toMatchObject({
-      status: 401,
-      body: { error: expect.stringContaining('authorization code') },
-    });
+    const person = await send('POST', '/people');
+    expect(person).toMatchObject({ status: 401, body: { error: expect.stringContaining('authorization code') } });
+    expect(person.headers.get('www-authenticate')).toBe(
+      `Bearer realm="almanac", error="invalid_token", error_description="${person.body.error}"`,
+    );
     expect(await send('POST', '/forks')).toMatchObject({
       status: 403,
       body: { error: 'Branching is not enabled on the current plan' },
     });
+    // Who is asking comes before what the plan allows.
+    expect((await send('POST', '/proposals')).status).toBe(401);
   });
 
   it('has a missing right noted for the audit log, and answers 403 even where that fails', async () => {

@@ -25,6 +25,7 @@ import type { Metrics } from './metrics.ts';
 import { openApiFragment } from './openapi.ts';
 import { toPostgresError } from './postgres-errors.ts';
 import { JsonText, type Route } from './route.ts';
+import { noToken } from './unauthenticated.ts';
 
 const apiPrefix = '/api/v1';
 
@@ -143,14 +144,13 @@ function mountRoute(app: Express, declared: Route, options: HttpOptions): void {
     async (req: Request, res: Response, next: NextFunction) => {
       res.locals.route = declared.path;
       const context = req.headers[contextHeader];
-      if (typeof context !== 'string')
-        throw new ServiceError('unauthenticated', 'Tenant context not set', { label: 'Tenant context not set' });
+      if (typeof context !== 'string') throw noToken();
       const call: CallContext = await options.verifyContext(context, res.locals.requestId);
       call.address = readClientAddress(req);
       res.locals.call = call;
       res.locals.accountId = call.accountId;
-      if (declared.branching) requireBranching(call);
       if (declared.user) requireUser(call);
+      if (declared.branching) requireBranching(call);
       next();
     },
     ...(declared.raw || declared.method === 'GET' ? [] : [readBody(declared)]),

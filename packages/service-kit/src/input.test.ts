@@ -43,6 +43,32 @@ describe('readAttributes', () => {
     expect(failure(() => readAttributes(attributes, { name: null })).errors).toEqual(["Name can't be blank"]);
   });
 
+  it('calls null blank where a word of a list or one of several types is due', () => {
+    const several = z.strictObject({
+      load_type: z.enum(['manual', 'source']),
+      uris: z.union([z.string(), z.array(z.string())]),
+    });
+    expect(failure(() => readAttributes(several, { load_type: null, uris: null }))).toEqual({
+      kind: 'validation_failed',
+      errors: ["Load type can't be blank", "Uris can't be blank"],
+    });
+  });
+
+  it.each([
+    [z.string(), 5, 'must be a string'],
+    [z.number(), '5', 'must be a number'],
+    [z.int(), 1.5, 'must be an integer'],
+    [z.array(z.string()), 'x', 'must be an array'],
+    [z.record(z.string(), z.unknown()), [], 'must be an object'],
+    [z.strictObject({}), 'x', 'must be an object'],
+    [z.union([z.string(), z.array(z.string())]), 5, 'must be a string or an array'],
+    [z.union([z.string(), z.array(z.string())]).nullable(), 5, 'must be a string or an array'],
+  ])('says of what type the value has to be (%#)', (schema, value, sentence) => {
+    expect(failure(() => readParameters(z.strictObject({ at: schema }), { at: value })).errors).toEqual([
+      `at ${sentence}`,
+    ]);
+  });
+
   it('answers 400 for a wrong JSON type and for an unknown property', () => {
     expect(failure(() => readAttributes(attributes, { name: 5 }))).toEqual({
       kind: 'bad_request',

@@ -51,6 +51,9 @@ export function humanize(field: string): string {
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
+/** What null is refused with where the schema doesn't allow it. */
+const ofWrongType = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
+
 function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[] {
   const field = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
@@ -60,7 +63,7 @@ function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[]
   const at = issue.path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
   const missing = at === undefined;
   const label = isAttribute && issue.path.length === 1 ? humanize(field) : field === '' ? 'The body' : field;
-  if (isAttribute && (missing || (at === null && issue.code === 'invalid_type')))
+  if (isAttribute && (missing || (at === null && ofWrongType.has(issue.code))))
     return [{ kind: 'validation_failed', sentence: `${label} can't be blank` }];
   if (missing) return [{ kind: 'bad_request', sentence: `${label} is required.` }];
   // A word that is not in the list breaks a rule; a number where a word belongs is of the wrong type.
@@ -76,8 +79,20 @@ function phrase(issue: Issue): string {
   if (issue.code === 'too_small') return bound('at least', issue.minimum, issue.origin);
   if (issue.code === 'too_big') return bound('at most', issue.maximum, issue.origin);
   if (issue.code === 'not_multiple_of') return 'must be an integer';
-  if (issue.code === 'invalid_union') return 'has the wrong form';
+  if (issue.code === 'invalid_union') return choice(issue);
   return issue.message;
+}
+
+// Several kinds told apart by a word have `options`; several types say what each would have taken.
+function choice(issue: z.core.$ZodIssueInvalidUnion): string {
+  if ('options' in issue && Array.isArray(issue.options))
+    return `must be one of ${issue.options.map(String).join(', ')}`;
+  const first = issue.errors.map(([first]) => first);
+  const types = first.flatMap((each) =>
+    each?.code === 'invalid_type' && each.path.length === 0 ? [each.expected] : [],
+  );
+  const named = types.filter((type) => type !== 'null');
+  return types.length === first.length ? `must be ${named.map(article).join(' or ')}` : 'has the wrong form';
 }
 
 function bound(which: string, limit: number | bigint, origin: string): string {
@@ -85,7 +100,12 @@ function bound(which: string, limit: number | bigint, origin: string): string {
   return `must be ${which} ${limit}${origin === 'string' ? ' characters long' : ''}`;
 }
 
-const article = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : type === 'int' ? 'an integer' : `a ${type}`);
+// What JSON calls it; a record of ours is an object to the caller.
+function article(type: string): string {
+  if (type === 'int') return 'an integer';
+  if (type === 'record') return 'an object';
+  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
+}
 
 function fail(problems: Problem[]): never {
   const kind = problems.some((p) => p.kind === 'bad_request') ? 'bad_request' : 'validation_failed';

@@ -28,6 +28,7 @@ describe('readListQuery', () => {
   it('serves at most 1000 a page', () => {
     expect(query({ per_page: '1000' }).perPage).toBe(1000);
     expect(query({ per_page: '1001' }).perPage).toBe(1000);
+    expect(query({ per_page: '9'.repeat(30) }).perPage).toBe(1000);
   });
 
   it.each(['0', '-1', '1.5', 'NaN', '', '1;drop', '1e3'])('refuses page %p', (value) => {

@@ -37,13 +37,19 @@ export type ListQuery = {
 
 const positive = z
   .string()
-  .regex(/^[1-9]\d{0,8}$/, 'must be a positive integer')
+  .regex(/^[1-9]\d{0,8}$/, 'must be a positive integer of at most 9 digits')
   .transform(Number);
+
+// However many are asked for, no more than the maximum are served.
+const pageSize = z
+  .string()
+  .regex(/^[1-9]\d*$/, 'must be a positive integer')
+  .transform((text) => Math.min(Number(text), limits.perPageMaximum));
 
 /** The query parameters every list has; spread into the `query` shape of a list route. */
 export const listParameters = {
   page: positive.optional().meta({ type: 'integer', minimum: 1, default: 1, description: 'Page number, from 1.' }),
-  per_page: positive.optional().meta({
+  per_page: pageSize.optional().meta({
     type: 'integer',
     minimum: 1,
     maximum: limits.perPageMaximum,
@@ -68,7 +74,7 @@ export function readListQuery(raw: RawListQuery, fields: Fields, bareField = 'na
   const texts = raw.q === undefined ? [] : Array.isArray(raw.q) ? raw.q : [raw.q];
   const list: ListQuery = {
     page: raw.page ?? 1,
-    perPage: Math.min(raw.per_page ?? limits.perPageDefault, limits.perPageMaximum),
+    perPage: raw.per_page ?? limits.perPageDefault,
     conditions: texts.map((text) => readCondition(text, fields, bareField)),
   };
   if (list.conditions.length > limits.filterConditions)

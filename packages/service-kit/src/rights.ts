@@ -1,6 +1,7 @@
 // Who may do what (design 3.2): what somebody holds, compiled so that every request can ask, and the questions asked of it.
 import { ServiceError } from './errors.ts';
 import type { RpcCaller } from './rpc-contract.ts';
+import { refusedToken } from './unauthenticated.ts';
 
 export type Action = 'admin' | 'develop' | 'edit' | 'view' | 'approve';
 export type Permission = { action: string; resource_type: string; resource_id: number };
@@ -100,10 +101,7 @@ export function missingRight(action: Action, where: Where): ServiceError {
 
 /** The 401 of a token whose user no longer exists (contract, Authentication failures). */
 export function userGone(): ServiceError {
-  return new ServiceError('unauthenticated', 'The user of this token is gone.', {
-    label: 'Invalid resource owner',
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-  });
+  return refusedToken('Invalid resource owner', 'The user of this token is gone.');
 }
 
 /** `fresh`: by an answer of this moment, for what is rare and weighs much; otherwise a remembered answer will do. */

@@ -1,5 +1,6 @@
 // What a verified access token says, and the refusals of one that doesn't hold (contract, Authentication failures).
-import { ServiceError } from '@almanac/service-kit/errors';
+import type { ServiceError } from '@almanac/service-kit/errors';
+import { noToken, refusedToken } from '@almanac/service-kit/unauthenticated';
 import type { JWTPayload } from 'jose';
 
 export type Token = {
@@ -22,13 +23,9 @@ export type Token = {
 
 type Failure = 'Tenant context not set' | 'Invalid token' | 'Invalid resource owner' | 'Token/user account mismatch';
 
-/** 401 with the contract's message as label, and the challenge of RFC 6750. Without credentials the challenge says no more. */
+/** 401 with the contract's message as label. */
 export function unauthenticated(message: Failure): ServiceError {
-  const detail = message === 'Tenant context not set' ? '' : `, error="invalid_token", error_description="${message}"`;
-  return new ServiceError('unauthenticated', message, {
-    label: message,
-    headers: { 'WWW-Authenticate': `Bearer realm="almanac"${detail}` },
-  });
+  return message === 'Tenant context not set' ? noToken() : refusedToken(message);
 }
 
 /** The bearer token of an Authorization header. Another scheme, or none, is no credentials at all. */
