@@ -41,7 +41,10 @@ const redirectUriSchema = z
       checked.addIssue({ code: 'custom', message: message.replace(/^Redirect uri /, ''), input: value });
     return text;
   })
-  .meta({ type: 'string', description: 'Several, one per line. https, loopback or a private-use scheme.' });
+  .meta({
+    type: 'string',
+    description: 'Several, one per line. https, loopback or a scheme that is a reversed domain name.',
+  });
 
 const scopesSchema = z
   .union([z.string(), z.array(z.string())])

@@ -24,15 +24,17 @@ export const emailSchema = z
   .refine((text) => text === '' || (text.length <= 254 && emailPattern.test(text.replaceAll("'", 'x'))), 'is invalid')
   .meta({ type: 'string', format: 'email', maxLength: 254 });
 
-/** A part of a person's name: may be empty, holds no control characters. */
+/** A part of a person's name: may be empty, which null says too; holds no control characters. */
 export const personNameSchema = z
   .string()
+  .nullable()
+  .transform((text) => text ?? '')
   .refine(
     (text) => [...text].length <= limits.nameCodePoints,
     `is too long (maximum is ${limits.nameCodePoints} characters)`,
   )
   .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
-  .meta({ type: 'string', maxLength: limits.nameCodePoints });
+  .meta({ type: ['string', 'null'], maxLength: limits.nameCodePoints });
 
 /** A moment, as answers show it. */
 export const timeSchema = z.string().meta({ format: 'date-time' });

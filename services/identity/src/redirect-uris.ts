@@ -23,7 +23,9 @@ export function redirectUriProblem(uri: string): string | undefined {
   if (url.protocol === 'https:') return undefined;
   if (url.protocol === 'http:') return loopback.test(uri) ? undefined : 'must use https, except on a loopback address';
   // RFC 8252: an app's own scheme is a reversed domain name; `javascript:` and `data:` have no dot.
-  return privateScheme.test(url.protocol) ? undefined : 'must use https, a loopback address or a private-use scheme';
+  return privateScheme.test(url.protocol)
+    ? undefined
+    : 'must use https, a loopback address or a scheme that is a reversed domain name (com.example.app:/callback)';
 }
 
 /** Reads several, one per line; `text` has them in the form that is stored. */

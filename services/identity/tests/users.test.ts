@@ -60,6 +60,14 @@ describe('users', () => {
     expect((await openConsent(new Browser(), authorizeUrl(identity, account), person)).status).toBe(200);
   });
 
+  it('take null for a name that is not told', async () => {
+    const made = await newUser({ first_name: null, last_name: null });
+    expect(made).toMatchObject({ first_name: '', last_name: '', license_type: 'developer' });
+    await account.machine('PATCH', `/users/${made.id}`, { first_name: 'Bo', last_name: 'Ek' });
+    const cleared = await account.machine('PATCH', `/users/${made.id}`, { first_name: null });
+    expect(cleared.body).toMatchObject({ first_name: '', last_name: 'Ek' });
+  });
+
   it('report every problem', async () => {
     const none = await account.admin('POST', '/users', {});
     expect([none.status, none.body]).toEqual([422, { error: 'Validation failed', errors: ["Email can't be blank"] }]);
