@@ -66,6 +66,17 @@ describe('the grid', () => {
     expect([answer.status, answer.body.error]).toEqual([400, 'Bad request']);
   });
 
+  it('takes the whole request of the server-side row model as long as it groups nothing', async () => {
+    const ungrouped = { rowGroupCols: [], valueCols: [], pivotCols: [], pivotMode: false, groupKeys: [] };
+    expect((await grid(ungrouped)).body.rowCount).toBe(150);
+    const grouped = { rowGroupCols: [{ id: 'name' }], pivotMode: true };
+    const { status, body } = await grid({ ...ungrouped, ...grouped });
+    expect([status, body.errors]).toEqual([
+      400,
+      ['rowGroupCols must be empty: rows are not grouped', 'pivotMode must be false: rows are not pivoted'],
+    ]);
+  });
+
   it('takes a hundred conditions and no more', async () => {
     const conditions = (length: number) => ({
       filterModel: {

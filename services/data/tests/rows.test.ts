@@ -191,6 +191,12 @@ describe('a created row', () => {
     expect([status, body.errors.length, body.errors[0].startsWith(name)]).toEqual([422, 1, true]);
   });
 
+  it('says that text is due where a number is given, however short', async () => {
+    const record = { country: 5, number: 78, note: true };
+    const { status, body } = await net.call('POST', '/api/v1/table_data', { table_definition_id: 2, record });
+    expect([status, body.errors]).toEqual([422, ['country must be text', 'note must be text']]);
+  });
+
   it('measures text in code points', async () => {
     expect((await create(net, 1, { code: '😀😀', name: 'x' })).code).toBe('😀😀');
     const { status, body } = await net.call('POST', '/api/v1/table_data', {

@@ -1,7 +1,9 @@
 // Reads `record` of a write: every value by its column's type, before the database; all problems are collected.
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import { isRequired } from '../catalogue/structure.ts';
+import type { Check } from '../values/check.ts';
 import { findProblem, requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
+import { textDemand } from '../values/texts.ts';
 import { typeOf } from '../values/value-types.ts';
 
 /** Cells in their text form, by column; null: no value. Columns with a problem are not among them. */
@@ -60,9 +62,13 @@ function readCell(column: Column, value: unknown): string | null | { problem: st
   }
   const type = typeOf(column);
   const text = type.fromJson(value);
-  const broken =
-    text === undefined ? valueChecks(column)[0] : valueChecks(column).find((check) => check.brokenBy(text));
+  // Of other types the first rule says what the value has to look like; that of text is about its length.
+  if (text === undefined)
+    return {
+      problem: sentence(column, type.family === 'text' ? textDemand : (valueChecks(column)[0] as Check).message),
+    };
+  const broken = valueChecks(column).find((check) => check.brokenBy(text));
   if (broken) return { problem: sentence(column, broken.message) };
   // Instants without an offset are UTC; saying so keeps the session's zone out of it.
-  return type.family === 'instant' ? type.canonical(text as string) : (text as string);
+  return type.family === 'instant' ? type.canonical(text) : text;
 }

@@ -97,6 +97,25 @@ export function readIfMatch(header: string | undefined): number[] | undefined {
   });
 }
 
+// AG Grid's server-side row model sends these with every request; a request that groups nothing is one that can be answered.
+const noColumns = (why: string) =>
+  z
+    .array(z.unknown())
+    .refine((list) => list.length === 0, `must be empty: ${why}`)
+    .optional()
+    .meta({ maxItems: 0, description: `As AG Grid sends it; ${why}.` });
+const groupingOfGrid = {
+  rowGroupCols: noColumns('rows are not grouped'),
+  groupKeys: noColumns('rows are not grouped'),
+  valueCols: noColumns('rows are not grouped'),
+  pivotCols: noColumns('rows are not pivoted'),
+  pivotMode: z
+    .boolean()
+    .refine((mode) => !mode, 'must be false: rows are not pivoted')
+    .optional()
+    .meta({ const: false, description: 'As AG Grid sends it; rows are not pivoted.' }),
+};
+
 export function tableDataRoutes(ctx: DataContext): Route[] {
   return [
     route({
@@ -121,6 +140,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
           type: 'array',
           description: 'Items {colId, sort: asc | desc, type: default | absolute}.',
         }),
+        ...groupingOfGrid,
         include_deleted: z.boolean().optional(),
         as_of: asOfSchema.optional(),
         include_lookups: z.boolean().optional().meta(lookupsMeta),

@@ -25,4 +25,7 @@ function codePoints(text: string): number {
   return count;
 }
 
+/** What is told of a JSON value that is no text. */
+export const textDemand = 'must be text';
+
 export const textFromJson = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
