@@ -4,6 +4,8 @@ describe('redirectUriProblem', () => {
   it.each([
     'https://app.example/cb',
     'https://app.example:8443/cb?x=1',
+    'https://APP.example?x=1',
+    'https://[2001:db8::1]:8443/cb',
     'http://127.0.0.1/cb',
     'http://127.0.0.1:9000',
     'http://[::1]:9000/cb',
@@ -27,6 +29,13 @@ describe('redirectUriProblem', () => {
     'https://*.app.example/',
     'https://app.example/ü',
     'https://app.example/a b',
+    'https:app.example/cb',
+    'https:/app.example/cb',
+    'https:///app.example/cb',
+    'https://app.example;frame-ancestors/cb',
+    'https://app.example,x/cb',
+    "https://app'x.example/cb",
+    'https://app.example:99999/cb',
     'javascript:alert(1)',
     'data:text/html,x',
     'file:///etc/passwd',
@@ -73,6 +82,7 @@ describe('isRegistered', () => {
       'http://localhost:9000/cb?x=1',
       'https://127.0.0.1:9000/cb?x=1',
       'http://127.0.0.1:1@evil.test/cb?x=1',
+      'http://127.0.0.1:65536/cb?x=1',
     ])
       expect(isRegistered(registered, uri)).toBe(false);
   });

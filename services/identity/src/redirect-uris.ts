@@ -5,6 +5,8 @@ export const outOfBandUri = 'urn:ietf:wg:oauth:2.0:oob';
 const longest = 2_000;
 const most = 20;
 
+// Whatever else parsers take for a host, or complete to an address, means something else to the next one that reads it.
+const https = /^https:\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?([/?]|$)/i;
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(\/.*)?$/;
 const privateScheme = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
 
@@ -20,7 +22,7 @@ export function redirectUriProblem(uri: string): string | undefined {
   if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?]*@/.test(uri))
     return 'must not have user information';
   if (/(^|\/)(\.|%2e){1,2}(\/|\?|$)/i.test(uri.replace(/^[^:]*:\/\/[^/]*/, ''))) return 'must not have dot segments';
-  if (url.protocol === 'https:') return undefined;
+  if (url.protocol === 'https:') return https.test(uri) ? undefined : 'must have a plain host name after https://';
   if (url.protocol === 'http:') return loopback.test(uri) ? undefined : 'must use https, except on a loopback address';
   // RFC 8252: an app's own scheme is a reversed domain name; `javascript:` and `data:` have no dot.
   return privateScheme.test(url.protocol)
@@ -46,7 +48,8 @@ export function isRegistered(registered: string, requested: string): boolean {
 
 function isSameLoopback(uri: string, requested: string): boolean {
   const [a, b] = [loopback.exec(uri), loopback.exec(requested)];
-  return a !== null && b !== null && a[1] === b[1] && (a[2] ?? '') === (b[2] ?? '');
+  if (a === null || b === null || a[1] !== b[1] || (a[2] ?? '') !== (b[2] ?? '')) return false;
+  return URL.canParse(requested); // not with a port that there can't be
 }
 
 /** The address with parameters added to whatever query it has. */
