@@ -95,6 +95,25 @@ describe('a consent', () => {
     expect(await askedAgain(browser, { prompt: 'login' })).toBe(false);
   });
 
+  it('is for what the page showed, whatever else the application may do by the time of the answer', async () => {
+    const made = await account.machine('POST', '/oauth_applications', {
+      name: 'Growing',
+      redirect_uri: redirectUri,
+      scopes: 'api:read',
+    });
+    const { id, client_id, client_secret } = made.body;
+    const browser = new Browser();
+    const url = authorizeUrl(identity, { client_id }, { scope: undefined });
+    const page = await openConsent(browser, url, adminOf(account));
+    expect(page.html).not.toContain('Do everything that you may do');
+    await account.machine('PATCH', `/oauth_applications/${id}`, { scopes: 'api' });
+    const answer = await browser.submit(page, ...pressOf(page, '/oauth/authorize', 'allow'));
+    const tokens = await exchange(identity, { client_id, client_secret }, codeAt(answer.location));
+    expect(tokens.body.scope).toBe('api:read');
+    expect((await acts('consent.granted')).map(({ after }) => after)).toEqual([{ scope: 'api:read' }]);
+    expect((await browser.open(url)).html).toContain('Do everything that you may do');
+  });
+
   it('is not made by saying no', async () => {
     const browser = new Browser();
     const page = await openConsent(browser, authorizeUrl(identity, account), adminOf(account));

@@ -55,7 +55,19 @@ function pack(parameters: Parameters): string {
     const value = parameters.find(name);
     return value === undefined ? [] : [[name, value] as [string, string]];
   });
-  return Buffer.from(new URLSearchParams(pairs).toString()).toString('base64url');
+  return toWord(new URLSearchParams(pairs));
+}
+
+const toWord = (query: URLSearchParams) => Buffer.from(query.toString()).toString('base64url');
+
+/**
+ * The same request as one word, asking for just the scopes that it has now: one that leaves them out means all of the application's,
+ * and those may be more by the time somebody answers what he was shown.
+ */
+export function packAsShown({ packed, scope }: AuthorizationRequest): string {
+  const query = new URLSearchParams(unpack(packed));
+  query.set('scope', scope);
+  return toWord(query);
 }
 
 /** The query that such a word stands for. It is read anew wherever it is used, as if it had just come. */

@@ -14,6 +14,7 @@ import { outOfBandUri } from '../redirect-uris.ts';
 import type { NewCode } from './authorization-code.ts';
 import {
   type AuthorizationRequest,
+  packAsShown,
   RefusedRequest,
   readAuthorizationRequest,
   unpack,
@@ -107,7 +108,7 @@ async function showConsent(
       destination:
         redirectUri === outOfBandUri ? 'You will get a code to copy.' : `You will be sent to ${placeOf(redirectUri)}.`,
       isRemembered: !isAskedEachTime({ ...request, wantsConsent: false }),
-      hidden: carry(ctx, sessionId, 'consent', packed),
+      hidden: carry(ctx, sessionId, 'consent', packAsShown(request)),
       logOut: carry(ctx, sessionId, 'log out', packed),
     }),
   });
