@@ -31,6 +31,8 @@ describe('the grid', () => {
     expect((await ask({ table_definition_id: 1, table_definition_key: 'things', branch_id: 1 })).status).toBe(200);
     expect((await ask({ table_definition_id: 1, table_definition_key: 'other', branch_id: 1 })).status).toBe(400);
     expect((await ask({ table_definition_id: 1, table_definition_key: 'things', branch_id: 2 })).status).toBe(400);
+    expect((await ask({ table_definition_id: 1, branch_id: 1 })).status).toBe(200);
+    expect((await ask({ table_definition_id: 1, branch_id: 2 })).status).toBe(400);
     expect((await ask({ table_definition_key: 'things' })).status).toBe(400);
     expect((await ask({})).status).toBe(400);
     expect((await ask({ table_definition_key: 'things', branch_id: 2 })).status).toBe(404);

@@ -71,15 +71,19 @@ type Named = { table_definition_id?: number; table_definition_key?: string; bran
 // Either form names the table; both may be given when they name the same one.
 async function readReference(ctx: DataContext, accountId: number, named: Named): Promise<TableReference> {
   const { table_definition_id: id, table_definition_key: key, branch_id: branchId } = named;
-  if (key === undefined) {
-    if (id === undefined) throw new ServiceError('bad_request', 'table_definition_id is required.');
-    return { id };
+  if (key !== undefined && branchId === undefined)
+    throw new ServiceError('bad_request', 'branch_id is required with table_definition_key.');
+  if (id === undefined) {
+    if (key !== undefined && branchId !== undefined) return { key, branchId };
+    throw new ServiceError('bad_request', 'table_definition_id is required, or table_definition_key with branch_id.');
   }
-  if (branchId === undefined) throw new ServiceError('bad_request', 'branch_id is required with table_definition_key.');
-  if (id === undefined) return { key, branchId };
+  if (branchId === undefined) return { id };
   const table = await ctx.catalogue.get(accountId, { id });
-  if (table.key !== key || table.branch_id !== branchId)
-    throw new ServiceError('bad_request', 'table_definition_id and table_definition_key name different tables.');
+  if (table.branch_id !== branchId || (key !== undefined && table.key !== key))
+    throw new ServiceError(
+      'bad_request',
+      'table_definition_id names another table than branch_id and table_definition_key.',
+    );
   return { id };
 }
 
