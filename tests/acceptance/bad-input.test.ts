@@ -143,6 +143,22 @@ describe('bad input', () => {
       404,
       () => ['POST', '/table_data/delete_records', { table_definition_id: table.id, ids: [row, 2_000_000_000] }],
     ],
+    [
+      'a batch in which one row is wrong',
+      422,
+      () => {
+        const operations = [
+          { operation: 'create', record: { code: 'B' } },
+          { operation: 'update', id: row, record: { kind: 'c' } },
+        ];
+        return ['POST', '/table_data/batch', { table_definition_id: table.id, operations }];
+      },
+    ],
+    [
+      'a batch of something that is no operation',
+      400,
+      () => ['POST', '/table_data/batch', { table_definition_id: table.id, operations: [{ operation: 'drop' }] }],
+    ],
     ['deleting without ids', 400, () => ['POST', '/table_data/delete_records', { table_definition_id: table.id }]],
     [
       'deleting ids that are texts',

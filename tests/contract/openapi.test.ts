@@ -83,7 +83,9 @@ describe('the OpenAPI document', () => {
     delete answers['PATCH /api/v1/branches/set_current_branch'];
     delete answers['DELETE /api/v1/branches/set_current_branch'];
     expect(
-      Object.entries(answers).filter(([line]) => !/\/table_data\/(grid|delete_records|restore_records)$/.test(line)),
+      Object.entries(answers).filter(
+        ([line]) => !/\/table_data\/(grid|delete_records|restore_records|batch)$/.test(line),
+      ),
     ).toEqual([]);
   });
 
@@ -104,6 +106,11 @@ describe('the OpenAPI document', () => {
     await api.post('/table_data/grid', { table_definition_id, startRow: 0, endRow: 10 });
     await api.post('/table_data/delete_records', { table_definition_id, ids: [record.svc_sk] });
     await api.post('/table_data/restore_records', { table_definition_id, ids: [record.svc_sk] });
+    const operations = [
+      { operation: 'create', record: { code: 'B' } },
+      { operation: 'update', id: record.svc_sk, record: { name: 'three' } },
+    ];
+    await api.post('/table_data/batch', { table_definition_id, operations });
     await api.post(`/table_data/${record.svc_sk}/revert`, { table_definition_id, version: 1 });
     await api.get(`/table_data/${record.svc_sk}/history?table_definition_id=${table.id}`);
     await api.get(`/table_data?table_definition_id=${table.id}&as_of=${record.svc_updated_at}`);

@@ -90,6 +90,21 @@ describe('readAttributes', () => {
 });
 
 describe('readParameters', () => {
+  it('tells an alternative that there is not, and what is wrong in one that there is', () => {
+    const some = z.discriminatedUnion('do', [
+      z.strictObject({ do: z.literal('a') }),
+      z.strictObject({ do: z.literal('b'), id: idSchema }),
+    ]);
+    const failed = (items: unknown[]) =>
+      failure(() => readParameters(z.strictObject({ items: z.array(some) }), { items })).errors;
+    expect(failed([{ do: 'a' }, { do: 'c' }, {}, { do: 'b', id: 'x', y: 1 }])).toEqual([
+      'items.1.do must be one of a, b',
+      'items.2.do is required.',
+      'items.3.id must be a number',
+      'items.3.y is not a known property.',
+    ]);
+  });
+
   it('answers 400 with every problem', () => {
     const schema = z.strictObject({ branch_id: idSchema, ids: z.array(idSchema).min(1) });
     expect(failure(() => readParameters(schema, { ids: [] }))).toEqual({

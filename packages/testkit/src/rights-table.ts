@@ -243,6 +243,7 @@ export const operations: Record<string, Case[]> = {
   'PATCH /table_data/{id}': [{ rule: 'editRows' }],
   'POST /table_data/delete_records': [{ rule: 'editRows' }],
   'POST /table_data/restore_records': [{ rule: 'editRows' }],
+  'POST /table_data/batch': [{ rule: 'editRows' }],
   'POST /table_data/{id}/revert': [{ rule: 'editRows' }],
 
   'GET /imports': [list('viewRows')],

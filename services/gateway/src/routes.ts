@@ -30,6 +30,7 @@ const table: Record<UpstreamName, { [line: Line]: Special }> = {
     'POST /table_data/grid': {},
     'POST /table_data/delete_records': {},
     'POST /table_data/restore_records': {},
+    'POST /table_data/batch': {},
     'GET /table_data/{id}/history': {},
     'POST /table_data/{id}/revert': {},
     'GET /table_data': {},

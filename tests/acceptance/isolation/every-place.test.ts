@@ -95,15 +95,17 @@ describe('an identifier of another account', () => {
 
   // Otherwise a request that is refused for another reason would pass all of the above.
   describe('is refused for being another account’s: one’s own is answered otherwise', () => {
+    const batch = 'POST /table_data/batch';
     const endings = /^DELETE|\/(remove|complete|upload_complete|delete_records|regenerate_secret)$/;
     // What ends something comes last, and what lies inside of something else before it.
     const rank = ({ name, operation }: { name: string; operation: Operation }) =>
-      endings.test(name) ? 1 / operation.path.length : 0;
+      endings.test(name) ? 1 / operation.path.length : name === batch ? 1e-6 : 0;
     const inOrder = [...withTries].sort((a, b) => rank(a) - rank(b));
 
     it.each(inOrder)('$name', async ({ operation, name, tries }) => {
       const side = withoutBranching.has(name) ? small : attacker;
-      for (const tried of endings.test(name) ? tries.slice(0, 1) : tries) {
+      // The last of a batch names a row that the one before has deleted.
+      for (const tried of endings.test(name) ? tries.slice(0, 1) : tries.slice(0, name === batch ? -1 : undefined)) {
         if (withoutOwn.has(`${name} ${tried.name}`)) continue;
         const [own, nobodys] = [side.owned, never].map((whose) => tried.choose(whose, side.owned)) as [
           Choice[],
@@ -128,7 +130,7 @@ const withoutOwn = new Set([
   'POST /table_definitions all places at once',
 ]);
 
-const isNested = ({ place }: Choice) => place.where === 'body' && place.steps.length > 1;
+const isNested = ({ place: { where, steps } }: Choice) => where === 'body' && steps.length > 1 && steps[1] !== '[]';
 
 /** The answer, but for the request's own identifiers where an error repeats them. */
 function withoutGiven({ status, text, headers }: Told, choices: Choice[]) {

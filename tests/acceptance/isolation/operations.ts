@@ -6,7 +6,10 @@ export type Schema = {
   type?: string | string[];
   format?: string;
   enum?: unknown[];
+  const?: unknown;
   anyOf?: Schema[];
+  /** Told apart by a property whose value is constant. */
+  oneOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -34,7 +37,7 @@ export type Place = {
   operation: Operation;
   where: 'path' | 'query' | 'header' | 'body' | 'filter';
   name: string;
-  /** In a body: the properties on the way, `[]` for the elements of an array. */
+  /** In a body: the properties on the way, `[]` for the elements of an array, `<update>` for the alternative of that name. */
   steps: string[];
 };
 
@@ -92,9 +95,15 @@ export function findPlaces(operation: Operation): Place[] {
   return [...parameters, ...inBody, ...filters];
 }
 
+/** `<update>` for `{operation: 'update', …}`. */
+export const alternativeName = ({ properties = {} }: Schema) =>
+  `<${Object.values(properties).find((property) => property.const !== undefined)?.const}>`;
+
 function placesInBody(operation: Operation, schema: Schema, steps: string[]): Place[] {
   const found: Place[] = [];
   for (const choice of schema.anyOf ?? []) found.push(...placesInBody(operation, choice, steps));
+  for (const choice of schema.oneOf ?? [])
+    found.push(...placesInBody(operation, choice, [...steps, alternativeName(choice)]));
   if (schema.items) found.push(...placesInBody(operation, schema.items, [...steps, '[]']));
   for (const [name, inner] of Object.entries(schema.properties ?? {})) {
     const here = [...steps, name];

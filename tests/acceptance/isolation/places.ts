@@ -66,6 +66,7 @@ const byName: Record<string, Kind> = {
   correlation_code: 'correlation code',
   domain_id: 'domain',
   foreign_key_table_id: 'table definition',
+  id: 'row', // in a batch
   from_branch_id: 'main branch',
   ids: 'row',
   import_mapping_id: 'import mapping',

@@ -1,7 +1,7 @@
 // Makes requests from an operation's own schemas: identifiers as told, everything else as small and as right as can be.
 import type { Api } from '@almanac/api-client/api';
 import { unique } from '@almanac/testkit/builders';
-import type { Operation, Parameter, Place, Schema } from './operations.ts';
+import { alternativeName, type Operation, type Parameter, type Place, type Schema } from './operations.ts';
 import { companionsOf, type Kind, kindsAt } from './places.ts';
 import type { Owned } from './twins.ts';
 
@@ -138,7 +138,9 @@ class RequestMaker {
     const kind = this.companions[name] ?? kindsAt(place)?.[0];
     if (kind) return isList ? [this.owned[kind]] : this.owned[kind];
     if (samples[name]) return samples[name]();
+    if (schema.const !== undefined) return schema.const;
     if (schema.enum) return schema.enum[0];
+    if (schema.oneOf) return this.alternative(schema.oneOf, steps);
     if (schema.anyOf) return this.sample(schema.anyOf[0] as Schema, steps);
     if (schema.items) return [this.sample(schema.items, [...steps, '[]'])];
     if (schema.properties) return this.object(schema, steps);
@@ -146,14 +148,21 @@ class RequestMaker {
     return schema.type === 'boolean' ? false : 'sample';
   }
 
+  private alternative(all: Schema[], steps: string[]): unknown {
+    const schema = all.find((each) => this.leadsToChoice([...steps, alternativeName(each)])) ?? (all[0] as Schema);
+    return this.sample(schema, [...steps, alternativeName(schema)]);
+  }
+
+  private leadsToChoice(steps: string[]): boolean {
+    return this.choices.some(
+      ({ place }) => place.where === 'body' && isSame(place.steps.slice(0, steps.length), steps),
+    );
+  }
+
   private object(schema: Schema, steps: string[]): Record<string, unknown> {
     const said = Object.entries(schema.properties ?? {}).filter(([name]) => {
-      const here = [...steps, name];
-      const leadsToChoice = this.choices.some(
-        ({ place }) => place.where === 'body' && isSame(place.steps.slice(0, here.length), here),
-      );
       const isNeeded = schema.required?.includes(name) || alwaysSaid.includes(name);
-      return leadsToChoice || isNeeded || name in this.companions || this.isNaming(name);
+      return this.leadsToChoice([...steps, name]) || isNeeded || name in this.companions || this.isNaming(name);
     });
     return Object.fromEntries(said.map(([name, inner]) => [name, this.sample(inner, [...steps, name])]));
   }

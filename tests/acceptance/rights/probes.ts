@@ -276,6 +276,11 @@ export const probes: Record<string, Probe> = {
     404,
     ({ tableId }) => ({ table_definition_id: tableId, ids: [2_000_000_000] }),
   ),
+  'POST /table_data/batch': sends(
+    () => '/table_data/batch',
+    404,
+    ({ tableId }) => ({ table_definition_id: tableId, operations: [{ operation: 'delete', id: 2_000_000_000 }] }),
+  ),
   'POST /table_data/{id}/revert': sends(
     ({ rowId }) => `/table_data/${rowId}/revert`,
     404,

@@ -50,10 +50,13 @@ export function constraintProblemsSql(
 }
 
 /** What a taken primary key is told as. */
-export const keyProblem = (table: DeployedTable): string =>
+export const keyProblem = (table: DeployedTable): string => notUnique(table, 'a record with this value exists');
+
+/** The same with another reason. */
+export const notUnique = (table: DeployedTable, reason: string): string =>
   `${keyColumns(table.structure)
     .map((column) => column.name)
-    .join(', ')} must be unique: a record with this value exists`;
+    .join(', ')} must be unique: ${reason}`;
 
 /** What a reference to nothing is told as. */
 export const foreignKeyProblem = (table: DeployedTable, foreignKey: ForeignKey): string =>

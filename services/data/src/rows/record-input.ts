@@ -6,9 +6,12 @@ import { findProblem, requiredMessage, sentence, valueChecks } from '../values/c
 import { textDemand } from '../values/texts.ts';
 import { typeOf } from '../values/value-types.ts';
 
-/** Cells in their text form, by column; null: no value. Columns with a problem are not among them. */
+/** Cells in their text form, by column; null: no value. Columns with a problem are not among them but `broken`. */
 export type Cells = Map<Column, string | null>;
-export type RecordInput = { cells: Cells; problems: string[] };
+export type RecordInput = { cells: Cells; problems: string[]; broken: Set<Column> };
+
+/** Why no row of a table of load type source is created by request. */
+export const onlyByImport = 'Rows of this table come from imports (load type source); they are not created one by one.';
 
 /** `whole`: the record is new, so columns it doesn't name have no value. */
 export function readRecord(
@@ -19,6 +22,11 @@ export function readRecord(
   const columns = columnsByName(table);
   const cells: Cells = new Map();
   const problems: string[] = [];
+  const broken = new Set<Column>();
+  const refuse = (column: Column, problem: string) => {
+    problems.push(problem);
+    broken.add(column);
+  };
   for (const name of Object.keys(record)) {
     const column = columns.get(name);
     if (!column) {
@@ -26,17 +34,17 @@ export function readRecord(
       continue;
     }
     const cell = readCell(column, record[name]);
-    if (typeof cell === 'object' && cell !== null) problems.push(cell.problem);
+    if (typeof cell === 'object' && cell !== null) refuse(column, cell.problem);
     else cells.set(column, cell);
   }
   if (whole)
     for (const column of table.structure.columns) {
       if (Object.hasOwn(record, column.name)) continue;
-      if (isRequired(column)) problems.push(sentence(column, requiredMessage));
+      if (isRequired(column)) refuse(column, sentence(column, requiredMessage));
       else cells.set(column, null);
     }
   else if (Object.keys(record).length === 0) problems.push('The record names no column to change.');
-  return { cells, problems };
+  return { cells, problems, broken };
 }
 
 const remembered = new WeakMap<object, Map<string, Column>>();

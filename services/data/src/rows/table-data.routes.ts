@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { TableReference } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';
 import { asOfSchema } from './as-of.ts';
+import { writeBatch } from './batch.ts';
 import { getHistory } from './history.ts';
 import { type Answer, readIdempotencyKey } from './idempotency.ts';
 import { type Channel, channels } from './origin.ts';
@@ -54,6 +55,15 @@ const version = z.object({
     .meta({ description: 'Against the version before; null when that one is not kept.' }),
   record: row,
 });
+const versionNumber = z.int().min(1).max(limits.int4);
+const guard = versionNumber
+  .optional()
+  .meta({ description: 'The `svc_version` of the record; 412 when it has changed since.' });
+const operation = z.discriminatedUnion('operation', [
+  z.strictObject({ operation: z.literal('create'), record: recordSchema }),
+  z.strictObject({ operation: z.literal('update'), id: recordId, record: recordSchema, version: guard }),
+  z.strictObject({ operation: z.literal('delete'), id: recordId, version: guard }),
+]);
 const pageMeta = z.object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() });
 const idList = z.array(recordId).min(1).max(limits.idsPerDelete);
 const lookupsMeta = {
@@ -253,6 +263,35 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       },
     }),
     route({
+      method: 'POST',
+      path: '/table_data/batch',
+      tag,
+      summary: 'Create, change and delete rows, all or nothing',
+      description:
+        'Up to 1,000 operations on rows of one table, no two on the same row. Whatever their order, deletions come first, then changes, then new rows, and references are checked when all is done. ' +
+        'When anything is in the way nothing is done, and the answer names all of it by operation, counted from 0: 404 when records are absent, else 412 when they have another version, else 422.',
+      extension: true,
+      requestHeaders: repeatable,
+      body: {
+        table_definition_id: idSchema.optional(),
+        table_definition_key: keySchema.optional(),
+        branch_id: idSchema.optional(),
+        operations: z.array(operation).min(1).max(limits.operationsPerBatch),
+      },
+      response: z.object({
+        created: z.array(row).meta({ description: 'In the order of the operations.' }),
+        updated: z.array(row).meta({ description: 'In the order of the operations.' }),
+        deleted_count: z.int().meta({ description: 'Rows that were live until now.' }),
+        message: z.string(),
+      }),
+      handle: async ({ call, body, headers, response }) => {
+        const { operations, ...named } = body();
+        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
+        const reference = await readReference(ctx, call.accountId, named);
+        return answerText(await writeBatch(ctx, call, reference, { operations, idempotencyKey }), response);
+      },
+    }),
+    route({
       method: 'GET',
       path: '/table_data/{id}/history',
       tag,
@@ -292,7 +331,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       extension: true,
       requestHeaders: { ...guarded, ...repeatable },
       params: { id: recordIdText },
-      body: { table_definition_id: idSchema, version: z.int().min(1).max(limits.int4) },
+      body: { table_definition_id: idSchema, version: versionNumber },
       response: row,
       handle: async ({ call, params, body, headers, response }) => {
         const { table_definition_id: id, version } = body();

@@ -18,7 +18,7 @@ import { type Answer, findAnswer, keyedBy, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
 import { refuseUnknown, requireLive } from './present-rows.ts';
 import { type ReadingRequest, readTable } from './read-table.ts';
-import { readRecord } from './record-input.ts';
+import { onlyByImport, readRecord } from './record-input.ts';
 import { absentOrStale, isCurrent, useTable } from './use-table.ts';
 import { deleteSql, insertSql, type Marked, showSql, updateSql } from './write-sql.ts';
 
@@ -85,10 +85,7 @@ export function createRecord(
   { record, idempotencyKey }: CreateInput,
 ): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
-    if (table.load_type === 'source')
-      throw validationFailed(
-        'Rows of this table come from imports (load type source); they are not created one by one.',
-      );
+    if (table.load_type === 'source') throw validationFailed(onlyByImport);
     const keyed = keyedBy(call, idempotencyKey, 'create', table.table_definition_id, record);
     const kept = await findAnswer(ctx, keyed);
     if (kept) return kept;

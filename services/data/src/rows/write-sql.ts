@@ -15,11 +15,11 @@ const slotOf = (values: Values, column: Column) => values.slot(typeOf(column).ba
 
 // In milliseconds, as answers show it, so that a time taken from an answer finds the version again. Read inside the statement, when
 // the transaction is known to be open: incremental exports rely on it (`read/mark.ts`).
-const now = "date_trunc('milliseconds', clock_timestamp())";
+export const now = "date_trunc('milliseconds', clock_timestamp())";
 const clock = `(select ${now} as at) clock`;
 
 // A version never begins before the one it supersedes, though its writer may have waited for that one, or clocks be set back.
-const monotonic = (row: string) => `greatest(clock.at, ${row}svc_updated_at)`;
+export const monotonic = (row: string) => `greatest(clock.at, ${row}svc_updated_at)`;
 
 /** Inserts a row; answers `record` and `svc_version`, or no row when the table has changed. */
 export function insertSql(table: DeployedTable, cells: Cells, { actor, channel, requestId }: Origin): Statement {

@@ -1,0 +1,96 @@
+// Many writes of one table at once, all or nothing: one statement, whatever their number.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { catalogueSql, stale, type TableReference } from '../catalogue/catalogue.ts';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import type { DataContext } from '../context.ts';
+import { run } from '../database.ts';
+import { type Batch, type Operation, Problems, type RowChange, readBatch } from './batch-input.ts';
+import { batchProblemsSql, type Found, type Question } from './batch-problems-sql.ts';
+import { batchSql, type Done } from './batch-sql.ts';
+import { referrersOf } from './constraint-sql.ts';
+import { type Answer, findAnswer, keyedBy, writeOnce } from './idempotency.ts';
+import { originOf } from './origin.ts';
+import { isCurrent, useTable } from './use-table.ts';
+
+type BatchInput = { operations: Operation[]; idempotencyKey: string | undefined };
+
+/**
+ * Creates, changes and deletes rows of one table, all or nothing. Refused with everything that stands in the way, each problem with
+ * its operation: 404 when records are absent, else 412 when they have other versions, else 422.
+ */
+export function writeBatch(
+  ctx: DataContext,
+  call: CallContext,
+  reference: TableReference,
+  { operations, idempotencyKey }: BatchInput,
+): Promise<Answer> {
+  return useTable(ctx, call, reference, 'edit', async (table) => {
+    const keyed = keyedBy(call, idempotencyKey, 'batch', table.table_definition_id, operations);
+    const kept = await findAnswer(ctx, keyed);
+    if (kept) return kept;
+    const { batch, problems } = readBatch(table, operations);
+    if (!problems.isEmpty) throw await refusal(ctx, table, batch, problems);
+    const statement = batchSql(table, batch, originOf(call, 'api'));
+    let answer: Answer | undefined;
+    try {
+      answer = await writeOnce(ctx, table, keyed, statement, doneAnswer);
+    } catch (error) {
+      const state = findSqlState(error);
+      if (state !== '23505' && state !== '23503') throw error;
+      throw (await findRefusal(ctx, table, batch)) ?? error;
+    }
+    if (answer) return answer;
+    if (!(await isCurrent(ctx, table))) return stale;
+    throw (
+      (await findRefusal(ctx, table, batch)) ??
+      new ServiceError('unavailable', 'Records were changed at the same moment; try again.')
+    );
+  });
+}
+
+function doneAnswer({ created, updated, created_count, updated_count, deleted_count }: Done): Answer {
+  const records = (count: number) => `${count} ${count === 1 ? 'record' : 'records'}`;
+  const message = `${records(created_count)} created, ${records(updated_count)} updated, ${records(deleted_count)} deleted`;
+  return {
+    body: `{"created":[${created}],"updated":[${updated}],"deleted_count":${deleted_count},"message":"${message}"}`,
+  };
+}
+
+const findRefusal = async (ctx: DataContext, table: DeployedTable, batch: Batch) => {
+  const problems = new Problems();
+  const refused = await refusal(ctx, table, batch, problems);
+  return problems.isEmpty && refused.kind === 'validation_failed' ? undefined : refused;
+};
+
+/** What refuses the batch: these problems, and what is found among the rows. */
+async function refusal(
+  ctx: DataContext,
+  table: DeployedTable,
+  batch: Batch,
+  problems: Problems,
+): Promise<ServiceError> {
+  const branch = await run<DeployedTable>(ctx.pools.rows, catalogueSql.ofBranch(table.account_id, table.branch_id));
+  const { statement, questions } = batchProblemsSql(table, batch, referrersOf(table, branch));
+  const found = await run<Found>(ctx.pools.rows, statement);
+  const changes = new Map(
+    Object.values(batch)
+      .flat()
+      .map((change) => [change.place, change]),
+  );
+  const told = found.map(({ place, question, other }) => {
+    const { kind, sentence } = questions[question] as Question;
+    return { kind, place, sentence: sentence(changes.get(place) as RowChange, other) };
+  });
+  const only = (kind: Question['kind']) => {
+    const some = new Problems();
+    some.add(...told.filter((each) => each.kind === kind));
+    return some;
+  };
+  const [absent, outdated] = [only('absent'), only('outdated')];
+  if (!absent.isEmpty) return new ServiceError('not_found', absent.sentences);
+  if (!outdated.isEmpty) return new ServiceError('precondition_failed', outdated.sentences);
+  problems.add(...told);
+  return validationFailed(problems.sentences);
+}
