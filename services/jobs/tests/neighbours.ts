@@ -59,6 +59,8 @@ export class Neighbours {
   readsToCut = 0;
   /** Who is in which account; a mail asks. */
   users: { id: number; account_id: number; first_name: string; last_name: string; email: string }[] = [];
+  /** Happens when identity is asked for a link, before it is made. */
+  onLink: () => void = () => {};
   /** Password links made, by user; users without a password yet. */
   links: { user_id: number; account_id: number; purpose: string }[] = [];
   needNoLink = new Set<number>();
@@ -240,6 +242,7 @@ export class Neighbours {
       users: this.users.filter(({ id, account_id }) => account_id === accountId && ids.includes(id)),
     }),
     CreatePasswordLink: async ({ accountId }, { user_id, purpose }) => {
+      this.onLink();
       if (this.needNoLink.has(user_id)) throw new ServiceError('not_found', 'User not found');
       this.links.push({ user_id, account_id: accountId, purpose });
       const token = `secret-${this.links.length}`;
@@ -272,6 +275,7 @@ const unused = Object.fromEntries(
     'ApplyDeployment',
     'GetAppliedDeployment',
     'DropTable',
+    'RestoreTable',
     'DropBranch',
     'CountRows',
     'OpenAccount',
