@@ -1,5 +1,6 @@
 import { writeLetter } from './letter.ts';
-import { findTemplate, type Template } from './templates.ts';
+import type { Template } from './template.ts';
+import { findTemplate } from './templates.ts';
 
 const publicUrl = 'https://almanac.test';
 const link = `${publicUrl}/oauth/password?token=a&b="c"`;

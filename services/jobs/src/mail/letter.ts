@@ -1,6 +1,6 @@
 // How a mail looks: the same sentences as plain text and as HTML, with at most one button.
 import { html, visibleText } from '@almanac/service-kit/html';
-import type { Facts, Template } from './templates.ts';
+import type { Facts, Template } from './template.ts';
 
 export type Letter = { subject: string; text: string; html: string };
 
@@ -8,7 +8,7 @@ type Making = {
   template: Template;
   facts: Facts;
   values: unknown;
-  /** Where the button leads. */
+  /** Where the button leads; a plain address needs none. */
   link?: string;
   /** Where this Almanac is, for the foot of the mail. */
   publicUrl: string;
@@ -17,9 +17,10 @@ type Making = {
 const longestSubject = 200;
 
 /** Writes the letter. Whatever characters names and values hold, they stay text, on one line each. */
-export function writeLetter({ template, facts, values, link, publicUrl }: Making): Letter {
+export function writeLetter({ template, facts, values, link: made, publicUrl }: Making): Letter {
+  const link = template.see ? `${publicUrl}${template.see.path(values)}` : made;
   const { subject, before, after = [] } = template.write(facts, values);
-  const { label = '' } = template.button ?? {};
+  const { label = '' } = template.button ?? template.see ?? {};
   const foot = `Sent by Almanac at ${publicUrl}. Nobody reads answers to this address.`;
   const address = link === undefined ? [] : [`${label}:\n${link}`];
   const text = [...before.map(visibleText), ...address, ...after.map(visibleText), `-- \n${foot}`];

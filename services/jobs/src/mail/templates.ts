@@ -1,34 +1,8 @@
 // What mails say. A template is one entry of the list below: the values it needs (never a secret), the button, the sentences.
 // How they look is the letter's business; everything a person may have named is escaped there.
 import { z } from 'zod';
-
-/** What every template may speak of. */
-export type Facts = {
-  /** The recipient's name, or the address when there is none. */
-  person: string;
-  account: string;
-  /** Until when the button's link works, in words; empty without a button. */
-  until: string;
-};
-
-type Wording = { subject: string; before: string[]; after?: string[] };
-
-export type Template = {
-  /** What the message has to bring; anything else in it is left behind. */
-  values: z.ZodType;
-  /** A link that identity makes for this mail at the moment of sending. */
-  button?: { purpose: 'invitation' | 'password_reset'; label: string };
-  /** Somebody waits for it in front of a screen: not held up by what else the account sends. */
-  urgent?: boolean;
-  write(facts: Facts, values: unknown): Wording;
-};
-
-// Checks that `write` gets the values that `values` reads.
-const template = <V>(
-  made: Omit<Template, 'values' | 'write'> & { values: z.ZodType<V> } & {
-    write(facts: Facts, values: V): Wording;
-  },
-): Template => ({ ...made, write: (facts, values) => made.write(facts, values as V) });
+import { approvalTemplates } from './approval-templates.ts';
+import { type Template, template } from './template.ts';
 
 const none = z.object({});
 
@@ -74,6 +48,8 @@ const templates: Record<string, Template> = {
       ],
     }),
   }),
+
+  ...approvalTemplates,
 };
 
 /** The template of that name, if there is one. */

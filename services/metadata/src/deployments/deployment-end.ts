@@ -1,5 +1,6 @@
 // How an attempt ends: noted once, by whoever comes first; a second time changes nothing.
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { type Addressees, askForMails, findAddressees, type MailFacts } from '../approval-mails.ts';
 import type { Context } from '../context.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { type Transaction, tell, transact } from '../transaction.ts';
@@ -16,6 +17,7 @@ export async function finishDeployed(
   diffs: TableDiff[],
   isResumed: boolean,
 ): Promise<void> {
+  const news = await readNews(ctx, caller, attempt);
   await transact(ctx, async (tx) => {
     const at = new Date();
     if (!(await end(tx, caller, attempt, 'succeed', { diffs, deployed_at: at, was_resumed: isResumed }))) return;
@@ -24,6 +26,7 @@ export async function finishDeployed(
     for (const { table_definition_id, branch_id } of attempt.tables)
       await tell(tx, caller, 'table_definition.deployed', { table_definition_id, branch_id });
     await tellDeployment(tx, caller, 'deployed', deploymentOf(attempt));
+    await askForMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'deployed', reasons: [] });
   });
 }
 
@@ -36,11 +39,27 @@ export async function finishFailed(
   diffs: TableDiff[],
   isResumed: boolean,
 ): Promise<void> {
+  const news = await readNews(ctx, caller, attempt);
   await transact(ctx, async (tx) => {
     const facts = { diffs, error: reasons.join('\n'), was_resumed: isResumed };
     if (!(await end(tx, caller, attempt, 'fail', facts))) return;
     await tellDeployment(tx, caller, 'failed', deploymentOf(attempt), { reasons });
+    await askForMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'failed', reasons });
   });
+}
+
+// What its creator is written: he may have left it to somebody else.
+async function readNews(
+  ctx: Context,
+  caller: RpcCaller,
+  { id, branchId }: Attempt,
+): Promise<{ creator: Addressees; facts: Omit<MailFacts, 'diffs'> }> {
+  const where = { id, account_id: caller.accountId };
+  const select = { created_by: true, branch: { select: { name: true } } } as const;
+  const found = await ctx.prisma.deployment.findFirst({ where, select });
+  const creatorId = found?.created_by ?? null;
+  const creator = await findAddressees(ctx, caller, 'decided', { branchId, creatorId });
+  return { creator, facts: { noun: 'deployment', id, branch: found?.branch.name ?? '', comment: null } };
 }
 
 const deploymentOf = ({ id, branchId }: Attempt) => ({ id, branch_id: branchId, status: 'deploying' });

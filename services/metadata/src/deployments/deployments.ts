@@ -6,6 +6,7 @@ import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/e
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { allows, requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { askForMails, findAddressees, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
 import { branchReferenceFields, requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';
@@ -300,6 +301,13 @@ export async function takeStep(
   const comment = readComment() ?? null;
   // Asked before anything changes: data being away leaves the deployment as it was.
   const diffs = action === 'send_request' ? await planDrafts(ctx, call, before) : undefined;
+  const addressees =
+    action === 'cancel'
+      ? undefined
+      : await findAddressees(ctx, call, occasions[action], {
+          branchId: before.branch_id,
+          creatorId: before.created_by,
+        });
   await transact(ctx, async (tx) => {
     if (!(await lockRow(tx, 'deployment', call.accountId, id))) throw notFound('Deployment');
     const now = await tx.deployment.findUniqueOrThrow({ where: { id }, select: storedFields });
@@ -308,6 +316,15 @@ export async function takeStep(
     await tx.deployment.update({ where: { id }, data });
     await noteAction(tx, id, action, call.userId ?? null, comment);
     await tellDeployment(tx, call, announced[action], now, { user_id: call.userId ?? null, comment });
+    if (addressees)
+      await askForMails(tx, call, addressees, {
+        noun: 'deployment',
+        id,
+        branch: now.branch.name,
+        comment,
+        diffs: diffs ?? ((now.diffs ?? []) as TableDiff[]),
+        ...(action === 'reject' ? { outcome: 'rejected', reasons: [] } : {}),
+      });
   });
   return getDeployment(ctx, call, id, diffs);
 }

@@ -2,9 +2,10 @@
 // nothing half done.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { type Addressees, findAddressees } from '../approval-mails.ts';
 import type { Actor } from '../approval-states.ts';
 import type { Context } from '../context.ts';
-import { type Violation, violationsOf } from '../deployments/violations.ts';
+import { violationsOf } from '../deployments/violations.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { refusingTaken, type Transaction, transact } from '../transaction.ts';
 import { lockSides } from './branch-sides.ts';
@@ -18,6 +19,7 @@ import {
   allowStep,
   getPromotion,
   lockPromotion,
+  mailPromotion,
   noteAction,
   planStored,
   rememberShown,
@@ -39,19 +41,24 @@ export async function promote(
   const actor = await actorOf(ctx, call, before);
   allowStep(before, 'promote', actor);
   const input = readBody();
+  const subject = { branchId: before.to_branch_id, creatorId: before.created_by };
+  const creator = await findAddressees(ctx, call, 'decided', subject);
   const refusal = await refusingTaken('Another table with this name or key has come to the target branch', () =>
-    transact(ctx, (tx) => attempt(tx, call, before, actor, input)),
+    transact(ctx, (tx) => attempt(tx, call, before, { actor, creator }, input)),
   );
   if (refusal) throw refusal;
   return getPromotion(ctx, call, id);
 }
+
+/** Whoever promotes, and whoever hears how it ended. */
+type People = { actor: Actor; creator: Addressees };
 
 // A refusal that leaves something behind is answered, so that it commits; any other is thrown.
 async function attempt(
   tx: Transaction,
   call: CallContext,
   before: StoredPromotion,
-  actor: Actor,
+  { actor, creator }: People,
   { resolutions = [], revision: seen }: PromoteInput,
 ): Promise<ServiceError | undefined> {
   await lockSides(tx, call, before, idsOf(before));
@@ -65,9 +72,15 @@ async function attempt(
   refuseUnsettled(plan.conflicts, resolutions);
   await noteAction(tx, now.id, 'promote', call.userId ?? null, null);
   const blockers = violationsOf(plan.tables.map(({ diff }) => diff));
-  if (blockers.length > 0) return fail(tx, call, now, plan, blockers);
+  if (blockers.length > 0) {
+    const reasons = blockers.map(({ table, message }) => `${table}: ${message}`);
+    await fail(tx, call, now, plan, reasons);
+    await mailPromotion(tx, call, creator, now, plan, { comment: null, outcome: 'failed', reasons });
+    return validationFailed(reasons);
+  }
   await writePlan(tx, call, now, plan.tables);
   await succeed(tx, call, now, plan, actor);
+  await mailPromotion(tx, call, creator, now, plan, { comment: null, outcome: 'promoted', reasons: [] });
   return undefined;
 }
 
@@ -95,16 +108,14 @@ async function fail(
   call: CallContext,
   now: StoredPromotion,
   plan: PromotionPlan,
-  blockers: Violation[],
-): Promise<ServiceError> {
-  const reasons = blockers.map(({ table, message }) => `${table}: ${message}`);
+  reasons: string[],
+): Promise<void> {
   await tx.promotion.update({
     where: { id: now.id },
     data: { status: 'failed', error: reasons.join('\n'), ...recorded(plan) },
   });
   await noteAction(tx, now.id, 'fail', null, reasons.join('\n'));
   await tellPromotion(tx, call, 'fail', now, { reasons });
-  return validationFailed(reasons);
 }
 
 async function succeed(

@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { allows } from '@almanac/service-kit/rights';
+import { type Addressees, askForMails, findAddressees, type MailFacts, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
 import { type BranchReference, branchReferenceFields } from '../branches.ts';
 import type { Context } from '../context.ts';
@@ -219,19 +220,42 @@ export async function takeStep(
   const first = decide(promotionMachine, before.status as PromotionState, action, actor, before.to_branch.is_protected);
   if (first.verdict === 'forbidden') throw new ServiceError('forbidden', first.sentence);
   const comment = readComment() ?? null;
+  const addressees =
+    action === 'cancel'
+      ? undefined
+      : await findAddressees(ctx, call, occasions[action], {
+          branchId: before.to_branch_id,
+          creatorId: before.created_by,
+        });
   await transact(ctx, async (tx) => {
     const now = await lockPromotion(tx, call, id);
     const status = allowStep(now, action, actor);
     await tx.promotion.update({ where: { id }, data: { status, comment: comment ?? undefined } });
+    const { pairs, plan, revision } = await planStored(tx, call, now);
     // What is asked approval for is what is there now.
-    if (action === 'send_request') {
-      const { pairs, revision } = await planStored(tx, call, now);
-      await rememberShown(tx, id, pairs, revision);
-    }
+    if (action === 'send_request') await rememberShown(tx, id, pairs, revision);
     await noteAction(tx, id, action, call.userId ?? null, comment);
     await tellPromotion(tx, call, action, now, { user_id: call.userId ?? null, comment });
+    const outcome = action === 'reject' ? { outcome: 'rejected' as const, reasons: [] } : {};
+    if (addressees) await mailPromotion(tx, call, addressees, now, plan, { comment, ...outcome });
   });
   return getPromotion(ctx, call, id);
+}
+
+/** Asks for the mails about a step of a promotion. */
+export async function mailPromotion(
+  tx: Transaction,
+  call: CallContext,
+  addressees: Addressees,
+  { id, from_branch_id, to_branch }: StoredPromotion,
+  { tables }: PromotionPlan,
+  facts: Pick<MailFacts, 'comment' | 'outcome' | 'reasons'>,
+): Promise<void> {
+  const where = { id: from_branch_id, account_id: call.accountId };
+  const from = await tx.branch.findFirst({ where, select: { name: true } });
+  const diffs = tables.map(({ diff }) => diff);
+  const branches = { branch: to_branch.name, ...(from ? { from_branch: from.name } : {}) };
+  await askForMails(tx, call, addressees, { noun: 'promotion', id, ...branches, diffs, ...facts });
 }
 
 /** Locks a promotion until the transaction ends. */

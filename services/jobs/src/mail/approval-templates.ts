@@ -1,0 +1,107 @@
+// The mails about deployments and promotions (design 3.5): to approvers when one waits for them or is given up, to its creator when it
+// is decided.
+import { z } from 'zod';
+import { type Template, template } from './template.ts';
+
+const nouns = ['deployment', 'promotion'] as const;
+type Noun = (typeof nouns)[number];
+
+const count = z.number().int().min(0);
+const values = z.object({
+  id: count,
+  /** Who did it; empty: the service itself, or somebody who is gone. */
+  by: z.string(),
+  /** The branch that changes. */
+  branch: z.string(),
+  /** Of a promotion: where the changes come from. */
+  from_branch: z.string().optional(),
+  comment: z.string().nullable(),
+  changes: z.object({ new: count, modified: count, deleted: count }),
+});
+const decided = values.extend({
+  outcome: z.enum(['deployed', 'promoted', 'failed', 'rejected']),
+  reasons: z.array(z.string()),
+});
+type Values = z.infer<typeof values>;
+
+const longestQuote = 1000;
+const mostReasons = 10;
+
+const cut = (text: string) => {
+  const letters = [...text];
+  return letters.length <= longestQuote ? text : `${letters.slice(0, longestQuote).join('')} …`;
+};
+
+const tables = (count: number, what: string) => (count === 0 ? [] : [`${count} ${what}`]);
+
+function summary({ changes }: Values): string {
+  const parts = [
+    ...tables(changes.new, 'new'),
+    ...tables(changes.modified, 'changed'),
+    ...tables(changes.deleted, 'deleted'),
+  ];
+  return `Tables: ${parts.join(', ') || 'none changed'}.`;
+}
+
+const quoted = ({ comment }: Values) => (comment ? [`The comment: ${cut(comment)}`] : []);
+const actor = ({ by }: Values) => by || 'Somebody';
+
+const way = ({ branch, from_branch }: Values) =>
+  from_branch === undefined ? `to the branch ${branch}` : `from the branch ${from_branch} to ${branch}`;
+
+const see = (noun: Noun) => ({
+  label: `The ${noun} over the API`,
+  path: (given: unknown) => `/api/v1/${noun}s/${(given as Values).id}`,
+});
+
+const ofNoun = (noun: Noun): Record<string, Template> => ({
+  [`${noun}_requested`]: template({
+    values,
+    see: see(noun),
+    write: ({ person, account }, given) => ({
+      subject: `A ${noun} to ${given.branch} waits for your approval`,
+      before: [
+        `Hello ${person},`,
+        `${actor(given)} asks you to approve ${noun} ${given.id} of ${account}, ${way(given)}.`,
+        summary(given),
+        ...quoted(given),
+      ],
+    }),
+  }),
+
+  [`${noun}_decided`]: template({
+    values: decided,
+    see: see(noun),
+    write: ({ person, account }, given) => ({
+      subject:
+        given.outcome === 'failed'
+          ? `Your ${noun} to ${given.branch} failed`
+          : `Your ${noun} to ${given.branch} was ${given.outcome}`,
+      before: [
+        `Hello ${person},`,
+        given.outcome === 'failed'
+          ? `Your ${noun} ${given.id} of ${account}, ${way(given)}, failed; nothing was changed. It can be tried again.`
+          : `${actor(given)} has ${given.outcome} your ${noun} ${given.id} of ${account}, ${way(given)}.`,
+        summary(given),
+        ...given.reasons.slice(0, mostReasons).map(cut),
+        ...quoted(given),
+      ],
+    }),
+  }),
+
+  [`${noun}_abandoned`]: template({
+    values,
+    see: see(noun),
+    write: ({ person, account }, given) => ({
+      subject: `A ${noun} to ${given.branch} was abandoned`,
+      before: [
+        `Hello ${person},`,
+        `${actor(given)} has abandoned ${noun} ${given.id} of ${account}, ${way(given)}. You need not do anything about it.`,
+        ...quoted(given),
+      ],
+    }),
+  }),
+});
+
+/** By name: `<noun>_<requested | decided | abandoned>`. */
+export const approvalTemplates: Record<string, Template> = Object.assign({}, ...nouns.map(ofNoun));

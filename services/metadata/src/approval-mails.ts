@@ -1,0 +1,66 @@
+// Who is written to about a deployment or promotion (design 3.5): the approvers of the branch when one waits for them or is given up, its
+// creator when it is decided; never whoever did it. Jobs writes and sends the mails, and holds back floods.
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { Context } from './context.ts';
+import { type Transaction, tell } from './transaction.ts';
+
+type Occasion = 'requested' | 'decided' | 'abandoned';
+
+/** What the mail speaks of; names of people are no one's business here but the mail's. */
+export type MailFacts = {
+  noun: 'deployment' | 'promotion';
+  id: number;
+  branch: string;
+  from_branch?: string;
+  comment: string | null;
+  diffs: { change: string }[];
+  outcome?: 'deployed' | 'promoted' | 'failed' | 'rejected';
+  reasons?: string[];
+};
+
+/** Which step is told to whom; a step that isn't here is nobody's news. */
+export const occasions = { send_request: 'requested', reject: 'decided', abandon: 'abandoned' } as const;
+
+export type Addressees = { occasion: Occasion; userIds: number[]; by: string };
+
+/** Finds out whom to write to. Asked before the transaction: nobody holds locks while identity is asked. */
+export async function findAddressees(
+  ctx: Context,
+  caller: RpcCaller,
+  occasion: Occasion,
+  subject: { branchId: number; creatorId: number | null },
+): Promise<Addressees> {
+  const all = occasion === 'decided' ? [subject.creatorId] : await listApprovers(ctx, caller, subject.branchId);
+  const userIds = all.filter((id) => id !== null && id !== caller.userId) as number[];
+  return { occasion, userIds, by: userIds.length === 0 ? '' : await nameOf(ctx, caller) };
+}
+
+async function listApprovers(ctx: Context, caller: RpcCaller, branchId: number): Promise<number[]> {
+  const { users } = await ctx.identity.ListApprovers(caller, { branch_id: branchId });
+  return users.map(({ id }) => id);
+}
+
+// The mail does without the name rather than the deployment without its end.
+async function nameOf(ctx: Context, caller: RpcCaller): Promise<string> {
+  if (caller.userId === undefined) return '';
+  const { users } = await ctx.identity.ListUsers(caller, { ids: [caller.userId] }).catch((error) => {
+    ctx.logger.warn({ err: error }, 'a mail goes without the name of who acted');
+    return { users: [] };
+  });
+  const [user] = users;
+  return user ? `${user.first_name} ${user.last_name}`.trim() || user.email : '';
+}
+
+/** Asks jobs for the mails, if the transaction commits. */
+export async function askForMails(
+  tx: Transaction,
+  caller: RpcCaller,
+  { occasion, userIds, by }: Addressees,
+  { noun, diffs, ...facts }: MailFacts,
+): Promise<void> {
+  if (userIds.length === 0) return;
+  const count = (change: string) => diffs.filter((diff) => diff.change === change).length;
+  const changes = { new: count('new'), modified: count('modified'), deleted: count('deleted') };
+  const values = { ...facts, by, changes };
+  await tell(tx, caller, 'mail.requested', { template: `${noun}_${occasion}`, user_ids: userIds, values });
+}

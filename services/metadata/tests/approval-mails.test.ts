@@ -1,0 +1,129 @@
+// Who is written to about deployments and promotions, and what jobs is asked to write.
+import { createBus } from '@almanac/service-kit/bus/bus';
+import { createLogger } from '@almanac/service-kit/logger';
+import { eventually } from '@almanac/testkit/eventually';
+import { givenUser, type Metadata, outboxEmpty, startMetadata } from './given.ts';
+import { givenWork, type Work } from './promotion-given.ts';
+
+type Mail = { account_id: number; template: string; user_ids: number[]; values: Record<string, unknown> };
+
+let metadata: Metadata;
+let work: Work;
+const asked: Mail[] = [];
+let bus: ReturnType<typeof createBus>;
+
+beforeAll(async () => {
+  metadata = await startMetadata();
+  const { databaseUrl } = metadata.config.secrets;
+  bus = createBus(databaseUrl, { service: 'post', instance: 'post', logger: createLogger('test', 'silent') });
+  await bus.start();
+  await bus.consume('post.mails', ['metadata.mail.requested'], ({ payload }) => void asked.push(payload as Mail));
+});
+afterAll(async () => {
+  await bus.stop();
+  await metadata.stop();
+});
+beforeEach(async () => {
+  work = await givenWork(metadata);
+});
+afterEach(() => metadata.neighbours.data.blockers.clear());
+
+/** All mails of the account once there are so many. */
+async function mails(count: number): Promise<Mail[]> {
+  const mine = () => asked.filter(({ account_id }) => account_id === work.account.id);
+  await eventually(() => expect(mine().length).toBeGreaterThanOrEqual(count));
+  await outboxEmpty(metadata);
+  expect(mine()).toHaveLength(count);
+  return mine();
+}
+const colleague = () => givenUser(metadata, work.account.id, [['approve', 'branch', work.account.mainId]]);
+const nobody = { new: 0, modified: 0, deleted: 0 };
+
+describe('mails about a deployment', () => {
+  const propose = async (...ids: number[]) =>
+    (await work.creator.post('/deployments', { branch_id: work.account.mainId, table_definition_ids: ids })).id;
+  const act = (user: Work['admin'], id: number, action: string, body?: object) =>
+    user.post(`/deployments/${id}/${action}`, body);
+
+  it('go to the approvers when it is requested, and to its creator when it is deployed', async () => {
+    const other = colleague();
+    const id = await propose((await work.table('Codes')).id);
+    await act(work.creator, id, 'send_request', { comment: 'please' });
+    await act(work.approver, id, 'deploy');
+    const changes = { ...nobody, new: 1 };
+    expect(await mails(2)).toEqual([
+      {
+        account_id: work.account.id,
+        template: 'deployment_requested',
+        user_ids: [work.approver.id, other.id],
+        values: { id, by: `User ${work.creator.id}`, branch: 'main', comment: 'please', changes },
+      },
+      {
+        account_id: work.account.id,
+        template: 'deployment_decided',
+        user_ids: [work.creator.id],
+        values: {
+          id,
+          by: `User ${work.approver.id}`,
+          branch: 'main',
+          comment: null,
+          changes,
+          outcome: 'deployed',
+          reasons: [],
+        },
+      },
+    ]);
+  });
+
+  it('tell its creator that it was rejected or failed, and never whoever did it', async () => {
+    const table = await work.table('Codes');
+    await act(work.approver, await propose(table.id), 'reject', { comment: 'no' });
+    metadata.neighbours.data.blockers.set(table.id, [{ message: 'code holds NULL', rows: 3 }]);
+    const failing = await propose(table.id);
+    expect((await work.admin.send('POST', `/deployments/${failing}/deploy`)).status).toBe(422);
+    expect(await mails(2)).toMatchObject([
+      { user_ids: [work.creator.id], values: { outcome: 'rejected', comment: 'no' } },
+      { user_ids: [work.creator.id], values: { outcome: 'failed', reasons: ['Codes: code holds NULL (3 rows)'] } },
+    ]);
+    await act(work.creator, failing, 'abandon');
+    expect(await mails(3)).toMatchObject([{}, {}, { template: 'deployment_abandoned', user_ids: [work.approver.id] }]);
+    await act(work.creator, await propose(table.id), 'cancel');
+    await mails(3);
+  });
+
+  it('are asked for once for every step, however often it is tried at once', async () => {
+    const id = await propose((await work.table('Codes')).id);
+    await Promise.all(Array.from({ length: 8 }, () => work.creator.send('POST', `/deployments/${id}/abandon`)));
+    expect(await mails(1)).toMatchObject([{ template: 'deployment_abandoned', user_ids: [work.approver.id] }]);
+  });
+});
+
+describe('mails about a promotion', () => {
+  it('go to the approvers of the target, then to its creator', async () => {
+    const { id } = await work.propose(work.creator, (await work.onFeature('Codes')).id);
+    await work.act(work.creator, id, 'send_request', { comment: 'please' });
+    await work.act(work.approver, id, 'promote');
+    const values = { id, branch: 'main', from_branch: 'feature', changes: { ...nobody, new: 1 } };
+    expect(await mails(2)).toMatchObject([
+      { template: 'promotion_requested', user_ids: [work.approver.id], values: { ...values, comment: 'please' } },
+      { template: 'promotion_decided', user_ids: [work.creator.id], values: { ...values, outcome: 'promoted' } },
+    ]);
+  });
+
+  it('tell of rejections, failures and abandonment, but not of what was only refused', async () => {
+    const table = await work.onFeature('Codes');
+    const propose = async () => (await work.propose(work.creator, table.id)).id;
+    await work.act(work.approver, await propose(), 'reject', { comment: 'no' });
+    const id = await propose();
+    await work.addColumn(table.id, { name: 'more', data_type: 'text' });
+    expect((await work.act(work.admin, id, 'promote')).status).toBe(422); // it has changed
+    await work.table('Codes');
+    expect((await work.act(work.admin, id, 'promote')).status).toBe(422);
+    await work.act(work.admin, id, 'abandon');
+    expect(await mails(3)).toMatchObject([
+      { template: 'promotion_decided', user_ids: [work.creator.id], values: { outcome: 'rejected', comment: 'no' } },
+      { template: 'promotion_decided', user_ids: [work.creator.id], values: { outcome: 'failed' } },
+      { template: 'promotion_abandoned', user_ids: [work.approver.id] },
+    ]);
+  });
+});
