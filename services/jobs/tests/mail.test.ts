@@ -195,6 +195,16 @@ describe('a mail', () => {
     expect(server.mailsTo(person.email)[0]?.mail.text).toContain(`${publicUrl}/oauth/password`);
   });
 
+  it('takes its link to the address that the user has once the link is made', async () => {
+    const person = givenPerson();
+    const old = person.email;
+    jobs.neighbours.onLink = () => Object.assign(person, { email: `new-${old}` });
+    await ask('password_reset', [person]);
+    await reaches(person, 'sent');
+    jobs.neighbours.onLink = () => {};
+    expect([server.mailsTo(old).length, server.mailsTo(person.email).length]).toEqual([0, 1]);
+  });
+
   it('is not sent to who is gone, of another account, or needs the link no more', async () => {
     const stranger = givenPerson({ account_id: 2 });
     const active = givenPerson();

@@ -94,21 +94,22 @@ async function compose(ctx: MailContext, mailing: Mailing, mail: mail): Promise<
     accountId: mail.account_id,
     ...(mail.request_id === null ? {} : { requestId: mail.request_id }),
   };
-  const [account, { users = [] }] = await Promise.all([
+  const [account, user] = await Promise.all([
     unlessGone(ctx.identity.GetAccount(caller, {})),
-    ctx.identity.ListUsers(caller, { ids: [mail.user_id] }),
+    findUser(ctx, caller, mail.user_id),
   ]);
   if (!account || account.status === 'closed') return 'The account is closed.';
-  const [user] = users;
   if (!user) return 'The user is gone.';
-  if (!isMailAddress(user.email))
-    throw new ServiceError('validation_failed', 'The user has an address that no mail can be sent to.');
-  const to: MailAddress = { name: shownName(`${user.first_name} ${user.last_name}`), address: user.email };
-  const letter = await write(ctx, mailing, mail, caller, {
-    person: to.name || to.address,
-    account: shownName(account.name),
-  });
+  const person = nameOf(user) || user.email;
+  const letter = await write(ctx, mailing, mail, caller, { person, account: shownName(account.name) });
   if (typeof letter === 'string') return letter;
+  // Asked for again, now that the link is made: a change of the address ends the links that there are, and this one must not go to
+  // the mailbox from before.
+  const recipient = await findUser(ctx, caller, mail.user_id);
+  if (!recipient) return 'The user is gone.';
+  if (!isMailAddress(recipient.email))
+    throw new ServiceError('validation_failed', 'The user has an address that no mail can be sent to.');
+  const to: MailAddress = { name: nameOf(recipient), address: recipient.email };
   const [, host] = mailing.from.address.split('@');
   return {
     ...letter,
@@ -118,6 +119,13 @@ async function compose(ctx: MailContext, mailing: Mailing, mail: mail): Promise<
     to,
   };
 }
+
+async function findUser({ identity }: MailContext, caller: Caller, id: number) {
+  const { users = [] } = await identity.ListUsers(caller, { ids: [id] });
+  return users[0];
+}
+
+const nameOf = (user: { first_name: string; last_name: string }) => shownName(`${user.first_name} ${user.last_name}`);
 
 type Names = { person: string; account: string };
 
