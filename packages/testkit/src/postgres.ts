@@ -11,7 +11,12 @@ import pg from 'pg';
 
 export const clusterUrlName = 'ALMANAC_TEST_POSTGRES_URL';
 
-export type Cluster = { url: string; stop: () => Promise<void> };
+export type Cluster = {
+  url: string;
+  /** Stops the server and starts it again: as an administrator does, or as if it had crashed. */
+  restart: (how: 'fast' | 'immediate') => Promise<void>;
+  stop: () => Promise<void>;
+};
 export type TestDatabase = { url: string; drop: () => Promise<void> };
 
 // Nothing here outlives the run, so nothing is forced to disk.
@@ -25,43 +30,62 @@ const settings = {
   timezone: 'UTC',
 };
 
+type Options = { parent?: string; more?: Record<string, string> };
+
 const superuser = 'almanac';
 const startWithinMs = 30_000;
 
-/** Starts a PostgreSQL cluster of its own in a temporary folder on a free port; `stop` ends it and removes the folder. */
-export async function startPostgres(): Promise<Cluster> {
-  const folder = join(tmpdir(), `almanac-postgres-${process.pid}-${randomBytes(4).toString('hex')}`);
+const signals = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
+
+/**
+ * Starts a PostgreSQL cluster of its own on a free port, in a new folder of `parent`; `stop` ends it and removes the folder. `more`:
+ * settings that differ from those of tests, which trust that nothing crashes.
+ */
+export async function startPostgres({ parent = tmpdir(), more = {} }: Options = {}): Promise<Cluster> {
+  const folder = join(parent, `almanac-postgres-${process.pid}-${randomBytes(4).toString('hex')}`);
   const port = await findFreePort();
   const url = `postgres://${superuser}:${superuser}@127.0.0.1:${port}/postgres`;
   const lines: string[] = [];
   let server: ChildProcess | undefined;
   const endAtExit = () => server?.kill('SIGINT');
-  const stop = async () => {
-    process.removeListener('exit', endAtExit);
-    if (server && server.exitCode === null && server.signalCode === null) {
-      const ended = once(server, 'exit');
-      server.kill('SIGINT'); // PostgreSQL's "fast"
-      await ended;
-    }
-    await rm(folder, { recursive: true, force: true });
+  const end = async (how: keyof typeof signals) => {
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signals[how]);
+    await ended;
   };
-  try {
-    await makeCluster({ folder, superuser, password: superuser });
-    const { command, args, ...user } = serverCommand(folder, port, settings);
+  const start = async () => {
+    const { command, args, ...user } = serverCommand(folder, port, { ...settings, ...more });
     server = spawn(command, args, {
       ...user,
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...process.env, LC_ALL: 'C' },
     });
-    server.stderr?.on('data', (chunk: Buffer) => lines.push(String(chunk)));
+    server.stderr?.on('data', (chunk: Buffer) => {
+      lines.push(String(chunk));
+      lines.splice(0, lines.length - 20);
+    });
     server.on('error', (error) => lines.push(error.message));
-    process.once('exit', endAtExit);
     await accepting(server, url);
+  };
+  const stop = async () => {
+    process.removeListener('exit', endAtExit);
+    await end('fast');
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await makeCluster({ folder, superuser, password: superuser });
+    process.once('exit', endAtExit);
+    await start();
   } catch (cause) {
     await stop();
-    throw new Error(`PostgreSQL did not start:\n${lines.slice(-20).join('')}`, { cause });
+    throw new Error(`PostgreSQL did not start:\n${lines.join('')}`, { cause });
   }
-  return { url, stop };
+  const restart = async (how: keyof typeof signals) => {
+    await end(how);
+    await start();
+  };
+  return { url, restart, stop };
 }
 
 async function accepting(server: ChildProcess, url: string): Promise<void> {
@@ -81,9 +105,11 @@ async function accepting(server: ChildProcess, url: string): Promise<void> {
   throw new Error('the server does not accept connections');
 }
 
-/** An empty database in the run's cluster. Call `drop` when the test file is done; connections left open are ended. */
-export async function createTestDatabase(name = 'test'): Promise<TestDatabase> {
-  const clusterUrl = process.env[clusterUrlName];
+/** An empty database in the run's cluster, or another one. Call `drop` when the test file is done; connections left open are ended. */
+export async function createTestDatabase(
+  name = 'test',
+  clusterUrl = process.env[clusterUrlName],
+): Promise<TestDatabase> {
   if (!clusterUrl)
     throw new Error(`${clusterUrlName} is not set: run tests with jest, whose global setup starts PostgreSQL.`);
   const database = `${name.replace(/[^a-z0-9_]/gi, '_').toLowerCase()}_${randomBytes(5).toString('hex')}`;

@@ -1,18 +1,14 @@
 // Several gateways and instances of identity over one set of databases and one bus, as in a cluster: what one of them learns, the
 // others must know. The other services aren't there.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { createContextSigner } from '@almanac/service-kit/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
 import pg from 'pg';
 import { createTestKeys } from './keys.ts';
 import { findFreePort, startPostgres } from './postgres.ts';
-
-const root = resolve(import.meta.dirname, '../../..');
-const readyWithinMs = 60_000;
+import { endService, spawnService, untilReady } from './service-process.ts';
 
 export type Replicas = {
   /** Base URLs. Each gateway asks an identity of its own, in turn. */
@@ -29,7 +25,7 @@ export async function startReplicas({ gateways = 2, identities = 2 } = {}): Prom
   const children: ChildProcess[] = [];
   const stop = async () => {
     // Gateways first: they have calls to settle.
-    for (const child of children.toReversed()) await end(child);
+    for (const child of children.toReversed()) await endService(child);
     await cluster.stop();
   };
   try {
@@ -55,7 +51,7 @@ export async function startReplicas({ gateways = 2, identities = 2 } = {}): Prom
         ...env,
       });
       children.push(child);
-      return ready(service, child);
+      return untilReady(service, child);
     };
     // Billing says aloud that the books of a new account aren't open yet.
     const quiet = { ALMANAC_LOG_LEVEL: 'silent' };
@@ -96,29 +92,4 @@ async function makeDatabases(clusterUrl: string): Promise<(name: string) => stri
     await client.end();
   }
   return (name) => Object.assign(new URL(clusterUrl), { pathname: `/${name}` }).href;
-}
-
-function spawnService(service: string, env: Record<string, string | undefined>): ChildProcess {
-  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `services/${service}/src/main.ts`], {
-    cwd: root,
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-}
-
-async function ready(service: string, child: ChildProcess): Promise<void> {
-  const timeout = AbortSignal.timeout(readyWithinMs);
-  const left = once(child, 'exit', { signal: timeout }).then(() => {
-    throw new Error(`${service} ended before it was ready.`);
-  });
-  const said = once(child, 'message', { signal: timeout });
-  left.catch(() => {}); // it will leave some day
-  await Promise.race([said, left]);
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  await ended;
 }

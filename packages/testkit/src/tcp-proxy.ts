@@ -1,5 +1,6 @@
 // A TCP proxy between a service and what it depends on, to take the dependency away and give it back.
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 export type TcpProxy = {
   port: number;
@@ -12,8 +13,11 @@ export type TcpProxy = {
   stop(): Promise<void>;
 };
 
-/** Starts a proxy to the host and port of `target`, on a port of its own that stays the same. */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+/** Looks at what is on its way; true: it doesn't arrive, and its connection breaks. */
+export type Watch = (chunk: Buffer, to: 'target' | 'client') => boolean;
+
+/** Starts a proxy to the host and port of `target`, on a port of its own that stays the same. `watch`: made for each connection. */
+export async function startTcpProxy(target: string, watch: () => Watch = () => () => false): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -29,7 +33,17 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         other.destroy();
       });
     }
-    client.pipe(upstream).pipe(client);
+    const breaksAt = watch();
+    const passing = (to: 'target' | 'client') =>
+      new Transform({
+        transform(chunk: Buffer, _encoding, pass) {
+          if (!breaksAt(chunk, to)) return pass(null, chunk);
+          client.destroy();
+          upstream.destroy();
+        },
+      });
+    client.pipe(passing('target')).pipe(upstream);
+    upstream.pipe(passing('client')).pipe(client);
   });
   const own = await listen(server, 0);
   const cut = async () => {

@@ -64,8 +64,9 @@ export async function givenData(
     ),
   );
   const [metadata, jobs, operator] = clients as [Client, Client, Client];
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
+  // One connection, so that a session is a session; another one when PostgreSQL has been started again.
+  const client = new pg.Pool({ connectionString: database.url, max: 1, idleTimeoutMillis: 0 });
+  client.on('error', () => {});
   return {
     context: service.context,
     database,

@@ -1,0 +1,35 @@
+// A service as a process of its own, to be killed as processes are.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../../..');
+const readyWithinMs = 60_000;
+
+/** Starts it with these settings only; see `untilReady`. */
+export function spawnService(service: string, env: Record<string, string | undefined>): ChildProcess {
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `services/${service}/src/main.ts`], {
+    cwd: root,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+}
+
+/** Returns when it serves; throws when it has ended instead. */
+export async function untilReady(service: string, child: ChildProcess): Promise<void> {
+  const timeout = AbortSignal.timeout(readyWithinMs);
+  const left = once(child, 'exit', { signal: timeout }).then(() => {
+    throw new Error(`${service} ended before it was ready.`);
+  });
+  const said = once(child, 'message', { signal: timeout });
+  left.catch(() => {}); // it will leave some day
+  await Promise.race([said, left]);
+}
+
+/** Ends it, by default as a supervisor does, and waits until it has. */
+export async function endService(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
