@@ -32,6 +32,12 @@ const ofNobody = [
   'billing.overage_rate',
 ];
 
+/** Tables that name what they belong to without a foreign key, because they outlive it. */
+const belonging: Record<string, string> = {
+  'metadata.clone_base': `table_definition_id in (select id from table_definition where account_id = $1
+    union select id from deleted_table_definition where account_id = $1)`,
+};
+
 /** What changes by itself, or by reading: how far work has got, never what somebody owns. */
 const bookkeeping: Record<string, true | string[]> = {
   'data.announced_rows': true,
@@ -53,12 +59,12 @@ export async function openStores(home: string): Promise<Stores> {
   );
   const second = process.env[secondClusterName];
   if (second) stores.push(openStore('data.2', 'data', second));
-  const tables = new Map<Store, Table[]>();
-  for (const store of stores) tables.set(store, await findTables(store));
+  const tables = new Map<Store, Promise<Table[]>>();
   const [metadata] = stores.filter(({ name }) => name === 'metadata') as [Store];
 
   const stateIn = async (store: Store, accountId: number, branches: number[]): Promise<StoredState> => {
-    const own = tables.get(store) as Table[];
+    if (!tables.has(store)) tables.set(store, findTables(store));
+    const own = (await tables.get(store)) as Table[];
     const rows = own.map(({ name, ownRows }) => hashOf(`${store.name}.${name}`, ownRows)).join(' union all ');
     const deployed = store.database === 'data' ? await deployedTables(store, branches) : {};
     return { ...asState((await store.pool.query(rows, [accountId])).rows), ...deployed };
@@ -124,7 +130,7 @@ async function findTables({ database, pool }: Store): Promise<Table[]> {
     if (ofNobody.includes(name) || ofNobody.includes(`${database}.${name}`)) return [];
     const leftOut = bookkeeping[`${database}.${name}`] ?? [];
     if (leftOut === true) return [];
-    const owned = ownership(name);
+    const owned = belonging[`${database}.${name}`] ?? ownership(name);
     if (!owned) throw new Error(`Whose rows are in ${database}.${name}? Say so in ${import.meta.filename}.`);
     const kept = columns.filter((column) => !leftOut.includes(column)).map((column) => `"${column}"`);
     return [{ name, ownRows: `select row(${kept})::text as line from "${name}" where ${owned}` }];
