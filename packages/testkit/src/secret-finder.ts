@@ -6,7 +6,7 @@ export type Secret = { kind: string; value: string };
 export type Leak = { kind: string; line: number; text: string };
 
 /** Shorter values stand in logs by chance. */
-export const shortestSecret = 8;
+export const shortestSecret = 12;
 
 // JSON Web Tokens, passwords in URLs, hashes of passwords and private keys, whoever made them.
 const shapes: [string, RegExp][] = [

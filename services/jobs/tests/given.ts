@@ -152,7 +152,7 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
       await served.stop();
       await Promise.all([database.drop(), busDatabase.drop()]);
       await rm(folder, { recursive: true, force: true });
-      for (let link = 1; link <= neighbours.links.length; link++) log.note({ token: `secret-${link}` });
+      for (let link = 1; link <= neighbours.links.length; link++) log.note({ secret: `token=secret-${link}` });
       log.expectNoSecret({ 'an announcement': [events, acts] });
     },
   };
