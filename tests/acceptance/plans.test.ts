@@ -1,6 +1,6 @@
 // What an account's plan and state allow: calls up to the allowance, reads while payment is overdue, branching or none.
 import type { Answer, Api } from '@almanac/api-client/api';
-import { givenAccount, givenDeployedTable, mainBranchId } from '@almanac/testkit/builders';
+import { givenAccount, givenDeployedTable, mainBranchId, unique } from '@almanac/testkit/builders';
 import { admin, runAdmin } from '@almanac/testkit/system';
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
@@ -71,7 +71,7 @@ describe('an overdue account', () => {
       '--overdue-since',
       daysAgo(8),
     ]);
-    const write = () => api.send('POST', '/domains', { domain: { name: 'Too late' } });
+    const write = () => api.send('POST', '/domains', { domain: { name: `Too late ${unique()}` } });
     const refused = await until(write, 402);
     expect(refused).toMatchObject({ status: 402, body: { error: expect.any(String), errors: expect.any(Array) } });
     expect((await api.send('PATCH', `/domains/${table.domainId}`, { domain: { description: 'x' } })).status).toBe(402);
