@@ -19,6 +19,8 @@ export type DataConfig = {
   historyDays: number;
   /** The cluster on which accounts get their first table. */
   newAccountsOn: string;
+  /** Tables of at least so many rows get indexes for what people filter and sort by. */
+  indexFromRows: number;
   /** PostgreSQL clusters by name; the first, `main`, is home: it says where accounts are. */
   secrets: { databaseUrls: { name: string; url: string }[] };
 };
@@ -35,6 +37,11 @@ export function readConfig(env: Environment): DataConfig {
     read.problems.push(`DATA_NEW_ACCOUNTS_ON should be one of ${databaseUrls.map(({ name }) => name).join(', ')}.`);
   const connections = (name: string, what: string, fallback: number) =>
     read.integer(name, `the most database connections for ${what}`, { default: fallback, min: 2, max: 1_000 });
+  const indexFromRows = read.integer('DATA_INDEX_FROM_ROWS', 'a number of rows, or 0 for never', {
+    default: 100_000,
+    min: 0,
+    max: 1_000_000_000,
+  });
   return read.finish({
     common: readCommonConfig(read, 'data'),
     rpcPort: readRpcPort(read, 'data'),
@@ -49,6 +56,7 @@ export function readConfig(env: Environment): DataConfig {
       max: 36_500,
     }),
     newAccountsOn,
+    indexFromRows: indexFromRows === 0 ? Number.POSITIVE_INFINITY : indexFromRows,
     secrets: { databaseUrls },
   });
 }

@@ -3,12 +3,16 @@ import type { Logger } from '@almanac/service-kit/logger';
 import type { Rights } from '@almanac/service-kit/rights';
 import type { RowsAnnouncer } from './announce/rows-announcer.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
+import type { Counts } from './counting/counts.ts';
 import type { Pools } from './database.ts';
+import type { Indexing } from './indexing/indexing.ts';
 
 export type DataContext = {
   pools: Pools;
   catalogue: Catalogue;
   rights: Rights;
   announcer: RowsAnnouncer;
+  counts: Counts;
+  indexing: Indexing;
   logger: Logger;
 };

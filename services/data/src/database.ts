@@ -92,8 +92,8 @@ export async function run<T>(pool: pg.Pool, statement: Statement): Promise<T[]> 
 
 /** Runs one statement on this connection, inside its transaction if it has one. */
 export async function runOn<T>(client: pg.PoolClient, statement: Statement): Promise<T[]> {
-  const { text, values } = statement;
-  const name = nameFor(client, text);
+  const { text, values, afresh } = statement;
+  const name = afresh ? undefined : nameFor(client, text);
   const { rows } = await client.query<T & pg.QueryResultRow>({
     name,
     text,

@@ -48,6 +48,24 @@ describe('the grid', () => {
     expect([body.rowCount, body.rows[0].svc_is_deleted]).toEqual([1, true]);
   });
 
+  it('sorts deleted rows that lack what is required now before all others', async () => {
+    const key = { name: 'id', data_type: 'integer', is_primary_key: true };
+    const table = (is_required: boolean) => ({ id: 2, columns: [key, { name: 'x', is_required }] });
+    await deploy(net, [table(false)]);
+    const lacking = await create(net, 2, { id: 1 });
+    await create(net, 2, { id: 2, x: 'b' });
+    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 2, ids: [lacking.svc_sk] });
+    await deploy(net, [{ ...table(true), version: 2 }]);
+    const ids = async (sort: string) => {
+      const body = { table_definition_id: 2, include_deleted: true, sortModel: [{ colId: 'x', sort }] };
+      return (await grid(body)).body.rows.map((row: { id: number }) => row.id);
+    };
+    expect([await ids('asc'), await ids('desc')]).toEqual([
+      [1, 2],
+      [2, 1],
+    ]);
+  });
+
   it('filters and sorts by system columns', async () => {
     const filterModel = {
       svc_sk: { filterType: 'number', type: 'lessThanOrEqual', filter: 3 },

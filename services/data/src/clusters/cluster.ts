@@ -7,8 +7,12 @@ import { RowsAnnouncer } from '../announce/rows-announcer.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import type { DataConfig } from '../config.ts';
 import type { DataContext } from '../context.ts';
+import { Counts } from '../counting/counts.ts';
+import { Marks } from '../counting/marks.ts';
+import { TableSizes } from '../counting/table-sizes.ts';
 import { closePools, createPools } from '../database.ts';
 import { createHousekeeping } from '../housekeeping.ts';
+import { Indexing } from '../indexing/indexing.ts';
 
 export type Cluster = {
   /** How operators call it; `main` is the one of DATA_DATABASE_URL. */
@@ -29,18 +33,23 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
   const { logger, bus } = frame;
   const pools = createPools(url, config.connections, logger);
   const announcer = new RowsAnnouncer(pools, logger);
+  const sizes = new TableSizes(pools.rows);
+  const counts = new Counts(new Marks(pools.rows), sizes);
+  const indexing = new Indexing({ pool: pools.quiet, sizes, logger, rules: { rowsMinimum: config.indexFromRows } });
   const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
   const housekeeping = createHousekeeping(pools, logger, config.historyDays);
   return {
     name,
-    context: { pools, catalogue: new Catalogue(pools.rows), rights, announcer, logger },
+    context: { pools, catalogue: new Catalogue(pools.rows), rights, announcer, counts, indexing, logger },
     check: () => pgSql(pools.rows)('select 1'),
     async start() {
       relay.start();
       await announcer.start();
       housekeeping.start();
+      indexing.start();
     },
     async stop() {
+      await indexing.stop();
       await housekeeping.stop();
       await announcer.stop();
       await relay.stop();

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { pgSql, type Sql } from '@almanac/service-kit/database';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { gridIndexPattern } from '../query/identifiers.ts';
 
 type Side = { client: pg.PoolClient; sql: Sql };
 
@@ -96,10 +97,13 @@ const constraintSql = (kinds: string) => `
 const constraintsSql = constraintSql(`'p', 'u', 'c', 'x'`);
 const foreignKeysSql = constraintSql(`'f'`);
 
+// Those for the grid are made anew where people ask for them (`indexing/`).
 const indexesSql = `
   select pg_get_indexdef(i.indexrelid) as ddl
   from pg_index i join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = $1 and i.indisvalid and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
+    join pg_class x on x.oid = i.indexrelid
+  where n.nspname = $1 and i.indisvalid and x.relname !~ '${gridIndexPattern}'
+    and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
   order by i.indexrelid`;
 
 const viewsSql = `

@@ -1,7 +1,15 @@
 // The statements that make the deployed tables equal to the wanted ones: drop what doesn't hold any more, make and alter tables,
 // add what holds from now on; foreign keys last, when every table is there. Pure.
 import { type Column, type DeployedTable, isRequired, type WantedTable } from '../catalogue/structure.ts';
-import { columnName, historyName, retiredColumnName, schemaName, tableName } from '../query/identifiers.ts';
+import {
+  columnName,
+  gridIndexPaths,
+  gridStatisticsName,
+  historyName,
+  retiredColumnName,
+  schemaName,
+  tableName,
+} from '../query/identifiers.ts';
 import { typeOf } from '../values/value-types.ts';
 import { findCast } from './casts.ts';
 import type { Pair } from './checks.ts';
@@ -107,7 +115,7 @@ type Altered = { statements: string[]; retired: Column[] };
 function alterBoth(old: DeployedTable, wanted: WantedTable, revision: number): Altered {
   const { statements, retired } = alterColumns(tableName(wanted), old, wanted, revision);
   const history = alterColumns(historyName(wanted), old, wanted, revision);
-  return { statements: [...statements, ...history.statements], retired };
+  return { statements: [...dropGridIndexes(old, wanted), ...statements, ...history.statements], retired };
 }
 
 // Never fails on a value: what has no counterpart in a new type becomes null and stays in the retired column for a while.
@@ -147,6 +155,20 @@ function alterColumns(name: string, old: DeployedTable, wanted: WantedTable, rev
   }
   if (alterations.length > 0) statements.push(`alter table ${name} ${alterations.join(', ')}`);
   return { statements, retired };
+}
+
+// Of columns that go or become something else. They are made anew for what people still ask for (`indexing/`).
+function dropGridIndexes(old: DeployedTable, wanted: WantedTable): string[] {
+  const next = new Map(wanted.structure.columns.map((column) => [column.lineage_id, column]));
+  const changed = old.structure.columns.filter((column) => {
+    const now = next.get(column.lineage_id);
+    return !now || findCast(column, now);
+  });
+  if (changed.length === 0) return [];
+  return [
+    `drop index if exists ${changed.flatMap((column) => gridIndexPaths(wanted, column)).join(', ')}`,
+    `drop statistics if exists ${changed.map((column) => gridStatisticsName(wanted, column.lineage_id)).join(', ')}`,
+  ];
 }
 
 /** All statements of a deployment in the order in which they run. */

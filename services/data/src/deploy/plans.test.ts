@@ -112,6 +112,8 @@ describe('statements of a deployment', () => {
       'drop trigger h_1 on b_1.t_1',
       'drop function b_1.h_1()',
       'alter table b_1.t_1 drop constraint n_1',
+      'drop index if exists b_1.g_1_a13, b_1.g_1_d13, b_1.g_1_w13',
+      'drop statistics if exists b_1.gs_1_13',
       'alter table b_1.t_1 rename column c_13 to x_13_77',
       'alter table b_1.t_1 add column c_14 integer',
       'alter table b_1.h_1 rename column c_13 to x_13_77',
@@ -124,6 +126,8 @@ describe('statements of a deployment', () => {
   it('keep aside what a cast may lose before casting', () => {
     const old = table(1, [key(11), column(12, { data_type: 'string', length: 10 })]);
     expect(change(old, table(1, [key(11), column(12, { data_type: 'string', length: 3 })]))).toEqual([
+      'drop index if exists b_1.g_1_a12, b_1.g_1_d12, b_1.g_1_w12',
+      'drop statistics if exists b_1.gs_1_12',
       'alter table b_1.t_1 add column x_12_77 varchar(10) collate "C"',
       'update b_1.t_1 set x_12_77 = c_12 where c_12 is not null and (char_length(c_12) > 3)',
       'alter table b_1.t_1 alter column c_12 type varchar(3) collate "C" using left(c_12, 3)',

@@ -22,7 +22,7 @@ export const systemFields: readonly Field[] = [
   system('svc_updated_at', systemInstant),
   system('svc_is_deleted', valueTypes.boolean),
   system('svc_version', valueTypes.integer),
-  system('svc_updated_by', valueTypes.text),
+  { ...system('svc_updated_by', valueTypes.text), nullable: true },
 ];
 
 /** Every physical column of a table and of its history that isn't made from a column definition; `svc_live` follows from these. */

@@ -1,8 +1,9 @@
 // Conditions and orders as SQL. Pure; every value is a parameter. The semantics are those of AG Grid's client-side filters
 // (blanks, case, exclusive ranges); docs/how-to/grid.md lists where we differ.
 import type { Bind } from '../values/check.ts';
+import type { Family } from '../values/value-types.ts';
 import { type Field, systemFields } from './fields.ts';
-import type { CompareOperator, Filter, Sort, Test, TextOperator } from './filter.ts';
+import type { CompareOperator, Filter, PagePlan, Sort, Test, TextOperator } from './filter.ts';
 
 const comparators = {
   equals: '=',
@@ -40,17 +41,7 @@ function testSql(field: Field, test: Test, bind: Bind): string {
       return test.negated ? `not ${blank}` : blank;
     }
     case 'set': {
-      const values =
-        test.values.length === 0
-          ? []
-          : [
-              withSpellings(
-                field,
-                test.values,
-                bind,
-                () => `${folded(field)} = any(array(select lower(v) from unnest(${bind(test.values, 'text[]')}) v))`,
-              ),
-            ];
+      const values = test.values.length === 0 ? [] : [setSql(field, test.values, bind)];
       const none = test.blanks ? [isText(field) ? `(${x} is null or ${x} = '')` : `${x} is null`] : [];
       const either = [...values, ...none];
       return either.length === 0 ? 'false' : `(${either.join(' or ')})`;
@@ -72,14 +63,17 @@ const blanks =
 
 const isText = (field: Field) => field.type.family === 'text';
 
-// Columns compare by code point; case is folded by the database's own rules.
-const folded = (field: Field) =>
+/**
+ * The text of a column without case, in filters and in the indexes that serve them. Columns compare by code point; case is folded
+ * by the database's own rules.
+ */
+export const foldedSql = (field: Field): string =>
   isText(field) ? `lower(${field.sql} collate "default")` : `lower(${field.type.textSql(field.sql)})`;
 
 const literally = (text: string) => text.replace(/[\\%_]/g, '\\$&');
 
 function textSql(field: Field, operator: TextOperator, value: string, bind: Bind): string {
-  const x = folded(field);
+  const x = foldedSql(field);
   const like = (pattern: string, negated = false) =>
     `${x} ${negated ? 'not ' : ''}like lower(${bind(pattern, 'text')})`;
   const orNull = (condition: string) => `(${field.sql} is null or ${condition})`;
@@ -99,6 +93,22 @@ function textSql(field: Field, operator: TextOperator, value: string, bind: Bind
   }
 }
 
+// Where a value has one text only, the texts of a set are values: so an index can serve.
+const oneText: ReadonlySet<Family> = new Set(['integer', 'boolean', 'date', 'uuid']);
+
+function setSql(field: Field, texts: string[], bind: Bind): string {
+  const { type, sql, column } = field;
+  if (oneText.has(type.family)) {
+    const checks = type.checks({ data_type: column?.data_type ?? 'text', length: null, scale: null });
+    const values = texts
+      .map((text) => text.toLowerCase())
+      .filter((text) => !checks.some((check) => check.brokenBy(text)) && type.canonical(text) === text);
+    return `${sql} = any(${bind(values, `${type.base}[]`)})`;
+  }
+  const byFolding = () => `${foldedSql(field)} = any(array(select lower(v) from unnest(${bind(texts, 'text[]')}) v))`;
+  return withSpellings(field, texts, bind, byFolding);
+}
+
 const spellingsMaximum = 256;
 // The signs outside ASCII that become an ASCII letter in lower case: the Kelvin sign and the dotted capital I.
 const alsoBecomes: Record<string, string> = { k: '\u212a', i: '\u0130' };
@@ -106,12 +116,13 @@ const alsoBecomes: Record<string, string> = { k: '\u212a', i: '\u0130' };
 // An index on the column itself can't ignore case. The ways to write a short ASCII text are few: a row that is equal without
 // case is one of them. Without an index folding sorts most rows out first: the generic plan of a prepared statement compares
 // a row with the whole list one by one, which costs several times as much.
-function withSpellings(field: Field, values: string[], bind: Bind, foldedSql: () => string): string {
+function withSpellings(field: Field, values: string[], bind: Bind, byFolding: () => string): string {
   const spellings = spellingsOf(field, values);
-  if (!spellings) return foldedSql();
+  if (!spellings) return byFolding();
   const isIndexed = field.column?.is_primary_key || (field.column?.foreign_key_table_id ?? null) !== null;
   const listed = `${field.sql} = any(${bind(spellings, 'text[]')})`;
-  return isIndexed ? listed : `(${foldedSql()} and ${listed})`;
+  // The planner knows how many rows a list finds and nothing of folding: CASE keeps it from multiplying the two.
+  return isIndexed ? listed : `(case when ${byFolding()} then true else false end and ${listed})`;
 }
 
 function spellingsOf(field: Field, values: string[]): string[] | undefined {
@@ -177,15 +188,30 @@ function daySql(field: Field, operator: CompareOperator, day: string, bind: Bind
 // The least of the whole numbers has no counterpart in its own type.
 const absoluteSql = ({ sql, type }: Field) => (type.family === 'integer' ? `abs(${sql}::numeric)` : `abs(${sql})`);
 
-/** The order of a page. No value sorts before every value, as in AG Grid; ties break by svc_sk, so pages never overlap. */
-export function orderSql(sorts: Sort[]): string {
-  const terms = sorts.map(({ field, direction, absolute }) => {
-    const x = absolute ? absoluteSql(field) : field.sql;
-    if (!field.nullable) return `${x} ${direction}`;
-    return `${x} ${direction === 'asc' ? 'asc nulls first' : 'desc nulls last'}`;
-  });
+/**
+ * The order of a page, or its reverse. No value sorts before every value, as in AG Grid; ties break by svc_sk, so pages never
+ * overlap.
+ */
+export function orderSql(
+  { sorts, includeDeleted }: Pick<PagePlan, 'sorts' | 'includeDeleted'>,
+  reversed = false,
+): string {
   const last = systemFields[0] as Field;
-  return sorts.some((sort) => sort.field.name === last.name)
-    ? terms.join(', ')
-    : [...terms, `${last.sql} asc`].join(', ');
+  const all = sorts.some((sort) => sort.field === last)
+    ? sorts
+    : [...sorts, { field: last, direction: 'asc' } as const];
+  return all
+    .map(({ field, direction, absolute }: Sort) => {
+      const x = absolute ? absoluteSql(field) : field.sql;
+      const ascending = (direction === 'asc') !== reversed;
+      // What live rows must have, rows deleted long ago may lack.
+      return `${x} ${directionSql(ascending, field.nullable || (includeDeleted && field.column !== undefined))}`;
+    })
+    .join(', ');
+}
+
+/** How an ascending or descending column is written, in orders and in the indexes that serve them. */
+export function directionSql(ascending: boolean, nullable: boolean): string {
+  if (!nullable) return ascending ? 'asc' : 'desc';
+  return ascending ? 'asc nulls first' : 'desc nulls last';
 }

@@ -36,3 +36,20 @@ export type Sort = { field: Field; direction: 'asc' | 'desc'; absolute?: true };
 
 /** Which rows, in which order, from where to where. */
 export type PagePlan = { filter: Filter; sorts: Sort[]; offset: number; limit: number; includeDeleted: boolean };
+
+const shortestWord = 3;
+
+/** Whether the test looks within texts for three letters or more, which an index by groups of letters finds. */
+export function isByWords({ field, test }: { field: Field; test: Test }): boolean {
+  if (test.kind !== 'text' || field.type.family !== 'text') return false;
+  const { operator, value } = test;
+  if (operator !== 'contains' && operator !== 'startsWith' && operator !== 'endsWith') return false;
+  return Array.from(value).length >= shortestWord;
+}
+
+/** All tests of a filter. */
+export function testsOf(filter: Filter): { field: Field; test: Test }[] {
+  if ('all' in filter) return filter.all.flatMap(testsOf);
+  if ('any' in filter) return filter.any.flatMap(testsOf);
+  return [filter];
+}

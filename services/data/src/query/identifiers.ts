@@ -64,6 +64,32 @@ export const foreignKeyIndex = (tableLineageId: number, columnLineageId: number)
 /** The index on svc_updated_at. */
 export const updatedIndex = (table: { lineage_id: number }): string => `u_${id(table.lineage_id)}`;
 
+const gridKinds = { ascending: 'a', descending: 'd', words: 'w' } as const;
+
+/** An index made for the grid: of a column by its lineage, of a system column by its place, negative. */
+export const gridIndexName = (tableLineageId: number, kind: keyof typeof gridKinds, columnId: number): string =>
+  `g_${id(tableLineageId)}_${gridKinds[kind]}${columnId < 0 ? `s${id(-columnId)}` : id(columnId)}`;
+
+/** What every such name looks like, as a regular expression of PostgreSQL. */
+export const gridIndexPattern = '^g_[0-9]+_[adw]s?[0-9]+$';
+
+/** The path of an index that was found in the database by that pattern. */
+export function gridIndexPath(schema: string, name: string): string {
+  if (!/^b_[0-9]+$/.test(schema) || !new RegExp(gridIndexPattern).test(name))
+    throw new Error(`${name} is no index of the grid`);
+  return `${schema}.${name}`;
+}
+
+/** The statistics beside an index by words. */
+export const gridStatisticsName = (table: TablePlace, columnId: number): string =>
+  `${tableSchema(table)}.gs_${id(table.lineage_id)}_${id(columnId)}`;
+
+/** The indexes of a column there may be for the grid, with their schema. */
+export const gridIndexPaths = (table: TablePlace, column: { lineage_id: number }): string[] =>
+  (Object.keys(gridKinds) as (keyof typeof gridKinds)[]).map(
+    (kind) => `${tableSchema(table)}.${gridIndexName(table.lineage_id, kind, column.lineage_id)}`,
+  );
+
 /** The table a file is copied into on its way into a deployed table. */
 export const stagingName = (number: number): string => `staging.s_${id(number)}`;
 

@@ -2,55 +2,148 @@
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Bind } from '../values/check.ts';
 import { rowsSql } from './as-of-sql.ts';
-import type { Filter, PagePlan } from './filter.ts';
+import { type Counting, countSql, plainCountSql } from './count-sql.ts';
+import { type Filter, isByWords, type PagePlan, testsOf } from './filter.ts';
 import { filterSql, orderSql } from './filter-sql.ts';
 import { type Reading, readableSql } from './reading.ts';
 import { beginWithRecord } from './record-sql.ts';
-import type { Statement, Values } from './statement.ts';
+import type { Statement } from './statement.ts';
+
+/**
+ * How a page is found: by going through its order from the beginning (`near`), the same without fetching what is passed (`far`), from
+ * the end of so many rows (`end`); or by collecting all matches first (`matches`).
+ */
+type Way = 'near' | 'far' | 'end' | 'matches';
+
+const nearRows = 1_000;
+const fewMatches = 20_000;
+
+function wayOf({ offset, filter }: PagePlan, { asOf }: Reading, { known, mark }: Counting): Way {
+  if (asOf !== undefined) return 'near';
+  // Nobody can tell beforehand how many rows hold a word; going through an order for few of them would take all of it.
+  const areFew = known ? known.count <= fewMatches : mark !== undefined;
+  if (areFew && testsOf(filter).some(isByWords)) return 'matches';
+  if (offset < nearRows) return 'near';
+  return known !== undefined && offset > known.count / 2 ? 'end' : 'far';
+}
 
 // The count is a scalar subquery of its own: counting in a window would compute it along the sorted rows (0.6 of the speed).
 // Rows are rendered after they were chosen. No row comes back when the table is no longer what the statement was made for.
-function pageParts(
-  table: DeployedTable,
-  plan: PagePlan,
-  reading: Reading,
-): { values: Values; rows: string; count: string; current: string } {
+function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, counting: Counting) {
   const { values, record, at } = beginWithRecord(table, reading, 'p');
   const { bind } = values;
   const from = rowsSql(table, at);
-  const conditions = [
-    plan.includeDeleted ? [] : ['not svc_is_deleted'],
-    isEmpty(plan.filter) ? [] : [filterSql(plan.filter, bind)],
-  ].flat();
-  const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
-  const page = `select * from ${from}${where} order by ${orderSql(plan.sorts)} limit ${bind(plan.limit, 'int')} offset ${bind(plan.offset, 'bigint')}`;
+  const where = whereSql(plan, bind);
+  const way = wayOf(plan, reading, counting);
+  const page: Page = { from, where, record, plan, bind };
+  const counted =
+    way === 'matches'
+      ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
+      : at === undefined
+        ? countSql(table, where, counting, bind)
+        : { ctes: [], from: plainCountSql(from, where), columns: '' };
+  const ctes = way === 'matches' ? [matchesSql(page), ...counted.ctes] : counted.ctes;
   return {
     values,
+    begin: ctes.length === 0 ? 'select' : `with ${ctes.join(', ')} select`,
+    rows: rowsByWay[way](page),
+    count: counted.from,
+    columns: counted.columns,
     current: readableSql(table, reading, at, bind),
-    rows: `(select coalesce(string_agg(${record}, ','), '') from (${page}) p)`,
-    count: `(select count(*) from ${from}${where})`,
+    // Filters of large tables find few rows or many.
+    afresh: !isEmpty(plan.filter) && (counting.known ?? counting.mark) !== undefined,
   };
+}
+
+/** The condition of a page, with its `where`; empty when every row will do. */
+export function whereSql({ includeDeleted, filter }: Pick<PagePlan, 'includeDeleted' | 'filter'>, bind: Bind): string {
+  const conditions = [
+    includeDeleted ? [] : ['not svc_is_deleted'],
+    isEmpty(filter) ? [] : [filterSql(filter, bind)],
+  ].flat();
+  return conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
 }
 
 const isEmpty = (filter: Filter) => 'all' in filter && filter.all.length === 0;
 
-/** The grid's answer: one row with one text column `answer`. */
-export function gridSql(table: DeployedTable, plan: PagePlan, reading: Reading = {}): Statement {
-  const { values, rows, count, current } = pageParts(table, plan, reading);
+type Page = { from: string; where: string; record: string; plan: PagePlan; bind: Bind };
+
+const windowSql = ({ limit, offset }: PagePlan, bind: Bind) =>
+  `limit ${bind(limit, 'int')} offset ${bind(offset, 'bigint')}`;
+
+function nearSql({ from, where, record, plan, bind }: Page): string {
+  const page = `select * from ${from}${where} order by ${orderSql(plan)} ${windowSql(plan, bind)}`;
+  return `(select coalesce(string_agg(${record}, ','), '') from (${page}) p)`;
+}
+
+/** The records of these keys, in their order. */
+const byKeySql = (record: string, from: string, keys: string, order = '') =>
+  `(select coalesce(string_agg((select ${record} from ${from} p where p.svc_sk = k.svc_sk), ','${order}), '') from (${keys}) k)`;
+
+// Rows on the way to a far page are only counted, never fetched: an index of the order alone will do.
+function farSql({ from, where, record, plan, bind }: Page): string {
+  return byKeySql(
+    record,
+    from,
+    `select svc_sk from ${from}${where} order by ${orderSql(plan)} ${windowSql(plan, bind)}`,
+  );
+}
+
+// The same from the other end, which is as many rows away as the count of this very statement says.
+function endSql({ from, where, record, plan, bind }: Page): string {
+  const [limit, offset] = [bind(plan.limit, 'bigint'), bind(plan.offset, 'bigint')];
+  const keys = `select svc_sk from ${from}${where} order by ${orderSql(plan, true)} limit least(${limit}, greatest(c - ${offset}, 0)) offset greatest(c - ${offset} - ${limit}, 0)`;
+  const numbered = `select svc_sk, row_number() over () as place from (${keys}) k`;
+  return byKeySql(record, from, numbered, ' order by place desc');
+}
+
+// Only what the order needs; the rows themselves are fetched when they are chosen.
+function matchesSql({ from, where, plan }: Page): string {
+  const columns = new Set(['svc_sk', ...plan.sorts.map(({ field }) => field.sql)]);
+  return `matches as materialized (select ${[...columns].join(', ')} from ${from}${where})`;
+}
+
+function fromMatchesSql({ from, record, plan, bind }: Page): string {
+  return byKeySql(record, from, `select svc_sk from matches order by ${orderSql(plan)} ${windowSql(plan, bind)}`);
+}
+
+const rowsByWay = {
+  near: nearSql,
+  far: farSql,
+  end: endSql,
+  matches: fromMatchesSql,
+} satisfies Record<Way, (page: Page) => string>;
+
+/** The grid's answer: one row with a text column `answer`, and what `countSql` tells besides. */
+export function gridSql(
+  table: DeployedTable,
+  plan: PagePlan,
+  reading: Reading = {},
+  counting: Counting = {},
+): Statement {
+  const { values, begin, rows, count, columns, current, afresh } = pageParts(table, plan, reading, counting);
   return {
-    text: `select '{"rows":[' || ${rows} || '],"rowCount":' || ${count} || '}' as answer where ${current}`,
+    text: `${begin} '{"rows":[' || ${rows} || '],"rowCount":' || c || '}' as answer${columns} from ${count} where ${current}`,
     values: values.list,
+    afresh,
   };
 }
 
 export type PageNumbers = { page: number; perPage: number };
 
-/** The answer of a list with page numbers. */
-export function listSql(table: DeployedTable, plan: PagePlan, page: PageNumbers, reading: Reading = {}): Statement {
-  const { values, rows, count, current } = pageParts(table, plan, reading);
+/** The answer of a list with page numbers, the same way. */
+export function listSql(
+  table: DeployedTable,
+  plan: PagePlan,
+  page: PageNumbers,
+  reading: Reading = {},
+  counting: Counting = {},
+): Statement {
+  const { values, begin, rows, count, columns, current, afresh } = pageParts(table, plan, reading, counting);
   return {
-    text: `select '{"data":[' || ${rows} || ${metaSql(page, values.bind)} as answer from ${count} as counted(c) where ${current}`,
+    text: `${begin} '{"data":[' || ${rows} || ${metaSql(page, values.bind)} as answer${columns} from ${count} where ${current}`,
     values: values.list,
+    afresh,
   };
 }
 

@@ -192,7 +192,7 @@ describe('statements', () => {
     });
     const { text, values } = listSql(table, plan, page);
     expect(text).toMatch(
-      /from b_2\.t_5 where \(c_11 >= \$\d+::integer and c_12 is null\) order by c_11 desc, svc_sk asc/,
+      /from b_2\.t_5 where \(c_11 >= \$\d+::integer and c_12 is null\) order by c_11 desc nulls last, svc_sk asc/,
     );
     expect(values).toEqual(expect.arrayContaining(['5', 20, 40, 3]));
   });

@@ -1,7 +1,8 @@
 // Statements as data: text and values. Built by pure functions, compared in tests, run in one place (`database.ts`).
 import type { Bind } from '../values/check.ts';
 
-export type Statement = { text: string; values: unknown[] };
+/** `afresh`: planned for its values each time, because they decide how it is best done. */
+export type Statement = { text: string; values: unknown[]; afresh?: boolean };
 
 /** Collects the values of a statement while its text is written; equal values of one type share a placeholder. */
 export class Values {

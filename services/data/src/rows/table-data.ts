@@ -12,11 +12,11 @@ import { type ListRequest, planList } from '../query/list-plan.ts';
 import { gridSql, listSql } from '../query/page-sql.ts';
 import type { Reading } from '../query/reading.ts';
 import { etagOf } from '../query/record-sql.ts';
-import type { Statement } from '../query/statement.ts';
 import { explainReferrers, explainRefusal, withConstraintProblems } from './constraint-problems.ts';
 import { type Answer, findAnswer, keyedBy, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
 import { refuseUnknown, requireLive } from './present-rows.ts';
+import { readPage } from './read-page.ts';
 import { type ReadingRequest, readTable } from './read-table.ts';
 import { onlyByImport, readRecord } from './record-input.ts';
 import { absentOrStale, isCurrent, useTable } from './use-table.ts';
@@ -33,9 +33,10 @@ export function getGrid(
   request: GridRequest,
   how: ReadingRequest = {},
 ): Promise<string> {
-  return readTable(ctx, call, reference, how, (table, reading) =>
-    readAnswer(ctx, gridSql(table, planGrid(table, request), reading)),
-  );
+  return readTable(ctx, call, reference, how, (table, reading) => {
+    const plan = planGrid(table, request);
+    return readPage(ctx, table, plan, reading, (counting) => gridSql(table, plan, reading, counting));
+  });
 }
 
 /** A page of the list, the same way. */
@@ -48,13 +49,8 @@ export function listRecords(
 ): Promise<string> {
   return readTable(ctx, call, reference, how, (table, reading) => {
     const { plan, ...page } = planList(table, request);
-    return readAnswer(ctx, listSql(table, plan, page, reading));
+    return readPage(ctx, table, plan, reading, (counting) => listSql(table, plan, page, reading, counting));
   });
-}
-
-async function readAnswer(ctx: DataContext, statement: Statement): Promise<string | undefined> {
-  const [row] = await run<{ answer: string }>(ctx.pools.rows, statement);
-  return row?.answer;
 }
 
 /** One row, deleted or not. */

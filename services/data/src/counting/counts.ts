@@ -1,0 +1,70 @@
+// Counts of large tables, remembered as of a mark (`query/count-sql.ts`). Somebody who pages through a million rows asks for the same
+// count with every page; only what has changed since is looked at again, so the count is exact whoever writes meanwhile.
+import { LRUCache } from 'lru-cache';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import { type CountAt, type Counting, changesMaximum } from '../query/count-sql.ts';
+import type { Marks } from './marks.ts';
+import type { TableSizes } from './table-sizes.ts';
+
+/** Smaller tables are counted faster than looked up. */
+const rowsMinimum = 20_000;
+/** So many changes since its mark, and a count gets a newer one. */
+const changesBeforeRenewal = 200;
+
+const countsPerTable = 200;
+// Now and then rows are counted anew, so that nothing a wrong clock has done stays for long.
+const rememberedMs = 10 * 60_000;
+
+type Remembered = CountAt & { changes: number };
+
+/** What a statement answers that counted as told: `countSql`. */
+export type Counted = { c: number; changes: number; since?: number };
+
+export class Counts {
+  private readonly marks: Marks;
+  private readonly sizes: TableSizes;
+  private readonly byTable = new WeakMap<DeployedTable, LRUCache<string, Remembered>>();
+
+  constructor(marks: Marks, sizes: TableSizes) {
+    this.marks = marks;
+    this.sizes = sizes;
+  }
+
+  /** Whether counts of this table are remembered. */
+  isLarge(table: DeployedTable): boolean {
+    return this.sizes.find(table) >= rowsMinimum;
+  }
+
+  /** How to count what `key` stands for. */
+  plan(table: DeployedTable, key: string): Counting {
+    const known = this.byTable.get(table)?.get(key);
+    if (known && known.changes < changesBeforeRenewal) return { known };
+    const mark = this.marks.find();
+    if (mark === undefined || !isInHistory(table, mark) || (known && mark <= known.mark)) return { known };
+    return { known, mark };
+  }
+
+  /** Remembers what came of it; false when the count is wrong and the statement must be run again, as planned then. */
+  learn(table: DeployedTable, key: string, { known, mark }: Counting, counted: Counted): boolean {
+    const { c, changes, since } = counted;
+    if (changes > changesMaximum) {
+      this.byTable.get(table)?.delete(key);
+      return known === undefined;
+    }
+    if (mark !== undefined && since !== undefined) this.remember(table, key, { mark, count: c - since, changes: 0 });
+    else if (known) this.remember(table, key, { ...known, changes });
+    return true;
+  }
+
+  private remember(table: DeployedTable, key: string, count: Remembered): void {
+    let counts = this.byTable.get(table);
+    if (!counts) {
+      counts = new LRUCache({ max: countsPerTable, ttl: rememberedMs, noUpdateTTL: true });
+      this.byTable.set(table, counts);
+    }
+    counts.set(key, count);
+  }
+}
+
+const isInHistory = ({ history_since }: DeployedTable, mark: string): boolean =>
+  history_since !== null && history_since <= Date.parse(mark);

@@ -1,0 +1,111 @@
+// The indexes that make pages of large tables fast, and which of them a page would be glad of. Pure.
+import type { DeployedTable } from '../catalogue/structure.ts';
+import { type Field, fieldsOf, systemFields } from '../query/fields.ts';
+import { isByWords, type PagePlan, type Test, testsOf } from '../query/filter.ts';
+import { directionSql, foldedSql } from '../query/filter-sql.ts';
+import { gridIndexName, gridStatisticsName, tableName } from '../query/identifiers.ts';
+
+/** By the column, then svc_sk, from either end; or by the groups of three letters in its text. All of live rows only. */
+export const kinds = ['ascending', 'descending', 'words'] as const;
+export type Kind = (typeof kinds)[number];
+
+/** An index of a table: of which column, and how. */
+export type GridIndex = { field: Field; kind: Kind };
+
+const last = systemFields[0] as Field;
+
+// A longer value wouldn't fit into a page of the index, and then its row couldn't be written: at most four bytes a sign.
+const longestText = 600;
+
+/** Whether there can be such an index. */
+export function isPossible({ field: { type, column }, kind }: GridIndex): boolean {
+  if (kind === 'words') return type.family === 'text' && column !== undefined;
+  if (type.family === 'json') return false;
+  return (
+    type.family !== 'text' || (column?.data_type === 'string' && (column.length ?? longestText + 1) <= longestText)
+  );
+}
+
+/** The indexes that would serve this page. */
+export function indexesFor({ filter, sorts, includeDeleted }: PagePlan): GridIndex[] {
+  if (includeDeleted) return [];
+  const [first] = sorts;
+  const order: GridIndex[] = first?.absolute
+    ? []
+    : [{ field: first?.field ?? last, kind: first?.direction === 'desc' ? 'descending' : 'ascending' }];
+  const wanted = new Map([...order, ...testsOf(filter).flatMap(indexFor)].map((index) => [nameOf(index), index]));
+  return [...wanted.values()].filter(isPossible);
+}
+
+const nameOf = ({ field, kind }: GridIndex) => `${kind} ${field.name}`;
+
+function indexFor({ field, test }: { field: Field; test: Test }): GridIndex[] {
+  switch (test.kind) {
+    case 'text':
+      if (test.operator === 'equals' && field.type.family === 'text') return [{ field, kind: 'ascending' }];
+      return isByWords({ field, test }) ? [{ field, kind: 'words' }] : [];
+    case 'number':
+    case 'day':
+    case 'value':
+      return test.operator === 'notEqual' ? [] : [{ field, kind: 'ascending' }];
+    case 'blank':
+    case 'null':
+      return test.negated || field.type.family === 'text' ? [] : [{ field, kind: 'ascending' }];
+    default:
+      return [{ field, kind: 'ascending' }];
+  }
+}
+
+/** The number by which the list of indexes knows a column. */
+export function columnIdOf(field: Field): number {
+  return field.column?.lineage_id ?? -1 - systemFields.indexOf(field);
+}
+
+/** The column of that number; undefined when the table has it no more. */
+export function findField(table: Pick<DeployedTable, 'structure'>, columnId: number): Field | undefined {
+  return columnId < 0
+    ? systemFields[-1 - columnId]
+    : [...fieldsOf(table).values()].find((field) => field.column?.lineage_id === columnId);
+}
+
+type Place = Pick<DeployedTable, 'branch_id' | 'lineage_id'>;
+
+/** Its physical name, without the schema. */
+export const indexName = ({ lineage_id }: Place, { field, kind }: GridIndex): string =>
+  gridIndexName(lineage_id, kind, columnIdOf(field));
+
+/** How PostgreSQL notes the order of its first column (`pg_index.indoption`): 1 descending, 2 without a value first. */
+export function orderOptionOf({ field, kind }: GridIndex): number {
+  if (kind === 'words') return 0;
+  const descending = kind === 'descending';
+  return (descending ? 1 : 0) | (field.nullable === descending ? 0 : 2);
+}
+
+/** The statement that makes it while everybody goes on reading and writing. */
+export function createIndexSql(table: Place, index: GridIndex): string {
+  const { field, kind } = index;
+  const live = `on ${tableName(table)}`;
+  const create = `create index concurrently ${indexName(table, index)} ${live}`;
+  // Found in whatever schema the extension is in, see `trigrams.ts`.
+  if (kind === 'words')
+    return `${create} using gin (${foldedSql(field)} gin_trgm_ops) with (gin_pending_list_limit = 512) where not svc_is_deleted`;
+  const column = `${field.sql} ${directionSql(kind === 'ascending', field.nullable)}`;
+  const columns = field === last ? column : `${column}, ${last.sql}`;
+  return `${create} (${columns}) where not svc_is_deleted`;
+}
+
+/**
+ * What lets the planner know how many rows hold a word, which an index by words doesn't tell it: whether to go by that index or along
+ * the order of the page. None for other kinds.
+ */
+export function statisticsSql(table: Place, { field, kind }: GridIndex): string[] {
+  if (kind !== 'words') return [];
+  const name = gridStatisticsName(table, columnIdOf(field));
+  return [
+    `drop statistics if exists ${name}`,
+    `create statistics ${name} on (${foldedSql(field)}) from ${tableName(table)}`,
+  ];
+}
+
+/** The statement that samples a table after its indexes have changed. */
+export const analyzeSql = (table: Place): string => `analyze ${tableName(table)}`;

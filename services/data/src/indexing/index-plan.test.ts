@@ -1,0 +1,169 @@
+import type { Column, DeployedTable } from '../catalogue/structure.ts';
+import { fieldsOf } from '../query/fields.ts';
+import { planGrid } from '../query/grid-plan.ts';
+import { createIndexSql, indexesFor, indexName } from './grid-index.ts';
+import { type Existing, indexRules, type Need, planIndexes } from './index-plan.ts';
+
+const column = (lineage_id: number, more: Partial<Column>): Column => ({
+  column_definition_id: lineage_id,
+  lineage_id,
+  name: `c${lineage_id}`,
+  data_type: 'string',
+  length: 50,
+  scale: null,
+  is_primary_key: false,
+  is_required: false,
+  foreign_key_table_id: null,
+  valid_values: [],
+  description: '',
+  ...more,
+});
+const table = {
+  table_definition_id: 1,
+  branch_id: 2,
+  lineage_id: 5,
+  structure: {
+    description: '',
+    lookup_display_column_id: null,
+    foreign_keys: [],
+    columns: [
+      column(11, { name: 'id', data_type: 'integer', is_primary_key: true }),
+      column(12, { name: 'name' }),
+      column(13, { name: 'essay', data_type: 'text', length: null }),
+      column(14, { name: 'price', data_type: 'decimal', length: 10, scale: 2 }),
+      column(15, { name: 'extra', data_type: 'json' }),
+      column(16, { name: 'long', length: 601 }),
+    ],
+  },
+} as unknown as DeployedTable;
+
+const names = (filterModel: unknown, sortModel: unknown = [], more = {}) =>
+  indexesFor(planGrid(table, { startRow: 0, endRow: 1, filterModel, sortModel, ...more })).map((index) =>
+    indexName(table, index),
+  );
+const text = (type: string, filter: string) => ({ filterType: 'text', type, filter });
+
+describe('the indexes a page asks for', () => {
+  it('follow its first sort, from the end it begins with, or else the order of making', () => {
+    expect(names({})).toEqual(['g_5_as1']);
+    expect(names({}, [{ colId: 'price', sort: 'asc' }])).toEqual(['g_5_a14']);
+    expect(
+      names({}, [
+        { colId: 'price', sort: 'desc' },
+        { colId: 'id', sort: 'asc' },
+      ]),
+    ).toEqual(['g_5_d14']);
+    expect(names({}, [{ colId: 'svc_updated_at', sort: 'desc' }])).toEqual(['g_5_ds3']);
+    expect(names({}, [{ colId: 'price', sort: 'desc', type: 'absolute' }])).toEqual([]);
+  });
+
+  it('follow its filters, wherever they stand, but no negative ones', () => {
+    const number = (type: string) => ({ filterType: 'number', type, filter: 1, filterTo: 2 });
+    expect(names({ price: number('inRange'), name: text('contains', 'abc') })).toEqual([
+      'g_5_as1',
+      'g_5_a14',
+      'g_5_w12',
+    ]);
+    expect(names({ name: text('equals', 'x') })).toEqual(['g_5_as1', 'g_5_a12']);
+    expect(
+      names({ price: { filterType: 'number', operator: 'OR', conditions: [number('equals'), number('notEqual')] } }),
+    ).toEqual(['g_5_as1', 'g_5_a14']);
+    expect(names({ name: text('notContains', 'abcd'), price: number('notEqual') })).toEqual(['g_5_as1']);
+    expect(names({ price: number('blank'), id: number('notBlank') })).toEqual(['g_5_as1', 'g_5_a14']);
+    expect(names({ id: { filterType: 'set', values: ['1'] } })).toEqual(['g_5_as1', 'g_5_a11']);
+  });
+
+  it('are none by words for fewer than three letters, whatever those are in UTF-16', () => {
+    expect(names({ name: text('contains', '😀😀') })).toEqual(['g_5_as1']);
+    expect(names({ name: text('startsWith', 'abc') })).toEqual(['g_5_as1', 'g_5_w12']);
+    expect(names({ price: text('contains', '1234') })).toEqual(['g_5_as1']);
+  });
+
+  it('are none that a long value would not fit into', () => {
+    expect(names({}, [{ colId: 'essay', sort: 'asc' }])).toEqual([]);
+    expect(names({}, [{ colId: 'long', sort: 'asc' }])).toEqual([]);
+    expect(names({}, [{ colId: 'extra', sort: 'asc' }])).toEqual([]);
+    expect(names({ essay: text('contains', 'abc') })).toEqual(['g_5_as1', 'g_5_w13']);
+  });
+
+  it('are none when deleted rows are asked for, too', () => {
+    expect(names({}, [], { include_deleted: true })).toEqual([]);
+  });
+
+  it('hold what the order of a page says', () => {
+    const make = (name: string, kind: 'ascending' | 'descending' | 'words') =>
+      createIndexSql(table, { field: fieldsOf(table).get(name) as never, kind });
+    expect(make('price', 'ascending')).toBe(
+      'create index concurrently g_5_a14 on b_2.t_5 (c_14 asc nulls first, svc_sk) where not svc_is_deleted',
+    );
+    expect(make('id', 'descending')).toBe(
+      'create index concurrently g_5_d11 on b_2.t_5 (c_11 desc, svc_sk) where not svc_is_deleted',
+    );
+    expect(make('svc_sk', 'ascending')).toBe(
+      'create index concurrently g_5_as1 on b_2.t_5 (svc_sk asc) where not svc_is_deleted',
+    );
+    expect(make('name', 'words')).toContain('using gin (lower(c_12 collate "default") gin_trgm_ops)');
+  });
+});
+
+const need = (column_id: number, more: Partial<Need> = {}): Need => ({
+  table,
+  rows: 1_000_000,
+  column_id,
+  kind: 'ascending',
+  asked: 10,
+  idle_days: 0,
+  failed_days: null,
+  ...more,
+});
+const existing = (name: string, more: Partial<Existing> = {}): Existing => ({
+  schema: 'b_2',
+  name,
+  table: 't_5',
+  valid: true,
+  option: name.includes('d') ? 1 : 2,
+  ...more,
+});
+const plan = (needs: Need[], there: Existing[] = [], words = true, rules = {}) => {
+  const { drop, make } = planIndexes(needs, there, { ...indexRules, ...rules }, words);
+  return { drop: drop.map(({ name }) => name), make: make.map((each) => indexName(each.table, each.index)) };
+};
+
+describe('the plan of indexes', () => {
+  it('makes what was asked for often enough of a table that is large enough', () => {
+    expect(plan([need(14), need(12, { kind: 'words' })])).toEqual({ drop: [], make: ['g_5_w12', 'g_5_a14'] });
+    expect(plan([need(14, { asked: 2 }), need(12, { rows: 99_999 })])).toEqual({ drop: [], make: [] });
+  });
+
+  it('leaves alone what is there and wanted', () => {
+    expect(plan([need(14)], [existing('g_5_a14')])).toEqual({ drop: [], make: [] });
+  });
+
+  it('drops what is not wanted any more, is half made, belongs to a table that is gone, or has another order by now', () => {
+    expect(plan([], [existing('g_5_a14')])).toEqual({ drop: ['g_5_a14'], make: [] });
+    expect(plan([need(14, { idle_days: 15 })], [existing('g_5_a14')])).toEqual({ drop: ['g_5_a14'], make: [] });
+    const again = { drop: ['g_5_a14'], make: ['g_5_a14'] };
+    expect(plan([need(14)], [existing('g_5_a14', { valid: false })])).toEqual(again);
+    expect(plan([need(14)], [existing('g_5_a14', { table: 'r_3' })])).toEqual(again);
+    expect(plan([need(14)], [existing('g_5_a14', { option: 0 })])).toEqual(again);
+  });
+
+  it('makes few, of those the ones that were asked for most of late', () => {
+    const few = { perTable: 2, wordsPerTable: 1 };
+    const needs = [
+      need(14, { asked: 5 }),
+      need(11, { asked: 500, idle_days: 13 }),
+      need(12, { asked: 50 }),
+      need(12, { kind: 'words', asked: 4 }),
+      need(13, { kind: 'words', asked: 6 }),
+    ];
+    expect(plan(needs, [existing('g_5_a11')], true, few)).toEqual({ drop: ['g_5_a11'], make: ['g_5_w13', 'g_5_a12'] });
+    expect(plan(needs, [], false, few)).toEqual({ drop: [], make: ['g_5_a12', 'g_5_a11'] });
+  });
+
+  it('does not try again what failed today, nor what a column no longer allows', () => {
+    expect(plan([need(14, { failed_days: 0.5 })]).make).toEqual([]);
+    expect(plan([need(14, { failed_days: 1.5 })]).make).toEqual(['g_5_a14']);
+    expect(plan([need(15), need(99)]).make).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+// Which indexes to make and to drop: few for each table, those that people ask for. Pure.
+import type { DeployedTable } from '../catalogue/structure.ts';
+import { schemaName } from '../query/identifiers.ts';
+import { findField, type GridIndex, indexName, isPossible, type Kind, orderOptionOf } from './grid-index.ts';
+
+/** What people have asked of one index that would serve them, with what is known of its table. */
+export type Need = {
+  table: DeployedTable;
+  rows: number;
+  column_id: number;
+  kind: Kind;
+  asked: number;
+  /** Days since it was last asked for; since it couldn't be made, if so. */
+  idle_days: number;
+  failed_days: number | null;
+};
+
+/** An index of ours as it is in the database. `table`: the physical table. */
+export type Existing = { schema: string; name: string; table: string; valid: boolean; option: number };
+
+export type IndexRules = {
+  /** Smaller tables get none. */
+  rowsMinimum: number;
+  /** Asked less often, it isn't made. */
+  askedMinimum: number;
+  perTable: number;
+  /** Those by words, the dearest to keep up. */
+  wordsPerTable: number;
+  idleDays: number;
+  retryDays: number;
+};
+
+export const indexRules: IndexRules = {
+  rowsMinimum: 100_000,
+  askedMinimum: 3,
+  perTable: 12,
+  wordsPerTable: 4,
+  idleDays: 14,
+  retryDays: 1,
+};
+
+export type IndexToMake = { table: DeployedTable; index: GridIndex };
+export type IndexPlan = { drop: Existing[]; make: IndexToMake[] };
+
+/** `words`: whether the database can index by groups of letters. */
+export function planIndexes(needs: Need[], existing: Existing[], rules: IndexRules, words: boolean): IndexPlan {
+  const wanted = new Map<string, IndexToMake & { need: Need }>();
+  for (const [, ofTable] of Map.groupBy(needs, (need) => need.table.table_definition_id))
+    for (const each of chosen(ofTable, rules, words)) wanted.set(placeOf(each), each);
+  const kept = existing.filter((index) => {
+    const want = wanted.get(`${index.schema}.${index.name}`);
+    return (
+      want && index.valid && index.table === `t_${want.table.lineage_id}` && index.option === orderOptionOf(want.index)
+    );
+  });
+  const have = new Set(kept.map((index) => `${index.schema}.${index.name}`));
+  return {
+    drop: existing.filter((index) => !kept.includes(index)),
+    make: [...wanted.values()]
+      .filter((each) => !have.has(placeOf(each)) && mayMake(each.need, rules))
+      .map(({ table, index }) => ({ table, index })),
+  };
+}
+
+const placeOf = ({ table, index }: IndexToMake) => `${schemaName(table.branch_id)}.${indexName(table, index)}`;
+
+const mayMake = ({ failed_days }: Need, { retryDays }: IndexRules) => failed_days === null || failed_days >= retryDays;
+
+// The most asked for, by day since it was last asked for, so that yesterday's favourite gives way in time.
+function chosen(needs: Need[], rules: IndexRules, words: boolean): (IndexToMake & { need: Need })[] {
+  const weight = ({ asked, idle_days }: Need) => asked / (1 + idle_days);
+  const candidates = needs
+    .filter(
+      (need) => need.rows >= rules.rowsMinimum && need.asked >= rules.askedMinimum && need.idle_days < rules.idleDays,
+    )
+    .toSorted((a, b) => weight(b) - weight(a))
+    .flatMap((need) => {
+      const field = findField(need.table, need.column_id);
+      const index = field && { field, kind: need.kind };
+      return index && isPossible(index) && (words || index.kind !== 'words')
+        ? [{ table: need.table, index, need }]
+        : [];
+    });
+  const others = candidates.filter(({ index }) => index.kind !== 'words');
+  const byWords = candidates.filter(({ index }) => index.kind === 'words').slice(0, rules.wordsPerTable);
+  return [...byWords, ...others.slice(0, rules.perTable - byWords.length)];
+}

@@ -1,0 +1,51 @@
+// How many rows match, counted or worked out from a count that is remembered. Pure.
+//
+// A count as of a mark (`read/mark.ts`: nothing older can appear any more) stays true of that instant. What has changed since then
+// is found by svc_updated_at; a changed row counts as it is now instead of as it was, which its history knows.
+import type { DeployedTable } from '../catalogue/structure.ts';
+import type { Bind } from '../values/check.ts';
+import { historyName, tableName } from './identifiers.ts';
+
+/** A count as of a mark. */
+export type CountAt = { mark: string; count: number };
+/** `known`: work the count out from this one. `mark`: also tell by how much it differs from the one as of this mark, not older than `known`. */
+export type Counting = { known?: CountAt; mark?: string };
+
+/** Beyond so many changes since a mark, counting anew is not much dearer. */
+export const changesMaximum = 2_000;
+
+/** The count of what is there, as `counted(c)` to select from. */
+export const plainCountSql = (from: string, where: string): string =>
+  `(select count(*) from ${from}${where}) as counted(c)`;
+
+/** A count to select from as `counted(c)`, with the common table expressions it takes and what is answered besides. */
+export type CountSql = { ctes: string[]; from: string; columns: string };
+
+/**
+ * The count by way of what is remembered. Answered besides: `c`; `changes` since the older mark (c is wrong when they are more than
+ * `changesMaximum`); `since`, the difference to the count as of the new mark. `counted`: how it is counted when nothing is known.
+ */
+export function countSql(
+  table: DeployedTable,
+  where: string,
+  { known, mark }: Counting,
+  bind: Bind,
+  counted = plainCountSql(tableName(table), where),
+): CountSql {
+  const name = tableName(table);
+  const oldest = known?.mark ?? mark;
+  if (oldest === undefined) return { ctes: [], from: counted, columns: '' };
+  const differenceTo = (instant: string) => {
+    const at = bind(instant, 'timestamptz');
+    const version = `select v.* from changed n cross join lateral (select * from ${historyName(table)} h where h.svc_sk = n.svc_sk and h.svc_updated_at <= ${at} and h.svc_valid_to > ${at}) v where n.svc_updated_at > ${at}`;
+    return `(select count(*) from (select * from changed where svc_updated_at > ${at}) now${where}) - (select count(*) from (${version}) before${where})`;
+  };
+  // The limit keeps this from costing more than it saves, and tells the planner to go by the index.
+  const changed = `changed as materialized (select * from ${name} where svc_updated_at > ${bind(oldest, 'timestamptz')} order by svc_updated_at limit ${changesMaximum + 1})`;
+  // OFFSET keeps the planner from working the expression out at every place that names it.
+  const from = known
+    ? `(select ${bind(known.count, 'bigint')} + ${differenceTo(known.mark)} offset 0) as counted(c)`
+    : counted;
+  const since = mark === undefined ? '' : `, ${differenceTo(mark)} as since`;
+  return { ctes: [changed], from, columns: `, c, (select count(*) from changed) as changes${since}` };
+}

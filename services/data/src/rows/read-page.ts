@@ -1,0 +1,38 @@
+// Runs the statement of a page, with its count worked out from a remembered one where that is cheaper.
+import type { DeployedTable } from '../catalogue/structure.ts';
+import type { DataContext } from '../context.ts';
+import type { Counted } from '../counting/counts.ts';
+import { run } from '../database.ts';
+import type { Counting } from '../query/count-sql.ts';
+import type { PagePlan } from '../query/filter.ts';
+import { whereSql } from '../query/page-sql.ts';
+import type { Reading } from '../query/reading.ts';
+import { type Statement, Values } from '../query/statement.ts';
+
+/** The answer of a page, written by PostgreSQL; undefined when the table is no longer what the statement was made for. */
+export async function readPage(
+  ctx: DataContext,
+  table: DeployedTable,
+  plan: PagePlan,
+  { asOf }: Reading,
+  write: (counting: Counting) => Statement,
+): Promise<string | undefined> {
+  if (asOf !== undefined || !ctx.counts.isLarge(table)) {
+    const [row] = await run<{ answer: string }>(ctx.pools.rows, write({}));
+    return row?.answer;
+  }
+  ctx.indexing.note(table, plan);
+  const key = keyOf(plan);
+  for (;;) {
+    const counting = ctx.counts.plan(table, key);
+    const [row] = await run<{ answer: string } & Counted>(ctx.pools.rows, write(counting));
+    if (!row) return undefined;
+    // A count that turns out wrong is forgotten, so the next round counts anew.
+    if (row.changes === undefined || ctx.counts.learn(table, key, counting, row)) return row.answer;
+  }
+}
+
+function keyOf(plan: PagePlan): string {
+  const values = new Values();
+  return JSON.stringify([whereSql(plan, values.bind), values.list]);
+}
