@@ -122,6 +122,8 @@ type Parts = {
 
 // Rows are locked in one order, so that two batches never wait for each other; then the clock is read once for all. PostgreSQL runs
 // the parts of a statement in the order in which they are read: so each kind reads a clock that has read all of the kind before.
+// It locks tables in that order too: the first part writes nothing, but takes the writer's lock before the rows are looked at, since
+// whoever asks for more while a deployment waits for what he holds would wait for ever.
 function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string {
   const { changed, lock, origin, ids, going, changing, coming } = parts;
   const name = tableName(table);
@@ -154,7 +156,7 @@ function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string 
   ];
   const keys = ['svc_sk', 'svc_version', 'svc_is_deleted', ...key.map(columnName)].join(', ');
   return (
-    `with going as materialized (select * from ${going}), changing as materialized (select * from ${changing}),` +
+    `with intent as (insert into ${name} (svc_created_at) select null where false), going as materialized (select * from ${going}), changing as materialized (select * from ${changing}),` +
     ` found as materialized (select ${keys} from ${name} where svc_sk = any(${ids}) order by svc_sk for ${lock}),` +
     ` refused as materialized (${refused.join(' union all ')}),` +
     ` clock as materialized (select ${now} as at from (select count(*) from found) locked where ${current} and not exists (select from refused)),` +
