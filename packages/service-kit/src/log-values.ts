@@ -93,6 +93,6 @@ export function describeError(error: Error, depth = 0): Record<string, unknown> 
 
 // What could not be read is quoted: a value by PostgreSQL (class 22) at the end of its words, by Prisma too; a text by JSON.parse.
 function wordsOf(error: Error): string {
-  const words = String(error.message).replace(/"[^]*" is not valid JSON$/, '"…" is not valid JSON');
+  const words = String(error.message).replace(/".*" is not valid JSON$/s, '"…" is not valid JSON');
   return findSqlState(error)?.startsWith('22') ? words.replace(/: ["“`].*$/s, ': …') : words;
 }
