@@ -55,7 +55,22 @@ describe('log-in without an application', () => {
     expect(page.html).not.toContain('type="password"');
   });
 
-  it('needs the account number when the address is in several accounts, and only then', async () => {
+  it('finds the user whose password it is, so that a user made elsewhere with his address tells and spoils nothing', async () => {
+    const [own, hostile] = [await identity.account(), await identity.account()];
+    const email = newEmail();
+    await newUser(own, email);
+    await newUser(hostile, email, { password: 'battery horse correct' });
+    for (const [each, its] of [
+      [own, password],
+      [hostile, 'battery horse correct'],
+    ] as const) {
+      const browser = await logInAlone(identity, { email, password: its });
+      const page = await browser.open(`${identity.url}/oauth/applications`);
+      expect(page.html).toContain(`Account number: ${each.account_id}.`);
+    }
+  });
+
+  it('needs the account number when the password is that of several accounts too, and only then', async () => {
     const [first, second] = [await identity.account(), await identity.account()];
     const email = newEmail();
     await newUser(first, email);
@@ -107,7 +122,9 @@ describe('log-in without an application', () => {
       return { status: answer.status, html, checks: checks - before };
     };
     const wrong = await seen({ email: account.admin_email, password: 'wrong password' });
-    expect(wrong).toMatchObject({ status: 422, checks: 1 });
+    expect(wrong).toMatchObject({ status: 422, checks: 3 });
+    const within = await seen({ email: twice, password: 'wrong password', account: String(first.account_id) });
+    expect(within).toMatchObject({ status: 422, checks: 1 });
     for (const person of [
       { email: newEmail(), password },
       { email: twice, password },
@@ -126,7 +143,7 @@ describe('log-in without an application', () => {
       { email: 'x'.repeat(10_000), password },
       { email: twice, password: 'x'.repeat(10_000), account: String(first.account_id) },
     ])
-      expect(await seen(person)).toEqual(wrong);
+      expect(await seen(person)).toEqual('account' in person ? within : wrong);
     identity.context.passwords = passwords;
   });
 
