@@ -32,6 +32,8 @@ export const throttleRules = {
   resetNetwork: { tries: 30, seconds: 3_600, firstSeconds: 10, longestSeconds: 900, personal: false },
   /** Invitations sent to one person again: three, then one an hour. */
   invitation: { tries: 3, seconds: 3_600, firstSeconds: 3_600, longestSeconds: 3_600, personal: true },
+  /** Invitations of an account to one mailbox, whoever its user was meanwhile. */
+  invitationTo: { tries: 10, seconds: 3_600, firstSeconds: 3_600, longestSeconds: 3_600, personal: true },
 } as const satisfies Record<string, Rule>;
 
 export type ThrottleRule = keyof typeof throttleRules;

@@ -4,9 +4,9 @@ import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { transact } from './database.ts';
+import { takeInvitationTurn } from './invitation-turns.ts';
 import { requestMail } from './mail-requests.ts';
 import { requireAdministrator } from './permissions.ts';
-import type { ThrottleKey } from './throttle.ts';
 import { shownOfUser } from './users.ts';
 
 /** Has the invitation mailed again, with a link of its own. 422 unless the person is still invited, 429 when it was sent often. */
@@ -17,22 +17,11 @@ export async function sendInvitation(ctx: IdentityContext, call: CallContext, id
   await requireAdministrator(ctx, call);
   readBody();
   if (user.status !== 'invited') throw new ServiceError('wrong_state', `The user is ${user.status}, not invited.`);
-  await takeTurn(ctx, id);
+  await takeInvitationTurn(ctx, { account_id: call.accountId, email: user.email, user_id: id });
   await transact(ctx.prisma, async (tx) => {
     await recordActOf(tx.db, call, { action: 'user.invited', resource_type: 'user', resource_id: id });
     const mail = { account_id: call.accountId, template: 'invitation', user_ids: [id] } as const;
     await requestMail(tx, mail, call.requestId);
   });
   return user;
-}
-
-// Nobody's mailbox is flooded from here.
-async function takeTurn(ctx: IdentityContext, userId: number): Promise<void> {
-  const keys: ThrottleKey[] = [{ rule: 'invitation', key: String(userId) }];
-  const wait = (await ctx.throttle.waitSeconds(keys)) || (await ctx.throttle.count(keys));
-  const headers = { 'Retry-After': String(wait) };
-  if (wait > 0)
-    throw new ServiceError('too_many_requests', 'The invitation was sent a few times already; wait a while.', {
-      headers,
-    });
 }

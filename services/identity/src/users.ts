@@ -8,6 +8,7 @@ import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { type Transaction, transact } from './database.ts';
+import { takeInvitationTurn } from './invitation-turns.ts';
 import { requestMail } from './mail-requests.ts';
 import { emailKey } from './names.ts';
 import { closeLinks } from './password-links.ts';
@@ -77,6 +78,7 @@ type NewUser = {
 export async function createUser(ctx: IdentityContext, call: CallContext, read: () => NewUser) {
   await requireAdministrator(ctx, call);
   const { password, ...attributes } = read();
+  if (password === undefined) await takeInvitationTurn(ctx, { account_id: call.accountId, email: attributes.email });
   const access = await accessOf(ctx, password);
   return withUniqueEmail(() =>
     transact(ctx.prisma, async (tx) => {

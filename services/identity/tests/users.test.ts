@@ -177,6 +177,22 @@ describe('users', () => {
     await eventually(() => expect(mailsTo(id)).toEqual(Array(4).fill('invitation')));
   });
 
+  it('are not invited without end by deleting them and making them anew', async () => {
+    const email = 'flooded@example.com';
+    const again = async () => {
+      const made = await account.admin('POST', '/users', { email });
+      if (made.status === 201) await account.admin('DELETE', `/users/${made.body.id}`);
+      return made;
+    };
+    for (let i = 0; i < 10; i += 1) expect((await again()).status).toBe(201);
+    const tooOften = await again();
+    expect([tooOften.status, tooOften.body.error]).toEqual([429, 'Too many requests']);
+    expect((await account.admin('POST', '/users', { email: ` F${email.slice(1).toUpperCase()}` })).status).toBe(429);
+    expect((await account.admin('POST', '/users', { email, password })).status).toBe(201);
+    const other = await identity.account();
+    expect((await other.admin('POST', '/users', { email })).status).toBe(201);
+  });
+
   it('are invited by administrators only, and not once they are active', async () => {
     const { id } = await newUser({ password });
     const path = `/users/${id}/send_invitation`;
