@@ -412,7 +412,7 @@ describe('ending an import', () => {
       const { body } = await post('/imports', { branch_id: 1 });
       expect(await post(`/imports/${body.id}/${end}`)).toMatchObject({
         status: 200,
-        body: { status: 'completed', import_tables: [] },
+        body: { status: 'completed', import_tables: [], progress: { percent: 100 } },
       });
     }
   });

@@ -123,7 +123,10 @@ export async function showImportDetail(ctx: Pick<Context, 'store'>, row: ImportD
   const import_tables = await Promise.all(row.import_tables.map((table) => showImportTable(ctx, table)));
   return {
     ...showImport(row),
-    progress: total(import_tables.map(({ progress }) => progress)),
+    progress: total(
+      import_tables.map(({ progress }) => progress),
+      row.finished_at !== null,
+    ),
     import_tables,
     actions: row.actions.map(({ action, user_id, application_id, comment, at }) => ({
       action,
@@ -185,12 +188,12 @@ function progressOf(row: import_table): z.input<typeof progressSchema> {
   return { percent: finished ? 100 : read, bytes_processed, bytes_total, rows_processed: Number(row.rows_processed) };
 }
 
-function total(parts: z.input<typeof progressSchema>[]): z.input<typeof progressSchema> {
+function total(parts: z.input<typeof progressSchema>[], finished: boolean): z.input<typeof progressSchema> {
   const sum = (pick: (part: z.input<typeof progressSchema>) => number) =>
     parts.reduce((all, part) => all + pick(part), 0);
   const known = parts.filter(({ bytes_total }) => bytes_total !== null);
   return {
-    percent: parts.length === 0 ? 0 : Math.floor(sum(({ percent }) => percent) / parts.length),
+    percent: finished ? 100 : Math.floor(sum(({ percent }) => percent) / Math.max(parts.length, 1)),
     bytes_processed: sum(({ bytes_processed }) => bytes_processed),
     bytes_total: known.length === 0 ? null : sum(({ bytes_total }) => bytes_total ?? 0),
     rows_processed: sum(({ rows_processed }) => rows_processed),
