@@ -29,14 +29,14 @@ describe('the audit log gets', () => {
     await jobs.call('POST', '/api/v1/exports', wanted, headers);
     const imported = await jobs.as({ userId: 5 })('POST', '/api/v1/imports', { branch_id: 1 });
     expect([exported.status, imported.status]).toEqual([201, 201]);
-    const { correlation_code, high_water_mark, table_definition_id } = exported.body;
+    const { correlation_code, high_water_mark, as_of, table_definition_id } = exported.body;
     const table = { table_definition_id, table_definition_key: 'countries' };
     expect(await acts(2)).toEqual([
       {
         action: 'export.created',
         resource_type: 'export',
         resource_id: exported.body.id,
-        after: { branch_id: 1, ...table, pattern: 'full', correlation_code, high_water_mark },
+        after: { branch_id: 1, ...table, pattern: 'full', correlation_code, high_water_mark, as_of },
         account_id: 1,
         application_id: 9,
         address: '192.0.2.7',
