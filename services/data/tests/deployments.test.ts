@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { changed, givenColumn, list, nextId, plan } from './columns.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput, wanted } from './given.ts';
 
@@ -252,22 +251,6 @@ describe('applying', () => {
       counts: [{ table_definition_id: table.id, rows: 1 }],
     });
   });
-
-  it('gives way to a reader that holds a table, then gets its turn', async () => {
-    const table = await givenColumn(net, { data_type: 'text' }, ['1']);
-    const { default: pg } = await import('pg');
-    const reader = new pg.Client({ connectionString: net.database.url });
-    await reader.connect();
-    await reader.query('begin');
-    await reader.query(`select * from b_1.t_${table.id}`);
-    const deployment = deploy(net, [changed(table, { data_type: 'integer' })]);
-    await sleep(100);
-    expect((await list(net, table.id))[0].x).toBe('1');
-    await reader.query('commit');
-    await reader.end();
-    await deployment;
-    expect((await list(net, table.id))[0].x).toBe(1);
-  }, 30_000);
 
   it('meets no writer half way: each row is written wholly under one version', async () => {
     const id = nextId();
