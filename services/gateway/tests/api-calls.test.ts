@@ -178,7 +178,7 @@ describe('paths and methods', () => {
     '/api/v1/domains/%c0%af',
     '/api/v1/domains/%2e%2e/account',
     '/api/v1/account.css',
-    '/api/v1/promotions',
+    '/api/v1/promotion',
     '/api/v2/domains',
     '/api/v1/constructor',
     '/api/v1/__proto__',
