@@ -1,16 +1,11 @@
 // Deployments that are killed in the middle, or in the way of a reader that takes its time: the tables and the catalogue agree, and are
 // the old ones or the new ones. DEPLOYMENT_SEED repeats a run.
-import type { ChildProcess } from 'node:child_process';
-import { createContextSigner } from '@almanac/service-kit/call-context';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
-import type { RpcClient } from '@almanac/service-kit/rpc-contract';
-import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, findFreePort, type TestDatabase } from '@almanac/testkit/postgres';
-import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import pg from 'pg';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput, wanted } from './given.ts';
+import { type DataProcess, startData } from './process.ts';
 
 const seed = Number(process.env.DEPLOYMENT_SEED ?? Date.now() % 1_000_000);
 const gate = 4711;
@@ -35,42 +30,12 @@ const after: TableInput[] = [
   { id: 30, columns: [key] },
 ];
 
-// As patient as metadata is.
-const applyWith = (rpc: RpcClient<'data'>, id: string, tables: TableInput[]) => {
-  const request = { deployment_id: id, branch_id: 1, tables: tables.map(wanted) };
-  return rpc.ApplyDeployment(caller, request, { deadlineMs: 60_000 });
-};
-
 describe('data killed in the middle of a deployment', () => {
   let database: TestDatabase;
   let keys: TestKeys;
   let test: pg.Client;
   let holder: pg.Client;
-  let data: ChildProcess;
-  let call: Call;
-  let rpc: RpcClient<'data'>;
-  const closing: (() => void)[] = [];
-
-  const start = async () => {
-    const [http, grpc] = [await findFreePort(), await findFreePort()];
-    data = spawnService('data', {
-      ...keys.env,
-      DATA_HTTP_PORT: String(http),
-      DATA_RPC_PORT: String(grpc),
-      DATA_DATABASE_URL: database.url,
-      ALMANAC_BUS_URL: database.url,
-      IDENTITY_RPC: '127.0.0.1:9', // nobody asks for the rights of machines
-      ALMANAC_LOG_LEVEL: 'silent',
-    });
-    await untilReady('data', data);
-    call = createCaller(`http://127.0.0.1:${http}`, keys);
-    const sign = await createContextSigner('metadata', keys.privateKeys.metadata);
-    const client = createRpcClient('data', `127.0.0.1:${grpc}`, sign);
-    closing.push(() => client.close());
-    rpc = client.client;
-  };
-  const apply = (id: string, tables: TableInput[]) => applyWith(rpc, id, tables);
-
+  let data: DataProcess;
   beforeAll(async () => {
     [database, keys] = await Promise.all([createTestDatabase('data'), createTestKeys()]);
     [test, holder] = [
@@ -78,14 +43,14 @@ describe('data killed in the middle of a deployment', () => {
       new pg.Client({ connectionString: database.url }),
     ];
     await Promise.all([test.connect(), holder.connect()]);
-    await start();
-    await apply('first', before);
+    data = await startData(database.url, keys);
+    await data.apply('first', before);
     const operations = ['a', 'b'].map((x, n) => ({
       operation: 'create',
       record: { code: x, x, n: String(n), gone: 'g' },
     }));
-    await call('POST', '/api/v1/table_data/batch', { table_definition_id: 10, operations });
-    await call('POST', '/api/v1/table_data', { table_definition_id: 20, record: { code: '1', of: 'a' } });
+    await data.call('POST', '/api/v1/table_data/batch', { table_definition_id: 10, operations });
+    await data.call('POST', '/api/v1/table_data', { table_definition_id: 20, record: { code: '1', of: 'a' } });
     // Stops before the transaction goes on from its nth statement; counts on when that is undone.
     await test.query(`create sequence public.ddl; create sequence public.stop_at`);
     await test.query(
@@ -97,8 +62,7 @@ describe('data killed in the middle of a deployment', () => {
   }, 120_000);
 
   afterAll(async () => {
-    await endService(data);
-    for (const close of closing) close();
+    await data.end();
     await Promise.all([test.end(), holder.end()]);
     await database.drop();
   });
@@ -117,7 +81,7 @@ describe('data killed in the middle of a deployment', () => {
     return rows[0];
   };
   const rowsOf = async (table: number) => {
-    const { status, body } = await call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=svc_sk`);
+    const { status, body } = await data.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=svc_sk`);
     return status === 200
       ? body.data.map((row: object) => Object.fromEntries(Object.entries(row).filter(([name]) => !/^svc_/.test(name))))
       : status;
@@ -133,14 +97,14 @@ describe('data killed in the middle of a deployment', () => {
   /** Kills data when its deployment waits for what `hold` holds, expects that nothing has been done, and starts data again. */
   const expectUndone = async (old: unknown, hold: string, release: string): Promise<void> => {
     await holder.query(hold);
-    const applied = apply('second', after).catch(() => undefined);
+    const applied = data.apply('second', after).catch(() => undefined);
     await eventually(async () => expect(await inWork()).toEqual([{ waits: 'Lock' }]));
-    await endService(data, 'SIGKILL');
+    await data.end('SIGKILL');
     await applied;
     await holder.query(release);
     await eventually(async () => expect(await inWork()).toEqual([]));
     expect(await state()).toEqual(old);
-    await start();
+    data = await startData(database.url, keys);
     expect(await rowsOf(10)).toMatchObject([
       { code: 'a', gone: 'g' },
       { code: 'b', gone: 'g' },
@@ -162,14 +126,14 @@ describe('data killed in the middle of a deployment', () => {
       await expectUndone(old, `select pg_advisory_lock(${gate})`, `select pg_advisory_unlock(${gate})`);
     }
     await stopAt(1_000_000);
-    await apply('second', after);
+    await data.apply('second', after);
     expect(await rowsOf(10)).toEqual([
       { code: 'a', y: 'a', n: 0, new: null },
       { code: 'b', y: 'b', n: 1, new: null },
     ]);
     expect(await rowsOf(30)).toEqual([]);
     const done = await state();
-    await apply('second', after);
+    await data.apply('second', after);
     expect(await state()).toEqual(done);
   }, 180_000);
 });
@@ -205,10 +169,17 @@ describe('a reader that holds a table', () => {
       expect(found?.since ?? since).not.toBe(since);
       return found?.since;
     });
+  // As patient as metadata is.
+  const apply = (id: string, tables: TableInput[]) =>
+    net.metadata.ApplyDeployment(
+      caller,
+      { deployment_id: id, branch_id: 1, tables: tables.map(wanted) },
+      { deadlineMs: 60_000 },
+    );
   const read = () => net.call('GET', '/api/v1/table_data?table_definition_id=10');
 
   it('is given way to: others read on between tries, and the deployment gets its turn', async () => {
-    const deployment = applyWith(net.metadata, 'polite', after);
+    const deployment = apply('polite', after);
     let since: unknown;
     for (let tries = 0; tries < 2; tries += 1) {
       since = await nextTry(since);
@@ -223,13 +194,13 @@ describe('a reader that holds a table', () => {
   it('for too long: the deployment gives up unchanged, and is done when it is tried again', async () => {
     const third = after.map((table) => ({ ...table, version: 3, columns: [...table.columns, { name: 'more' }] }));
     const before = await net.query('select table_definition_id, version, revision from deployed_table order by 1');
-    const failure = await failureOf(applyWith(net.metadata, 'patient', third));
+    const failure = await failureOf(apply('patient', third));
     expect(failure).toEqual({ kind: 'unavailable', errors: ['The database was too busy to finish this; try again.'] });
     expect(await net.query('select table_definition_id, version, revision from deployed_table order by 1')).toEqual(
       before,
     );
     await reader.query('commit');
-    await applyWith(net.metadata, 'patient', third);
+    await apply('patient', third);
     expect((await read()).body.data).toMatchObject([{ code: 'a', more: null }]);
   }, 60_000);
 });
