@@ -31,7 +31,7 @@ export function createPools(url: string, sizes: PoolSizes, logger: Logger): Pool
   const make = (name: string, max: number, settings: string) =>
     createPool({ url: withSettings(url, `${sessionSettings} ${settings}`), name, max, logger });
   return {
-    rows: make('almanac-data', sizes.rows, '-c lock_timeout=5s'),
+    rows: make('almanac-data', sizes.rows, '-c lock_timeout=5s -c work_mem=16MB'),
     work: make('almanac-data-work', sizes.work, ''),
     quiet: make(quietName, sizes.quiet, ''),
     outbox: make(quietName, 3, ''),

@@ -23,7 +23,7 @@ beforeAll(async () => {
     const id = table.slice(2);
     await net.query(
       `insert into b_1.${table} (svc_created_at, svc_updated_at, c_${id}001, c_${id}002, c_${id}003)
-       select clock_timestamp(), clock_timestamp(), n, n % 100, md5(n::text) from generate_series(1, $1::int) n`,
+       select clock_timestamp(), clock_timestamp(), n, n % 10, md5(n::text) from generate_series(1, $1::int) n`,
       [rows],
     );
     await net.query(`vacuum analyze b_1.${table}`);

@@ -112,6 +112,7 @@ const need = (column_id: number, more: Partial<Need> = {}): Need => ({
   column_id,
   kind: 'ascending',
   asked: 10,
+  distinct: 10,
   idle_days: 0,
   failed_days: null,
   ...more,
@@ -146,6 +147,17 @@ describe('the plan of indexes', () => {
     expect(plan([need(14)], [existing('g_5_a14', { valid: false })])).toEqual(again);
     expect(plan([need(14)], [existing('g_5_a14', { table: 'r_3' })])).toEqual(again);
     expect(plan([need(14)], [existing('g_5_a14', { option: 0 })])).toEqual(again);
+  });
+
+  it('makes one index for both ends of a column with few ties', () => {
+    const both = (distinct: number | null) => [
+      need(14, { distinct, asked: 2 }),
+      need(14, { distinct, asked: 2, kind: 'descending' }),
+    ];
+    expect(plan(both(-0.5)).make).toEqual(['g_5_a14']);
+    expect(plan(both(1000)).make).toEqual(['g_5_a14']);
+    expect(plan([need(14, { distinct: 999, kind: 'descending' })]).make).toEqual(['g_5_d14']);
+    expect(plan([need(14, { distinct: null, kind: 'descending' })]).make).toEqual(['g_5_d14']);
   });
 
   it('makes few, of those the ones that were asked for most of late', () => {

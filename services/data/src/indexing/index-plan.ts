@@ -10,6 +10,8 @@ export type Need = {
   column_id: number;
   kind: Kind;
   asked: number;
+  /** How many values its column has (`pg_stats.n_distinct`: negative as a share of the rows); null when not known. */
+  distinct: number | null;
   /** Days since it was last asked for; since it couldn't be made, if so. */
   idle_days: number;
   failed_days: number | null;
@@ -45,7 +47,7 @@ export type IndexPlan = { drop: Existing[]; make: IndexToMake[] };
 /** `words`: whether the database can index by groups of letters. */
 export function planIndexes(needs: Need[], existing: Existing[], rules: IndexRules, words: boolean): IndexPlan {
   const wanted = new Map<string, IndexToMake & { need: Need }>();
-  for (const [, ofTable] of Map.groupBy(needs, (need) => need.table.table_definition_id))
+  for (const [, ofTable] of Map.groupBy(oneWay(needs), (need) => need.table.table_definition_id))
     for (const each of chosen(ofTable, rules, words)) wanted.set(placeOf(each), each);
   const kept = existing.filter((index) => {
     const want = wanted.get(`${index.schema}.${index.name}`);
@@ -60,6 +62,25 @@ export function planIndexes(needs: Need[], existing: Existing[], rules: IndexRul
       .filter((each) => !have.has(placeOf(each)) && mayMake(each.need, rules))
       .map(({ table, index }) => ({ table, index })),
   };
+}
+
+const manyTies = 1_000;
+
+// An index is read from both ends; only the order of ties is another then, and few ties are sorted at once.
+function oneWay(needs: Need[]): Need[] {
+  const merged = new Map<string, Need>();
+  for (const need of needs) {
+    const { rows, distinct } = need;
+    const values = distinct === null ? 1 : distinct < 0 ? -distinct * rows : distinct;
+    const kind = need.kind === 'descending' && rows <= manyTies * values ? 'ascending' : need.kind;
+    const key = `${need.table.table_definition_id} ${need.column_id} ${kind}`;
+    const known = merged.get(key);
+    const asked = need.asked + (known?.asked ?? 0);
+    const idle_days = Math.min(need.idle_days, known?.idle_days ?? need.idle_days);
+    const failed_days = need.failed_days ?? known?.failed_days ?? null;
+    merged.set(key, { ...need, kind, asked, idle_days, failed_days });
+  }
+  return [...merged.values()];
 }
 
 const placeOf = ({ table, index }: IndexToMake) => `${schemaName(table.branch_id)}.${indexName(table, index)}`;

@@ -2,7 +2,7 @@
 import type { Sql } from '@almanac/service-kit/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { gridIndexPattern } from '../query/identifiers.ts';
-import { columnIdOf, type GridIndex, type Kind } from './grid-index.ts';
+import { columnIdOf, findField, type GridIndex, type Kind } from './grid-index.ts';
 import type { Existing, Need } from './index-plan.ts';
 
 /** How often an index was asked for since the last time this was written down. */
@@ -54,11 +54,17 @@ export async function listNeeds(sql: Sql): Promise<Need[]> {
   const { rows } = await sql(
     `select g.column_id, g.kind, g.asked, greatest(c.reltuples, 0)::bigint as rows,
        extract(epoch from now() - g.last_asked_at)::float8 / 86400 as idle_days,
-       extract(epoch from now() - g.failed_at)::float8 / 86400 as failed_days, to_jsonb(d) as table
+       extract(epoch from now() - g.failed_at)::float8 / 86400 as failed_days, to_jsonb(d) as table,
+       (select jsonb_object_agg(s.attname, s.n_distinct) from pg_stats s
+        where s.schemaname = n.nspname and s.tablename = c.relname and not s.inherited) as distinct_values
      from grid_index g join deployed_table d using (table_definition_id)
-       join pg_class c on c.oid = to_regclass(format('b_%s.t_%s', d.branch_id, d.lineage_id))`,
+       join pg_class c on c.oid = to_regclass(format('b_%s.t_%s', d.branch_id, d.lineage_id))
+       join pg_namespace n on n.oid = c.relnamespace`,
   );
-  return rows as Need[];
+  return rows.map(({ distinct_values, ...need }) => {
+    const field = findField(need.table, need.column_id);
+    return { ...need, distinct: (field && distinct_values?.[field.sql]) ?? null } as Need;
+  });
 }
 
 /** The indexes of ours that there are, also of tables that are gone. */
@@ -82,7 +88,7 @@ export async function saveFailure(
 ): Promise<void> {
   await sql(
     `update grid_index set failed_at = now(), failure = $4
-     where table_definition_id = $1::int and column_id = $2::int and kind = $3`,
+     where table_definition_id = $1::int and column_id = $2::int and (kind = 'words') = ($3 = 'words')`,
     [table_definition_id, columnIdOf(field), kind, failure],
   );
 }

@@ -10,10 +10,10 @@ import { beginWithRecord } from './record-sql.ts';
 import type { Statement } from './statement.ts';
 
 /**
- * How a page is found: by going through its order from the beginning (`near`), the same without fetching what is passed (`far`), from
- * the end of so many rows (`end`); or by collecting all matches first (`matches`).
+ * How a page is found: by going through its order (`near`), from the nearer end and without fetching what is passed (`far`), or by
+ * collecting all matches first (`matches`).
  */
-type Way = 'near' | 'far' | 'end' | 'matches';
+type Way = 'near' | 'far' | 'matches';
 
 const nearRows = 1_000;
 const fewMatches = 20_000;
@@ -23,8 +23,7 @@ function wayOf({ offset, filter }: PagePlan, { asOf }: Reading, { known, mark }:
   // Nobody can tell beforehand how many rows hold a word; going through an order for few of them would take all of it.
   const areFew = known ? known.count <= fewMatches : mark !== undefined;
   if (areFew && testsOf(filter).some(isByWords)) return 'matches';
-  if (offset < nearRows) return 'near';
-  return known !== undefined && offset > known.count / 2 ? 'end' : 'far';
+  return offset < nearRows ? 'near' : 'far';
 }
 
 // The count is a scalar subquery of its own: counting in a window would compute it along the sorted rows (0.6 of the speed).
@@ -80,21 +79,16 @@ function nearSql({ from, where, record, plan, bind }: Page): string {
 const byKeySql = (record: string, from: string, keys: string, order = '') =>
   `(select coalesce(string_agg((select ${record} from ${from} p where p.svc_sk = k.svc_sk), ','${order}), '') from (${keys}) k)`;
 
-// Rows on the way to a far page are only counted, never fetched: an index of the order alone will do.
+// Rows on the way to a far page are only counted, never fetched: an index of the order alone will do. The count of this very statement
+// says which end is nearer; nothing is done for the other one, whose limit is 0, nor for a page behind the last row.
 function farSql({ from, where, record, plan, bind }: Page): string {
-  return byKeySql(
-    record,
-    from,
-    `select svc_sk from ${from}${where} order by ${orderSql(plan)} ${windowSql(plan, bind)}`,
-  );
-}
-
-// The same from the other end, which is as many rows away as the count of this very statement says.
-function endSql({ from, where, record, plan, bind }: Page): string {
   const [limit, offset] = [bind(plan.limit, 'bigint'), bind(plan.offset, 'bigint')];
-  const keys = `select svc_sk from ${from}${where} order by ${orderSql(plan, true)} limit least(${limit}, greatest(c - ${offset}, 0)) offset greatest(c - ${offset} - ${limit}, 0)`;
-  const numbered = `select svc_sk, row_number() over () as place from (${keys}) k`;
-  return byKeySql(record, from, numbered, ' order by place desc');
+  const length = `least(${limit}, greatest(c - ${offset}, 0))`;
+  const keys = (reversed: boolean, skipped: string) =>
+    `select svc_sk, row_number() over () * ${reversed ? -1 : 1} as place from (select svc_sk from ${from}${where} order by ${orderSql(plan, reversed)}` +
+    ` limit case when c ${reversed ? '<' : '>='} 2 * ${offset} then ${length} else 0 end offset ${skipped}) k`;
+  const either = `${keys(false, offset)} union all ${keys(true, `greatest(c - ${offset} - ${limit}, 0)`)}`;
+  return byKeySql(record, from, either, ' order by place');
 }
 
 // Only what the order needs; the rows themselves are fetched when they are chosen.
@@ -110,7 +104,6 @@ function fromMatchesSql({ from, record, plan, bind }: Page): string {
 const rowsByWay = {
   near: nearSql,
   far: farSql,
-  end: endSql,
   matches: fromMatchesSql,
 } satisfies Record<Way, (page: Page) => string>;
 
