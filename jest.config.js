@@ -26,7 +26,7 @@ const projects = [
   project('acceptance', ['tests/acceptance/**/*.test.ts'], 'jest-system', watched),
 ];
 
-// These need Chromium and real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.
+// These need Chromium, root, and real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.
 const real = project('real', ['tests/real/**/*.test.ts'], 'jest-global');
 
 /** @type {import('jest').Config} */
