@@ -49,10 +49,12 @@ export async function stage(
     await sql(`select pg_advisory_lock(${lockClass}, $1::int)`, [number]);
     const name = stagingName(number);
     const count = await copyInto(client, sql, name, options, chunks);
-    const lockTable = async (tableDefinitionId: number) => {
-      await sql("set statement_timeout = '3600s'");
-      await sql("select pg_advisory_lock(hashtext('almanac.data.load'), $1::int)", [tableDefinitionId]);
-    };
+    // The lock outlasts the transaction, its patience doesn't.
+    const lockTable = (tableDefinitionId: number) =>
+      inTransaction(client, async () => {
+        await sql("select set_config('statement_timeout', '3600s', true)");
+        await sql("select pg_advisory_lock(hashtext('almanac.data.load'), $1::int)", [tableDefinitionId]);
+      });
     return { name, number, target, rows: count, lockTable, drop: release };
   } catch (error) {
     await release().catch(() => {});
@@ -68,24 +70,34 @@ async function copyInto(
   options: LoadOptions,
   chunks: AsyncIterable<Buffer>,
 ): Promise<number> {
-  await sql('begin');
   try {
-    await sql(
-      "select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)",
-    );
-    await sql(createStagingSql(name, options.fileColumns.length));
-    const { rows } = await sql("select current_setting('server_version_num')::int < 180000 as older");
-    const bytes = rows[0]?.older ? refuseEndMarks(chunks) : chunks;
-    const count = await copy(client, copyStagingSql(name, options), bytes);
-    await sql('commit');
-    // Without statistics the planner would take a million rows for a handful; a small sample will do.
-    await sql('set default_statistics_target = 10');
-    await sql(`analyze ${name}`);
-    await sql('reset default_statistics_target');
-    return count;
+    return await inTransaction(client, async () => {
+      await sql(
+        "select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)",
+      );
+      await sql(createStagingSql(name, options.fileColumns.length));
+      const { rows } = await sql("select current_setting('server_version_num')::int < 180000 as older");
+      const bytes = rows[0]?.older ? refuseEndMarks(chunks) : chunks;
+      const count = await copy(client, copyStagingSql(name, options), bytes);
+      // Without statistics the planner would take a million rows for a handful; a small sample will do.
+      await sql("select set_config('default_statistics_target', '10', true)");
+      await sql(`analyze ${name}`);
+      return count;
+    });
+  } catch (error) {
+    throw explain(error, options);
+  }
+}
+
+async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
+  await client.query('begin');
+  try {
+    const result = await work();
+    await client.query('commit');
+    return result;
   } catch (error) {
     await client.query('rollback').catch(() => {});
-    throw explain(error, options);
+    throw error;
   }
 }
 
@@ -138,7 +150,6 @@ function explain(error: unknown, options: LoadOptions): unknown {
 async function dropStaging(sql: Sql, number: number): Promise<void> {
   await sql(`drop table if exists ${stagingName(number)}`);
   await sql('select pg_advisory_unlock_all()');
-  await sql('reset statement_timeout');
 }
 
 /** Drops staged files whose load is no more. */
