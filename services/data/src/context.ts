@@ -6,6 +6,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import type { Counts } from './counting/counts.ts';
 import type { Pools } from './database.ts';
 import type { Indexing } from './indexing/indexing.ts';
+import type { PageSlots } from './rows/page-slots.ts';
 
 export type DataContext = {
   pools: Pools;
@@ -14,5 +15,6 @@ export type DataContext = {
   announcer: RowsAnnouncer;
   counts: Counts;
   indexing: Indexing;
+  pageSlots: PageSlots;
   logger: Logger;
 };

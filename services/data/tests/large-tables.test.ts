@@ -179,3 +179,25 @@ describe('remembered counts', () => {
     expect(superseded?.n).toBeGreaterThanOrEqual(400);
   });
 });
+
+describe('pages of a large table that take long', () => {
+  it('leave connections to everybody else', async () => {
+    await deploy(net, [{ id: 2, columns }]);
+    await create(net, 2, { id: 1 });
+    await remembered({});
+    const blocker = new pg.Client({ connectionString: net.database.url });
+    await blocker.connect();
+    await blocker.query('begin');
+    await blocker.query('lock table b_1.t_1 in access exclusive mode');
+    const stuck = Array.from({ length: 20 }, () => page(0, 1).catch(() => undefined));
+    const isStuck = `select count(*)::int as n from pg_locks where relation = 'b_1.t_1'::regclass and not granted`;
+    await eventually(async () => expect((await net.query(isStuck))[0]?.n).toBe(6));
+    const small = { table_definition_id: 2, startRow: 0, endRow: 1 };
+    expect((await net.call('POST', '/api/v1/table_data/grid', small)).body.rowCount).toBe(1);
+    expect((await net.query(isStuck))[0]?.n).toBe(6);
+    await blocker.query('commit');
+    await blocker.end();
+    await Promise.all(stuck);
+    expect((await page(0, 1)).count).toBeGreaterThanOrEqual(rows);
+  });
+});

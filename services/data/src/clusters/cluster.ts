@@ -13,6 +13,7 @@ import { TableSizes } from '../counting/table-sizes.ts';
 import { closePools, createPools } from '../database.ts';
 import { createHousekeeping } from '../housekeeping.ts';
 import { Indexing } from '../indexing/indexing.ts';
+import { PageSlots } from '../rows/page-slots.ts';
 
 export type Cluster = {
   /** How operators call it; `main` is the one of DATA_DATABASE_URL. */
@@ -40,7 +41,16 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
   const housekeeping = createHousekeeping(pools, logger, config.historyDays);
   return {
     name,
-    context: { pools, catalogue: new Catalogue(pools.rows), rights, announcer, counts, indexing, logger },
+    context: {
+      pools,
+      catalogue: new Catalogue(pools.rows),
+      rights,
+      announcer,
+      counts,
+      indexing,
+      pageSlots: new PageSlots(config.connections.rows),
+      logger,
+    },
     check: () => pgSql(pools.rows)('select 1'),
     async start() {
       relay.start();

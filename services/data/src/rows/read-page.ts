@@ -17,10 +17,20 @@ export async function readPage(
   { asOf }: Reading,
   write: (counting: Counting) => Statement,
 ): Promise<string | undefined> {
-  if (asOf !== undefined || !ctx.counts.isLarge(table)) {
+  const simply = async () => {
     const [row] = await run<{ answer: string }>(ctx.pools.rows, write({}));
     return row?.answer;
-  }
+  };
+  if (!ctx.counts.isLarge(table)) return simply();
+  return ctx.pageSlots.run(() => (asOf === undefined ? readLarge(ctx, table, plan, write) : simply()));
+}
+
+async function readLarge(
+  ctx: DataContext,
+  table: DeployedTable,
+  plan: PagePlan,
+  write: (counting: Counting) => Statement,
+): Promise<string | undefined> {
   ctx.indexing.note(table, plan);
   const key = keyOf(plan);
   for (;;) {
