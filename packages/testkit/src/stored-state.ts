@@ -41,6 +41,7 @@ const belonging: Record<string, string> = {
 /** What changes by itself, or by reading: how far work has got, never what somebody owns. */
 const bookkeeping: Record<string, true | string[]> = {
   'data.announced_rows': true,
+  'data.grid_index': true,
   'billing.call_lease': true,
   'billing.monthly_usage': ['reserved', 'last_grant'],
 };
