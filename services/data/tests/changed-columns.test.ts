@@ -208,3 +208,47 @@ describe('columns', () => {
     ]);
   });
 });
+
+describe('what is remembered of a table', () => {
+  const grid = (table: number, filterModel: object) =>
+    net.call('POST', '/api/v1/table_data/grid', { table_definition_id: table, startRow: 0, endRow: 10, filterModel });
+
+  it('refuses nobody who uses what has just been deployed', async () => {
+    const id = nextId();
+    const table: TableInput = { id, columns: [{ name: 'code' }] };
+    const wider = (version: number, ...names: string[]): TableInput => ({
+      id,
+      version,
+      columns: [...table.columns, ...names.map((name) => ({ name, data_type: 'text' }))],
+    });
+    await deploy(net, [table]);
+    const row = await create(net, id, { code: 'a' });
+    await deploy(net, [wider(2, 'one')]);
+    expect((await create(net, id, { code: 'b', one: 'x' })).one).toBe('x');
+    await deploy(net, [wider(3, 'one', 'two')]);
+    const filter = { two: { filterType: 'text', type: 'blank' } };
+    expect(await grid(id, filter)).toMatchObject({ status: 200, body: { rowCount: 2 } });
+    await deploy(net, [wider(4, 'one', 'two', 'three')]);
+    const change = { table_definition_id: id, record: { three: 'y' } };
+    const changed = await net.call('PATCH', `/api/v1/table_data/${row.svc_sk}`, change);
+    expect(changed).toMatchObject({ status: 200, body: { three: 'y' } });
+    expect((await grid(id, { four: filter.two })).status).toBe(400);
+  });
+
+  it('asks for the right in the domain where the table is now', async () => {
+    const id = nextId();
+    const table = { id, columns: [{ name: 'code' }] };
+    net.rights.set(31, {
+      license_type: 'developer',
+      permissions: [{ action: 'edit', resource_type: 'domain', resource_id: 2 }],
+    });
+    const person = net.as({ userId: 31 });
+    const add = () => person('POST', '/api/v1/table_data', { table_definition_id: id, record: { code: 'a' } });
+    await deploy(net, [{ ...table, domain_id: 1 }]);
+    expect((await add()).status).toBe(403);
+    await deploy(net, [{ ...table, domain_id: 2, version: 2 }]);
+    expect((await add()).status).toBe(201);
+    await deploy(net, [{ ...table, domain_id: 1, version: 3 }]);
+    expect((await add()).status).toBe(403);
+  });
+});

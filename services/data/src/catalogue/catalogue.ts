@@ -96,7 +96,7 @@ export class Catalogue {
 
   /**
    * Runs `work` with the table as remembered, and with the `others` it asks for by id, as far as they are deployed. When it answers
-   * `stale`, or fails as statements for yesterday's columns fail, the entries are read again and `work` runs again with what is
+   * `stale`, or fails as it may because of yesterday's columns, the entries are read again and `work` runs again with what is
    * deployed now.
    */
   async use<T>(
@@ -148,8 +148,10 @@ export const stale = Symbol('stale');
 const keyOf = (accountId: number, { key, branchId }: { key: string; branchId: number }) =>
   `${accountId}:${branchId}:${key}`;
 
-// A column or table that is gone, a type that changed, a plan that no longer fits (0A000).
+// A column or table that is gone, a type that changed, a plan that no longer fits (0A000); or a refusal that was made up from what is
+// remembered: a column that is not known yet, a right that is missing in yesterday's domain.
 function mayComeFromChange(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.status < 500;
   const state = findSqlState(error);
   return state !== undefined && /^(42|22|23|0A|3F)/.test(state);
 }
