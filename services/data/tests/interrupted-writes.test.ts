@@ -142,9 +142,9 @@ describe('writers in each other’s way', () => {
   // Each changes a row with its key and then refers to the row of the other.
   it('that wait for each other are both done, one of them again', async () => {
     const { table, id: a } = await givenRow();
-    const [b, c, d] = (await Promise.all(['B', 'C', 'D'].map((code) => create(net, table, { code })))).map(
-      (row) => row.svc_sk,
-    );
+    const b = (await create(net, table, { code: 'B' })).svc_sk;
+    const c = (await create(net, table, { code: 'C' })).svc_sk;
+    const d = (await create(net, table, { code: 'D' })).svc_sk;
     const [before] = await net.query(
       'select deadlocks::int as n from pg_stat_database where datname = current_database()',
     );
