@@ -229,7 +229,7 @@ describe('a reset', () => {
       ...passwords,
       async verify(...given) {
         const right = await passwords.verify(...given);
-        checked += 1;
+        if (right) checked += 1; // others are checked only to take the same time for any address
         await reset;
         return right;
       },
