@@ -70,8 +70,12 @@ class RequestMaker {
     const query = operation.parameters
       .filter((parameter) => parameter.in === 'query' && this.isSaid(parameter))
       .map(({ name }) => [name, String(this.parameter(name))]);
-    for (const { place, values } of this.choices)
-      if (place.where === 'filter') query.push(['q', `${place.name}:eq:${values[0]}`]);
+    for (const { place, values } of this.choices) {
+      if (place.where !== 'filter') continue;
+      query.push(['q', `${place.name}:eq:${values[0]}`]);
+      // The same number may be that of something else of one's own.
+      if (place.name === 'resource_id') query.push(['q', 'resource_type:eq:domain']);
+    }
     const search = new URLSearchParams(query as [string, string][]).toString();
     const body = operation.takesFile ? 'code,name\nS,sample\n' : this.body(form);
     return {
