@@ -1,13 +1,14 @@
 // Real PostgreSQL for tests: one embedded cluster for a whole run (jest-global-setup.ts), one database for each test file.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCluster, serverCommand } from '@almanac/embedded-postgres/cluster';
 import pg from 'pg';
+import { eventually } from './eventually.ts';
+import { findFreePort } from './ports.ts';
+import { endProcess } from './processes.ts';
 
 export const clusterUrlName = 'ALMANAC_TEST_POSTGRES_URL';
 
@@ -33,7 +34,8 @@ const settings = {
 type Options = { parent?: string; more?: Record<string, string> };
 
 const superuser = 'almanac';
-const startWithinMs = 30_000;
+const startWithinMs = 120_000;
+const objectInUse = '55006';
 
 const signals = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
@@ -49,10 +51,7 @@ export async function startPostgres({ parent = tmpdir(), more = {} }: Options = 
   let server: ChildProcess | undefined;
   const endAtExit = () => server?.kill('SIGINT');
   const end = async (how: keyof typeof signals) => {
-    if (!server || server.exitCode !== null || server.signalCode !== null) return;
-    const ended = once(server, 'exit');
-    server.kill(signals[how]);
-    await ended;
+    if (server) await endProcess(server, signals[how]);
   };
   const start = async () => {
     const { command, args, ...user } = serverCommand(folder, port, { ...settings, ...more });
@@ -116,7 +115,12 @@ export async function createTestDatabase(
   await execute(clusterUrl, `create database "${database}" template template0`);
   const url = new URL(clusterUrl);
   url.pathname = `/${database}`;
-  return { url: url.href, drop: () => execute(clusterUrl, `drop database if exists "${database}" with (force)`) };
+  // Its connections are told to go, and on a busy machine are not gone at once.
+  const drop = () =>
+    eventually(() => execute(clusterUrl, `drop database if exists "${database}" with (force)`), {
+      isFinal: (error) => (error as { code?: string }).code !== objectInUse,
+    });
+  return { url: url.href, drop };
 }
 
 async function execute(url: string, statement: string): Promise<void> {
@@ -127,16 +131,4 @@ async function execute(url: string, statement: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-/** A TCP port of 127.0.0.1 that was free a moment ago. */
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

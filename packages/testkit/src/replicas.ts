@@ -7,7 +7,8 @@ import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
 import pg from 'pg';
 import { createTestKeys } from './keys.ts';
-import { findFreePort, startPostgres } from './postgres.ts';
+import { findFreePort } from './ports.ts';
+import { startPostgres } from './postgres.ts';
 import { endService, spawnService, untilReady } from './service-process.ts';
 
 export type Replicas = {

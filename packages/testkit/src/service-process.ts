@@ -2,9 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { endProcess } from './processes.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const readyWithinMs = 60_000;
+const readyWithinMs = 120_000;
 
 /** Starts it with these settings only; see `untilReady`. */
 export function spawnService(service: string, env: Record<string, string | undefined>): ChildProcess {
@@ -28,8 +29,5 @@ export async function untilReady(service: string, child: ChildProcess): Promise<
 
 /** Ends it, by default as a supervisor does, and waits until it has. */
 export async function endService(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill(signal);
-  await ended;
+  await endProcess(child, signal);
 }

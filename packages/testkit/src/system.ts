@@ -3,6 +3,8 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endProcess } from './processes.ts';
 import { watchValue } from './secret-watch.ts';
 import { keepLogs, runWatcher } from './test-run.ts';
 
@@ -32,7 +34,9 @@ type StartOptions = {
   env?: Record<string, string | undefined>;
 };
 
-const readyWithinMs = 120_000;
+const readyWithinMs = 180_000;
+const commandWithinMs = 120_000;
+const lastWordsMs = 2_000;
 
 /** Starts `npm start`'s program and waits until it says that it is ready. */
 export async function startSystem(options: StartOptions = {}): Promise<RunningSystem> {
@@ -103,12 +107,13 @@ function ready(child: ChildProcess, output: () => string): Promise<string> {
   });
 }
 
-function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
-  return new Promise((done) => {
-    child.once('close', (code) => done(code));
-    child.kill(signal);
-  });
+// What it wrote last comes after its end; a process that it left behind may hold its output open.
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  const closed = new Promise((done) => child.once('close', done));
+  const isGone = child.exitCode !== null || child.signalCode !== null;
+  const code = await endProcess(child, signal);
+  if (!isGone) await Promise.race([closed, sleep(lastWordsMs, undefined, { ref: false })]);
+  return code;
 }
 
 type Runtime = { processes: Record<string, number>; ready: string[] };
@@ -160,9 +165,14 @@ export function runAdmin(words: string[], home = process.env[systemHomeName]): P
   const env = { ...process.env, NODE_OPTIONS: '', ...(home ? { ALMANAC_HOME: home } : {}) };
   const args = ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...words];
   return new Promise((done) => {
-    const child = execFile(process.execPath, args, { cwd: root, env }, (_error, stdout, stderr) => {
-      done({ code: child.exitCode ?? 1, stdout, stderr });
-    });
+    const child = execFile(
+      process.execPath,
+      args,
+      { cwd: root, env, timeout: commandWithinMs },
+      (_error, stdout, stderr) => {
+        done({ code: child.exitCode ?? 1, stdout, stderr });
+      },
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 // A TCP proxy between a service and what it depends on, to take the dependency away and give it back.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
+import { findFreePort } from './ports.ts';
 
 export type TcpProxy = {
   port: number;
@@ -45,7 +46,8 @@ export async function startTcpProxy(target: string, watch: () => Watch = () => (
     client.pipe(passing('target')).pipe(upstream);
     upstream.pipe(passing('client')).pipe(client);
   });
-  const own = await listen(server, 0);
+  const own = await findFreePort();
+  await listen(server, own);
   const cut = async () => {
     const closed = new Promise((resolve) => server.close(resolve));
     for (const socket of sockets) socket.destroy();
@@ -61,21 +63,19 @@ export async function startTcpProxy(target: string, watch: () => Watch = () => (
     },
     cut,
     isOpen: () => server.listening,
-    restore: async () => {
-      await listen(server, own);
-    },
+    restore: () => listen(server, own),
     stop: async () => {
       if (server.listening) await cut();
     },
   };
 }
 
-function listen(server: Server, port: number): Promise<number> {
+function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => {
       server.removeListener('error', reject);
-      resolve((server.address() as { port: number }).port);
+      resolve();
     });
   });
 }

@@ -4,7 +4,7 @@ import { createContextSigner } from '@almanac/service-kit/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import type { TestKeys } from '@almanac/testkit/keys';
-import { findFreePort } from '@almanac/testkit/postgres';
+import { findFreePort } from '@almanac/testkit/ports';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
 import { caller, type TableInput, wanted } from './given.ts';
 

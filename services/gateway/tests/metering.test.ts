@@ -6,7 +6,8 @@ import { createContextSigner } from '@almanac/service-kit/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, findFreePort, type TestDatabase } from '@almanac/testkit/postgres';
+import { findFreePort } from '@almanac/testkit/ports';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
 import {
   callWith,

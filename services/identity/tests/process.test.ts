@@ -7,7 +7,8 @@ import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import { createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, findFreePort } from '@almanac/testkit/postgres';
+import { findFreePort } from '@almanac/testkit/ports';
+import { createTestDatabase } from '@almanac/testkit/postgres';
 import { codeOf, exchange, type Identity, postForm, redirectUri, refresh } from './given.ts';
 
 describe('the process', () => {

@@ -1,7 +1,7 @@
 // A mail server for the tests: takes what it is sent, parses it, and refuses, defers, holds or goes away when told to.
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Certificate } from '@almanac/testkit/certificate';
+import { findFreePort } from '@almanac/testkit/ports';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
@@ -72,8 +72,11 @@ export class MailServer {
     });
     server.on('error', () => {}); // a client that leaves in the middle
     this.server = server;
-    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', () => resolve()));
-    this.port = (server.server.address() as AddressInfo).port;
+    this.port ||= await findFreePort();
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.port, '127.0.0.1', resolve);
+    });
     return this;
   }
 

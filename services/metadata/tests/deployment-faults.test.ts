@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
-import { findFreePort } from '@almanac/testkit/postgres';
+import { findFreePort } from '@almanac/testkit/ports';
 import { createMetadata } from '../src/service.ts';
 import {
   type Account,

@@ -1,0 +1,23 @@
+// Ending processes within a bound: a test that waits for ever says less than one that fails.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+const killAfterMs = 60_000;
+
+/**
+ * Ends a process with the signal and waits until it has; kills it when it is still there after `withinMs`. Answers its exit code,
+ * which is null when a signal ended it.
+ */
+export async function endProcess(
+  child: ChildProcess,
+  signal: NodeJS.Signals,
+  withinMs = killAfterMs,
+): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return child.exitCode;
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGKILL'), withinMs);
+  const [code] = await ended;
+  clearTimeout(timer);
+  return code;
+}

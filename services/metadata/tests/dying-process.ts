@@ -1,0 +1,119 @@
+// Metadata as a process of its own, on the database and beside the neighbours of another, that is killed with SIGKILL at one step of a
+// request: before a write of one of its transactions gets to PostgreSQL, after a commit whose answer it never hears, or in the
+// middle of asking data.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { type Answer, callHeaders } from '@almanac/testkit/call';
+import { findFreePort } from '@almanac/testkit/ports';
+import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
+import { startTcpProxy, type Watch } from '@almanac/testkit/tcp-proxy';
+import type { Metadata } from './given.ts';
+
+export type DyingProcess = {
+  /** Makes a request, with `place` the number of the step at which it dies (from 1; beyond the last: it doesn't). */
+  ask(request: KeyedRequest, place: number): Promise<Answer | 'killed'>;
+  /** The steps of that request that were reached. */
+  steps: string[];
+  end(): Promise<void>;
+};
+
+export type KeyedRequest = { who: { accountId: number; userId: number }; path: string; key: string; body?: unknown };
+
+/** POSTs with an Idempotency-Key. */
+export async function postKeyed(metadata: Metadata, baseUrl: string, request: KeyedRequest): Promise<Answer> {
+  const claims = { ...request.who, branching: true, scopes: ['api'] };
+  const headers = { ...(await callHeaders(metadata.keys, claims)), 'idempotency-key': request.key };
+  const init: RequestInit = { method: 'POST', headers };
+  if (request.body !== undefined) {
+    init.body = JSON.stringify(request.body);
+    init.headers = { ...headers, 'content-type': 'application/json' };
+  }
+  const response = await fetch(`${baseUrl}/api/v1${request.path}`, init);
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+const asked = ['PlanDeployment', 'ApplyDeployment'] as const;
+
+/** Starts it; `beforeApply` runs in data before it applies anything. */
+export async function startDyingProcess(metadata: Metadata, beforeApply?: () => void): Promise<DyingProcess> {
+  const steps: string[] = [];
+  let deadly = 0; // no request yet
+  let child: ChildProcess | undefined;
+  const reach = (step: string): boolean => {
+    if (deadly === 0) return false;
+    steps.push(step);
+    if (steps.length !== deadly) return false;
+    deadly = 0;
+    child?.kill('SIGKILL');
+    return true;
+  };
+  const proxy = await startTcpProxy(metadata.config.secrets.databaseUrl, () => watchWrites(reach));
+  const { data } = metadata.neighbours;
+  for (const name of asked) {
+    data.before[name] = async () => {
+      if (reach(`before ${name}`)) await exitOf(child);
+      if (name === 'ApplyDeployment') beforeApply?.();
+    };
+    data.after[name] = async () => {
+      if (reach(`after ${name}`)) await exitOf(child);
+    };
+  }
+  const [http, rpc] = [await findFreePort(), await findFreePort()];
+  child = spawnService('metadata', {
+    ...metadata.keys.env,
+    METADATA_HTTP_PORT: String(http),
+    METADATA_RPC_PORT: String(rpc),
+    METADATA_DATABASE_URL: proxy.urlOf(metadata.config.secrets.databaseUrl),
+    METADATA_LEASE_SECONDS: '600', // nobody else takes its work up until it is dead
+    ALMANAC_BUS_URL: metadata.config.common.secrets.busUrl,
+    ALMANAC_LOG_LEVEL: 'silent',
+    IDENTITY_RPC: metadata.config.neighbours.identity,
+    DATA_RPC: metadata.config.neighbours.data,
+  });
+  await untilReady('metadata', child);
+  const started = child;
+  return {
+    steps,
+    async ask(request, place) {
+      steps.length = 0;
+      deadly = place;
+      const answer = await postKeyed(metadata, `http://127.0.0.1:${http}`, request).catch(() => 'killed' as const);
+      deadly = 0;
+      if (answer === 'killed') await exitOf(started);
+      return answer;
+    },
+    async end() {
+      for (const name of asked) {
+        delete data.before[name];
+        delete data.after[name];
+      }
+      await endService(started, 'SIGKILL');
+      await proxy.stop();
+    },
+  };
+}
+
+async function exitOf(child: ChildProcess | undefined): Promise<void> {
+  if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+// The transactions of requests begin with BEGIN; those of the outbox, in the same pool, with `begin`.
+function watchWrites(reach: (step: string) => boolean): ReturnType<() => Watch> {
+  let isWithin = false;
+  let isCommitted = false;
+  return (chunk, to) => {
+    if (to === 'client') {
+      const isAnswer = isCommitted;
+      isCommitted = false;
+      return isAnswer && reach('after COMMIT');
+    }
+    const text = chunk.toString('latin1');
+    if (text.includes('BEGIN')) isWithin = true;
+    const write = isWithin ? /COMMIT|(insert into|update|delete from) [\w". ]*/i.exec(text)?.[0] : undefined;
+    if (!write) return false;
+    if (write === 'COMMIT') isWithin = false;
+    const isDead = reach(`before ${write}`);
+    isCommitted = write === 'COMMIT' && !isDead;
+    return isDead;
+  };
+}
