@@ -1,10 +1,10 @@
 // Billing as it runs: over HTTP, gRPC and the bus.
 
-import { type Bus, createBus } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/bus/bus';
 import { createContextSigner, type Issuer } from '@almanac/service-kit/call-context';
-import { createLogger } from '@almanac/service-kit/logger';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
+import { startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
@@ -148,10 +148,8 @@ describe('who may ask what', () => {
 describe('the bus', () => {
   const buses: Bus[] = [];
   const connectAs = async (name: string) => {
-    const logger = createLogger(name, 'silent');
-    const bus = createBus(busDatabase.url, { service: name, instance: `${name}-1`, logger });
+    const bus = await startBus(busDatabase.url, name);
     buses.push(bus);
-    await bus.start();
     return bus;
   };
   afterAll(() => Promise.all(buses.map((bus) => bus.stop())));

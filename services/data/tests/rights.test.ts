@@ -1,7 +1,6 @@
 // Rights on rows that change: what was remembered goes with the event, and long work asks once more before it begins.
 import { randomUUID } from 'node:crypto';
-import { createBus } from '@almanac/service-kit/bus/bus';
-import { createLogger } from '@almanac/service-kit/logger';
+import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from './given.ts';
 
@@ -110,9 +109,7 @@ describe('a whole read', () => {
 
 describe('a remembered right', () => {
   it('goes with the event of its change', async () => {
-    const logger = createLogger('identity', 'silent');
-    const bus = createBus(net.database.url, { service: 'identity', instance: 'identity-1', logger });
-    await bus.start();
+    const bus = await startBus(net.database.url, 'identity');
     const viewer = givenUser(['view', 'table_definition', 1]);
     expect(await list(viewer)).toBe(200);
     setRights(viewer);

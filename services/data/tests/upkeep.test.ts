@@ -1,5 +1,6 @@
 import { pgSql } from '@almanac/service-kit/database';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { sweep } from '../src/housekeeping.ts';
 import { load } from './files.ts';
@@ -17,14 +18,7 @@ afterAll(() => net.stop());
 describe('changed rows', () => {
   it('are announced per table, batched and counted', async () => {
     const heard: Record<string, unknown>[] = [];
-    const { createBus } = await import('@almanac/service-kit/bus/bus');
-    const { createLogger } = await import('@almanac/service-kit/logger');
-    const bus = createBus(net.database.url, {
-      service: 'jobs',
-      instance: 'test',
-      logger: createLogger('test', 'silent'),
-    });
-    await bus.start();
+    const bus = await startBus(net.database.url, 'jobs');
     await bus.subscribe(['data.rows.changed'], async ({ payload }) => void heard.push(payload));
     const rows = await Promise.all([1, 2, 3].map((id) => create(net, 1, { id })));
     await load(net, 1, Array.from({ length: 50 }, (_, i) => `${100 + i},y\n`).join(''), { file_columns: ['id', 'x'] });

@@ -1,7 +1,7 @@
 // Tokens may do what they were issued with and their application may do now, on every gateway that heard of it.
-import { type Bus, createBus } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/bus/bus';
 import { contextHeader } from '@almanac/service-kit/call-context';
-import { createLogger } from '@almanac/service-kit/logger';
+import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -33,9 +33,7 @@ beforeAll(async () => {
   [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
   [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
   gateway = await start();
-  const logger = createLogger('identity', 'silent');
-  bus = createBus(database.url, { service: 'identity', instance: 'identity-test', logger });
-  await bus.start();
+  bus = await startBus(database.url, 'identity');
 });
 afterAll(async () => {
   await bus?.stop();

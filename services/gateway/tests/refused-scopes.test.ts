@@ -1,7 +1,7 @@
 // Calls that a token's scopes don't hold: refused, and told to the audit log.
 import type { AuditEntry } from '@almanac/service-kit/audit';
-import { type Bus, createBus } from '@almanac/service-kit/bus/bus';
-import { createLogger } from '@almanac/service-kit/logger';
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -23,7 +23,7 @@ let billing: FakeBilling;
 let gateway: TestGateway;
 let database: TestDatabase;
 let log: Bus;
-const told: AuditEntry[] = [];
+let told: AuditEntry[];
 
 beforeAll(async () => {
   const keys = await createTestKeys();
@@ -37,10 +37,8 @@ beforeAll(async () => {
     billingRpc: billing.rpc,
     services: services.url,
   });
-  const logger = createLogger('log', 'silent');
-  log = createBus(database.url, { service: 'log', instance: 'log', logger });
-  await log.start();
-  await log.consume('log.acts', ['gateway.audit.requested'], ({ payload }) => void told.push(payload as AuditEntry));
+  log = await startBus(database.url, 'log');
+  told = await gather(log, 'log.acts', ['gateway.audit.requested'], ({ payload }) => payload as AuditEntry);
 });
 afterAll(async () => {
   await gateway.stop();

@@ -1,6 +1,6 @@
 // Identity's keys change while gateways run: what the old one signed, what the new one signs, and floods of neither.
-import { type Bus, createBus } from '@almanac/service-kit/bus/bus';
-import { createLogger } from '@almanac/service-kit/logger';
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -29,9 +29,7 @@ beforeAll(async () => {
   [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
   const one = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
   gateways = await Promise.all([givenGateway(one), givenGateway(one)]);
-  const logger = createLogger('identity', 'silent');
-  bus = createBus(database.url, { service: 'identity', instance: 'identity-test', logger });
-  await bus.start();
+  bus = await startBus(database.url, 'identity');
 });
 afterAll(async () => {
   await bus?.stop();

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createBus } from '@almanac/service-kit/bus/bus';
-import { createLogger } from '@almanac/service-kit/logger';
+import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -247,12 +246,7 @@ describe('scopes', () => {
 describe('revocations', () => {
   const soon = () => new Date(Date.now() + 7_200_000).toISOString();
   const revoke = async (kind: string, subject: string, reason: string) => {
-    const bus = createBus(database.url, {
-      service: 'identity',
-      instance: 'identity-test',
-      logger: createLogger('identity', 'silent'),
-    });
-    await bus.start();
+    const bus = await startBus(database.url, 'identity');
     const payload = {
       account_id: 1,
       kind,

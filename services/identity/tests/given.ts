@@ -2,7 +2,7 @@
 // services and operators reach it; billing is faked at the RPC edge.
 import { randomBytes } from 'node:crypto';
 import { Browser, type Button, type Form, type PageSeen } from '@almanac/api-client/browser';
-import { type BusMessage, createBus } from '@almanac/service-kit/bus/bus';
+import type { BusMessage } from '@almanac/service-kit/bus/bus';
 import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/call-context';
 import { createLogger } from '@almanac/service-kit/logger';
 import { createMetrics } from '@almanac/service-kit/metrics';
@@ -10,9 +10,11 @@ import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
+import { gather, startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, findFreePort } from '@almanac/testkit/postgres';
+import { findFreePort } from '@almanac/testkit/ports';
+import { createTestDatabase } from '@almanac/testkit/postgres';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { readConfig } from '../src/config.ts';
 import type { IdentityContext } from '../src/context.ts';
@@ -88,12 +90,9 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
   const replicas: Service<IdentityContext>[] = [];
 
   const events: BusMessage[] = [];
-  const logger = createLogger('identity-test', 'silent');
-  const bus = createBus(busDatabase.url, { service: 'listener', instance: 'listener-1', logger });
-  await bus.start();
+  const bus = await startBus(busDatabase.url, 'listener');
   await bus.subscribe(eventTypes, (message) => void events.push(message));
-  const mails: BusMessage[] = [];
-  await bus.consume('listener.mail', ['identity.mail.requested'], (message) => void mails.push(message));
+  const mails = await gather(bus, 'listener.mail', ['identity.mail.requested']);
 
   const clients = new Map<string, ReturnType<typeof createRpcClient<'identity'>>>();
   for (const issuer of ['gateway', 'metadata', 'operator', 'jobs'] as const) {

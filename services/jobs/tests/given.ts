@@ -6,14 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AuditEntry } from '@almanac/service-kit/audit';
-import { type BusMessage, createBus } from '@almanac/service-kit/bus/bus';
+import type { BusMessage } from '@almanac/service-kit/bus/bus';
 import { type CallClaims, createContextSigner } from '@almanac/service-kit/call-context';
-import { createLogger } from '@almanac/service-kit/logger';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import { gather, startBus } from '@almanac/testkit/bus';
 import { type Answer, type Call, callHeaders, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, findFreePort } from '@almanac/testkit/postgres';
+import { findFreePort } from '@almanac/testkit/ports';
+import { createTestDatabase } from '@almanac/testkit/postgres';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { type JobsConfig, readConfig } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
@@ -93,15 +94,9 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
   };
   const { service, ports } = await startInstance(publicPort, options);
   const events: BusMessage[] = [];
-  const listener = createBus(busDatabase.url, {
-    service: 'test',
-    instance: 'test',
-    logger: createLogger('test', 'silent'),
-  });
-  await listener.start();
+  const listener = await startBus(busDatabase.url, 'test');
   await listener.subscribe(['jobs.import.finished', 'jobs.export.finished'], (message) => void events.push(message));
-  const acts: AuditEntry[] = [];
-  await listener.consume('test.acts', ['jobs.audit.requested'], ({ payload }) => void acts.push(payload as AuditEntry));
+  const acts = await gather(listener, 'test.acts', ['jobs.audit.requested'], ({ payload }) => payload as AuditEntry);
   const url = `http://127.0.0.1:${ports.httpPort}`;
   const operator = createRpcClient(
     'jobs',

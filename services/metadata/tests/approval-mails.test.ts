@@ -1,6 +1,6 @@
 // Who is written to about deployments and promotions, and what jobs is asked to write.
-import { createBus } from '@almanac/service-kit/bus/bus';
-import { createLogger } from '@almanac/service-kit/logger';
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { givenUser, type Metadata, outboxEmpty, startMetadata } from './given.ts';
 import { givenWork, type Work } from './promotion-given.ts';
@@ -9,15 +9,14 @@ type Mail = { account_id: number; template: string; user_ids: number[]; values: 
 
 let metadata: Metadata;
 let work: Work;
-const asked: Mail[] = [];
-let bus: ReturnType<typeof createBus>;
+let asked: Mail[];
+let bus: Bus;
 
 beforeAll(async () => {
   metadata = await startMetadata();
   const { databaseUrl } = metadata.config.secrets;
-  bus = createBus(databaseUrl, { service: 'post', instance: 'post', logger: createLogger('test', 'silent') });
-  await bus.start();
-  await bus.consume('post.mails', ['metadata.mail.requested'], ({ payload }) => void asked.push(payload as Mail));
+  bus = await startBus(databaseUrl, 'post');
+  asked = await gather(bus, 'post.mails', ['metadata.mail.requested'], ({ payload }) => payload as Mail);
 });
 afterAll(async () => {
   await bus.stop();

@@ -1,9 +1,9 @@
 // Metadata over HTTP on a real database, with its neighbours at the RPC edge; and what tests of it start from.
 import type { AuditEntry } from '@almanac/service-kit/audit';
-import { createBus } from '@almanac/service-kit/bus/bus';
 import { createPool } from '@almanac/service-kit/database';
 import { createLogger } from '@almanac/service-kit/logger';
 import type { Route } from '@almanac/service-kit/route';
+import { gather, startBus } from '@almanac/testkit/bus';
 import { createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
@@ -46,10 +46,8 @@ export async function startMetadata(timing: Partial<MetadataConfig['timing']> = 
   const service = await createMetadata(config);
   const { httpPort, rpcPort } = await service.start();
   const logger = createLogger('test', 'silent');
-  const log = createBus(database.url, { service: 'log', instance: 'log', logger });
-  const acts: AuditEntry[] = [];
-  await log.start();
-  await log.consume('log.acts', ['metadata.audit.requested'], ({ payload }) => void acts.push(payload as AuditEntry));
+  const log = await startBus(database.url, 'log');
+  const acts = await gather(log, 'log.acts', ['metadata.audit.requested'], ({ payload }) => payload as AuditEntry);
   const pool = createPool({ url: database.url, name: 'test', max: 3, logger });
   return {
     keys,
@@ -73,7 +71,7 @@ export async function startMetadata(timing: Partial<MetadataConfig['timing']> = 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
 export type Answer = { status: number; body: any };
 export type Api = {
-  send(method: string, path: string, body?: unknown): Promise<Answer>;
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   get(path: string): Promise<Answer['body']>;
   post(path: string, body?: unknown): Promise<Answer['body']>;
 };
@@ -84,8 +82,8 @@ export type Who = { accountId: number; userId?: number; branching?: boolean };
 export function callingAs(metadata: Metadata, who: Who): Api {
   const call = createCaller(metadata.baseUrl, metadata.keys, { scopes: ['api'], branching: true, ...who });
   const declared = routes(metadata.context);
-  const send = async (method: string, path: string, body?: unknown) => {
-    const { status, body: answer } = await call(method, `/api/v1${path}`, body);
+  const send: Api['send'] = async (method, path, body, headers) => {
+    const { status, body: answer } = await call(method, `/api/v1${path}`, body, headers);
     if (status < 300) expectDeclared(declared, method, path, status, answer);
     else if (status !== 204) expectError(status, answer);
     return { status, body: answer };

@@ -1,8 +1,7 @@
 // What other services ask over gRPC, what metadata hears from identity, and what it tells.
-import { createBus } from '@almanac/service-kit/bus/bus';
 import { createContextSigner } from '@almanac/service-kit/call-context';
-import { createLogger } from '@almanac/service-kit/logger';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { callingAs, givenAccount, givenAdmin, givenTable, givenUser, type Metadata, startMetadata } from './given.ts';
 
@@ -25,9 +24,7 @@ async function clientOf(issuer: 'jobs' | 'identity' | 'gateway') {
 }
 
 async function busOf(service: string) {
-  const logger = createLogger(service, 'silent');
-  const bus = createBus(metadata.config.common.secrets.busUrl, { service, instance: `${service}-test`, logger });
-  await bus.start();
+  const bus = await startBus(metadata.config.common.secrets.busUrl, service);
   closing.push(() => bus.stop());
   return bus;
 }
