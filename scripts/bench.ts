@@ -1,72 +1,108 @@
-// `npm run bench -- smoke|full`: what a client gets through the gateway beside the bare limit of this machine, in one
-// interleaved run on the same rows. Prints medians and ratios; judges nothing (docs/how-to/run-tests.md).
+// `npm run bench -- smoke|full`: what the product does beside the bare limit of this machine, in one interleaved run on the same
+// rows. Prints medians and ratios; judges nothing (docs/how-to/run-tests.md).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createApi } from '@almanac/api-client/api';
-import { signInPerson } from '@almanac/api-client/sign-in';
-import { startSystem } from '@almanac/testkit/system';
-import { createAccount, updateAccount } from './admin/accounts.ts';
-import { createOperator, readOperatorConfig } from './admin/operator.ts';
-import { compareBulk } from './bench/bulk.ts';
-import { compareGrid } from './bench/grid.ts';
-import { openRawDatabase } from './bench/raw-database.ts';
-import { type Comparison, printTable } from './bench/table.ts';
+import { tellPageTimes, timePages } from './bench/any-column.ts';
+import { openBareDatabase } from './bench/bare-database.ts';
+import { startBareServer } from './bench/bare-side.ts';
+import { compareBulk, tellBulk } from './bench/bulk.ts';
+import { type Comparison, compare, connections, type Sides } from './bench/compare.ts';
+import { makeLargeTables } from './bench/large-tables.ts';
+import { measureMemory } from './bench/memory.ts';
+import { pageOperations, rowOperations } from './bench/operations.ts';
+import { startProduct } from './bench/product.ts';
+import { tellComparison, tellGateway } from './bench/report.ts';
+
+const help = `Usage: npm run bench -- [smoke|full] [--only PART[,PART…]]
+
+Measures a system of its own on this machine, against a bare Node server with PostgreSQL on the same rows.
+
+  smoke   100,000 rows, short (what you get without a word)
+  full    1,000,000 rows
+
+  --only  some of these parts, in this order whatever yours:
+    grid        pages with filter, sort and count, and with a sort alone
+    rows        reading, creating and changing one row
+    any-column  pages by each column, near the start, in the middle, at the end; searches within texts
+    memory      of data and gateway, while 64 clients page through all rows
+    bulk        imports and exports beside COPY`;
 
 const sizes = {
-  smoke: { rows: 100_000, bulkRounds: 3, gridRounds: 5, sliceSeconds: 2 },
-  full: { rows: 1_000_000, bulkRounds: 3, gridRounds: 7, sliceSeconds: 10 },
+  smoke: { rows: 100_000, bulkRounds: 3, pace: { rounds: 5, sliceSeconds: 0.4 } },
+  full: { rows: 1_000_000, bulkRounds: 3, pace: { rounds: 11, sliceSeconds: 0.8 } },
 };
+const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk'] as const;
+type Part = (typeof parts)[number];
 
-const { positionals } = parseArgs({ allowPositionals: true });
-const size = sizes[(positionals[0] ?? 'smoke') as keyof typeof sizes];
-if (!size) {
-  console.error(`Usage: npm run bench -- ${Object.keys(sizes).join('|')}`);
-  process.exit(2);
-}
-
+const { size, wanted } = readArguments();
+const wants = (...some: Part[]) => some.some((part) => wanted.includes(part));
+const say = (text: string) => console.log(text);
 const home = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
-const cleanUp: (() => Promise<unknown> | unknown)[] = [() => rmSync(home, { recursive: true, force: true })];
+const cleanUp: (() => unknown)[] = [() => rmSync(home, { recursive: true, force: true })];
 try {
-  console.log(
-    `Node ${process.version}, ${cpus().length} cores, ${size.rows.toLocaleString('en')} rows, 16 connections`,
-  );
-  const system = await startSystem({ home });
-  cleanUp.push(() => system.stop({ keep: true }));
-  const api = await signIn(system.baseUrl);
-  const raw = await openRawDatabase(home);
-  cleanUp.push(() => raw.close());
+  const rows = size.rows.toLocaleString('en');
+  say(`Node ${process.version}, ${cpus().length} cores, ${rows} rows, ${connections} connections`);
+  const product = await startProduct(home);
+  cleanUp.push(product.stop);
+  const bare = await openBareDatabase(product.databaseUrl);
+  cleanUp.push(bare.close);
 
-  const comparisons: Comparison[] = [];
-  const { table, results } = await compareBulk({
-    api,
-    raw,
-    rows: size.rows,
-    rounds: size.bulkRounds,
-    say: console.log,
-  });
-  comparisons.push(...results);
-  comparisons.push(
-    ...(await compareGrid({ api, raw, table, rounds: size.gridRounds, seconds: size.sliceSeconds, say: console.log })),
-  );
-  printTable(comparisons);
+  if (wants('grid', 'rows', 'any-column', 'memory')) {
+    say('making the tables …');
+    const table = await makeLargeTables(product, bare, size.rows);
+    cleanUp.push(table.close);
+    const server = await startBareServer(bare.url);
+    cleanUp.push(server.stop);
+    const { gateway, data, billing, postgres } = product.processes as Record<string, number>;
+    const sides = {
+      gateway: { target: product.gateway, processes: { gateway, data, billing, postgres } },
+      service: { target: product.service, processes: { data, postgres } },
+      bare: { target: server.target, processes: { bare: server.pid, postgres } },
+    } as Sides;
+    const comparisons: Comparison[] = [];
+    const operations = [
+      ...(wants('grid') ? pageOperations(table.id) : []),
+      ...(wants('rows') ? rowOperations(table.id, size.rows) : []),
+    ];
+    if (wants('grid')) {
+      // What people ask for again and again gets its indexes first.
+      for (const operation of pageOperations(table.id)) await compare(operation, sides, { rounds: 1, sliceSeconds: 0 });
+      await table.waitForIndexes();
+    }
+    for (const operation of operations) {
+      await table.rest();
+      const comparison = await compare(operation, sides, size.pace);
+      comparisons.push(comparison);
+      tellComparison(comparison, say);
+    }
+    if (comparisons.length > 0) tellGateway(comparisons, say);
+    await table.rest();
+    if (wants('any-column')) tellPageTimes(await timePages(product.api, table), say);
+    if (wants('memory')) await measureMemory(product, table, say);
+  }
+  if (wants('bulk'))
+    tellBulk(await compareBulk({ api: product.api, bare, rows: size.rows, rounds: size.bulkRounds, say }), say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();
 }
 
-async function signIn(baseUrl: string) {
-  const operator = await createOperator(readOperatorConfig({ ...process.env, ALMANAC_HOME: home }));
-  try {
-    const account = await createAccount(operator, {
-      name: 'Bench',
-      plan: 'enterprise',
-      adminEmail: 'bench@example.com',
-      redirectUri: 'http://127.0.0.1:9876/callback',
-    });
-    await updateAccount(operator, account.account_id, { allowance: 1_000_000_000 });
-    return createApi(baseUrl, (await signInPerson(baseUrl, account.application, account.admin)).access_token);
-  } finally {
-    operator.close();
+function readArguments() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  });
+  if (values.help) {
+    console.log(help);
+    process.exit(0);
   }
+  const [name = 'smoke', ...rest] = positionals;
+  const wanted = values.only?.split(',') ?? [...parts];
+  const isKnown = Object.hasOwn(sizes, name) && wanted.every((part) => (parts as readonly string[]).includes(part));
+  if (!isKnown || rest.length > 0) {
+    console.error(help);
+    process.exit(2);
+  }
+  return { size: sizes[name as keyof typeof sizes], wanted };
 }

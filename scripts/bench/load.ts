@@ -1,61 +1,44 @@
 // A small load generator: so many kept-alive connections, each asking again as soon as it was answered.
-import { Agent, request } from 'node:http';
+import { Connection } from './connection.ts';
 
-type Load = {
-  url: string;
-  headers: Record<string, string>;
-  /** The body for a page that begins at `startRow`. */
-  body(startRow: number): string;
+/** Milliseconds of each request, and seconds of them all. */
+export type Load = { times: number[]; seconds: number };
+
+type Options = {
+  port: number;
   connections: number;
-  seconds: number;
+  /** The request of this number, as it goes over the wire. */
+  write(number: number): string;
+  /** Ends after so many requests, or when this says so. */
+  requests?: number;
+  isOver?(): boolean;
 };
 
-export type Measured = { perSecond: number; p50: number; p99: number };
-
-const pages = 500; // different windows, so that no answer could be a remembered one by luck
-
-/** Runs the load; any answer but 200 ends it with an error. */
-export async function runLoad({ url, headers, body, connections, seconds }: Load): Promise<Measured> {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+/** Runs the load; any answer that isn't 2xx ends it with an error. */
+export async function runLoad({
+  port,
+  connections,
+  write,
+  requests = Number.POSITIVE_INFINITY,
+  isOver = () => false,
+}: Options): Promise<Load> {
   const times: number[] = [];
-  const begun = performance.now();
-  const until = begun + seconds * 1000;
   let sent = 0;
-  const one = async () => {
-    while (performance.now() < until) {
-      const at = performance.now();
+  const pool = Array.from({ length: connections }, () => new Connection(port));
+  const work = async (connection: Connection) => {
+    while (sent < requests && !isOver()) {
+      const request = write(sent);
       sent += 1;
-      await ask(agent, url, headers, body(((sent * 37) % pages) * 20));
+      const at = performance.now();
+      await connection.ask(request);
       times.push(performance.now() - at);
     }
   };
+  const begun = performance.now();
   try {
-    await Promise.all(Array.from({ length: connections }, one));
+    await Promise.all(pool.map(work));
+    return { times, seconds: (performance.now() - begun) / 1_000 };
   } finally {
-    agent.destroy();
+    for (const connection of pool) connection.close();
   }
-  const elapsed = (performance.now() - begun) / 1000;
-  times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] as number;
-  return { perSecond: times.length / elapsed, p50: at(0.5), p99: at(0.99) };
-}
-
-function ask(agent: Agent, url: string, headers: Record<string, string>, body: string): Promise<void> {
-  return new Promise((done, fail) => {
-    const outgoing = request(url, {
-      agent,
-      method: 'POST',
-      headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
-    });
-    outgoing.on('error', fail);
-    outgoing.on('response', (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('end', () => {
-        if (answer.statusCode === 200) done();
-        else fail(new Error(`${url} answered ${answer.statusCode}: ${Buffer.concat(chunks).toString().slice(0, 500)}`));
-      });
-    });
-    outgoing.end(body);
-  });
 }

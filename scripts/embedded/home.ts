@@ -76,6 +76,8 @@ export function lockHome(home: Home): () => void {
 export type Runtime = {
   pid: number;
   base_url: string;
+  /** Where the services listen. */
+  http: Record<string, string>;
   rpc: Record<string, string>;
   processes: Record<string, number>;
   /** Those of the processes that are up to their work. */

@@ -129,12 +129,16 @@ function describe(baseUrl: string, ports: Ports, postgresPort: number, children:
   return {
     pid: process.pid,
     base_url: baseUrl,
-    rpc: Object.fromEntries(Object.entries(ports.rpc).map(([name, port]) => [name, `127.0.0.1:${port}`])),
+    http: addressesOf(ports.http),
+    rpc: addressesOf(ports.rpc),
     processes: Object.fromEntries(pids),
     ready: children.filter((child) => child.ready).map((child) => child.name),
     postgres_port: postgresPort,
   };
 }
+
+const addressesOf = (ports: Record<string, number>) =>
+  Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, `127.0.0.1:${port}`]));
 
 async function answersOk(url: string): Promise<boolean> {
   try {

@@ -1,0 +1,37 @@
+// The tables of the bench in the product, and how they get their rows: definitions, a deployment, imports.
+import { type Api, poll, upload } from '@almanac/api-client/api';
+import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
+import { categoryColumns, columns, makeCategoryCsv } from './rows.ts';
+
+/** Deploys the categories with their rows; answers the id of the table. */
+export async function deployCategories(api: Api): Promise<number> {
+  const table = await givenDeployedTable(api, { name: 'Categories', columns: categoryColumns });
+  await importFile(api, table, makeCategoryCsv());
+  return table.id;
+}
+
+/** Deploys a table of products without rows. */
+export function deployProducts(api: Api, name: string, categoriesId: number): Promise<DeployedTable> {
+  const own = columns.map(({ sql, ...column }) =>
+    column.name === 'category_id' ? { ...column, foreign_key_table_id: categoriesId } : column,
+  );
+  return givenDeployedTable(api, { name, columns: own });
+}
+
+type Import = { id: number; status: string; import_tables?: { metrics?: { inserted: number } }[] };
+
+/** Imports the file; answers the seconds from "the upload is complete" to "completed": the upload is not the system's work. */
+export async function importFile(api: Api, table: DeployedTable, csv: Buffer): Promise<number> {
+  const { id } = await api.post<Import>('/imports', { branch_id: table.branchId });
+  const { upload_url } = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, pattern: 'full' });
+  await upload(upload_url, csv);
+  const begun = performance.now();
+  await api.post(`/imports/${id}/upload_complete`);
+  const done = await finished(() => api.get<Import>(`/imports/${id}`));
+  if (done.status !== 'completed') throw new Error(`The import ended as ${JSON.stringify(done)}`);
+  return (performance.now() - begun) / 1_000;
+}
+
+/** Waits until an import or an export is over. */
+export const finished = <T extends { status: string }>(ask: () => Promise<T>): Promise<T> =>
+  poll(ask, ({ status }) => !/^(created|uploading|processing)$/.test(status), { timeoutMs: 600_000, everyMs: 20 });
