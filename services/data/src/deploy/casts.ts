@@ -3,6 +3,7 @@
 import type { Column } from '../catalogue/structure.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { anyBrokenSql, type Bind } from '../values/check.ts';
+import type { IntegerType } from '../values/integers.ts';
 import { typeOf } from '../values/value-types.ts';
 
 export type Cast = {
@@ -20,6 +21,7 @@ export function findCast(from: Column, to: Column): Cast | undefined {
   const wanted = typeOf(to);
   const physical = wanted.physical(to);
   if (old.physical(from) === physical) return undefined;
+  if (isWidening(from, to)) return { valid: () => 'true', value: (x) => x };
   if (old.family === 'text' && wanted.family === 'text') return textCast(to);
   if (old.family === 'decimal' && wanted.family === 'decimal') return decimalCast(to);
   if (wanted.family === 'json') return { valid: () => 'true', value: (x) => `to_jsonb(${x})` };
@@ -34,20 +36,42 @@ export function findCast(from: Column, to: Column): Cast | undefined {
   };
 }
 
-function textCast(to: Column): Cast {
-  const length = to.data_type === 'string' ? to.length : null;
-  if (length === null) return { valid: () => 'true', value: (x) => x };
+/** Whether every value stays as it is, so that what held of it before holds after. */
+export function keepsValues(from: Column, to: Column): boolean {
+  return typeOf(from).physical(from) === typeOf(to).physical(to) || isWidening(from, to);
+}
+
+// Longer texts and decimals with more digits before the point cost PostgreSQL no look at a row, as long
+// as nothing is computed from the value.
+function isWidening(from: Column, to: Column): boolean {
+  const { family } = typeOf(from);
+  if (family !== typeOf(to).family) return false;
+  if (family === 'text') return lengthOf(from) <= lengthOf(to);
+  if (family === 'integer') return bytes[from.data_type as IntegerType] <= bytes[to.data_type as IntegerType];
+  if (family !== 'decimal') return false;
+  const [was, will] = [digitsOf(from), digitsOf(to)];
+  return was.whole <= will.whole && was.fraction <= will.fraction;
+}
+
+const lengthOf = ({ data_type, length }: Column) => (data_type === 'string' && length !== null ? length : Infinity);
+
+const bytes: Record<IntegerType, number> = { smallint: 2, integer: 4, bigint: 8 };
+
+function digitsOf({ length, scale }: Column): { whole: number; fraction: number } {
+  if (length === null && scale === null) return { whole: Infinity, fraction: Infinity };
+  return { whole: (length ?? 1000) - (scale ?? 0), fraction: scale ?? 0 };
+}
+
+function textCast({ length }: Column): Cast {
   return { valid: () => 'true', value: (x) => `left(${x}, ${length})`, lossy: (x) => `char_length(${x}) > ${length}` };
 }
 
 function decimalCast(to: Column): Cast {
-  if (to.length === null && to.scale === null) return { valid: () => 'true', value: (x) => x };
-  const scale = to.scale ?? 0;
-  const whole = (to.length ?? 1000) - scale;
+  const { whole, fraction } = digitsOf(to);
   return {
-    valid: (x) => `abs(round(${x}, ${scale})) < 10::numeric ^ ${whole}`,
-    value: (x) => `round(${x}, ${scale})`,
-    lossy: (x) => `scale(trim_scale(${x})) > ${scale}`,
+    valid: (x) => `abs(round(${x}, ${fraction})) < 10::numeric ^ ${whole}`,
+    value: (x) => `round(${x}, ${fraction})`,
+    lossy: (x) => `scale(trim_scale(${x})) > ${fraction}`,
   };
 }
 

@@ -13,7 +13,7 @@ import { columnName, tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import type { Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
-import { findCast } from './casts.ts';
+import { findCast, keepsValues } from './casts.ts';
 
 export type RowCheck = {
   kind: 'warning' | 'blocker';
@@ -79,8 +79,10 @@ function columnChecks(was: Column | undefined, column: Column, wanted: WantedTab
       message: `${column.name} has values that are shortened to become ${describeType(column)}.`,
       condition: `case when ${x} is not null and ${valid} then ${cast.lossy(x)} else false end`,
     });
-  const sameList = JSON.stringify(was.valid_values) === JSON.stringify(column.valid_values);
-  if (column.valid_values.length > 0 && !(sameList && !cast))
+  const before = was.valid_values;
+  const holdsAlready =
+    keepsValues(was, column) && before.length > 0 && before.every((value) => column.valid_values.includes(value));
+  if (column.valid_values.length > 0 && !holdsAlready)
     checks.push({
       kind: 'blocker',
       message: `${column.name} has values that are not in the list of valid values.`,
@@ -128,7 +130,7 @@ function duplicateChecks(old: DeployedTable, wanted: WantedTable): RowCheck[] {
     key.length === before.length &&
     key.every((column) => {
       const was = before.find((each) => each.lineage_id === column.lineage_id);
-      return was !== undefined && findCast(was, column) === undefined;
+      return was !== undefined && keepsValues(was, column);
     });
   if (key.length === 0 || unchanged) return [];
   const exprs = key.map((column) => finalOf(old, column, 't')).join(', ');
@@ -174,7 +176,7 @@ function isCast(
   const target = pairOf(foreignKey.target_lineage_id);
   const changed = (from: Located, to: WantedTable, lineage: number) => {
     const was = from?.structure.columns.find((each) => each.lineage_id === lineage);
-    return !was || findCast(was, getColumn(to.structure, lineage)) !== undefined;
+    return !was || !keepsValues(was, getColumn(to.structure, lineage));
   };
   return (
     foreignKey.columns.some((lineage) => changed(old, wanted, lineage)) ||

@@ -23,16 +23,27 @@ export type TableStatements = {
   columns: string[];
   adds: string[];
   foreignKeys: string[];
+  /** Not in the transaction: once the deployment is in service, beside everybody's work (`unsettled.ts`). */
+  later: string[];
 };
 /** `retired`: columns whose values are kept for a while under another name. */
 export type TableChange = { statements: TableStatements; retired: Column[] };
 
-/** `revision` names what is kept; `oldTable` and `newTable` find any table of the branch as it was and will be. */
+/** What a change of a table stands in. */
+export type Surroundings = {
+  /** Names what is kept. */
+  revision: number;
+  /** Any table of the branch, as it was and as it will be. */
+  oldTable: (lineageId: number) => DeployedTable;
+  newTable: (lineageId: number) => WantedTable;
+  /** Whether it has so many rows that nobody is kept waiting while they are looked at. */
+  isLarge: boolean;
+};
+
+/** All statements that make one table as it is wanted. */
 export function changeTable(
   { old, wanted }: Pair,
-  revision: number,
-  oldTable: (lineageId: number) => DeployedTable,
-  newTable: (lineageId: number) => WantedTable,
+  { revision, oldTable, newTable, isLarge }: Surroundings,
 ): TableChange {
   const before = old ? objectsOf(old, oldTable) : [];
   const after = objectsOf(wanted, newTable);
@@ -45,6 +56,8 @@ export function changeTable(
     ? alterBoth(old, wanted, revision)
     : { statements: [...createTable(wanted), ...createHistory(wanted)], retired: [] };
   const isForeignKey = (object: TableObject) => object.kind === 'foreign key';
+  const gently = (object: TableObject) => (old && isLarge ? object.gently : undefined);
+  const make = (object: TableObject) => gently(object)?.now ?? [object.create];
   return {
     statements: {
       // Foreign keys lean on keys, also on those of other tables: all of them go first.
@@ -55,8 +68,9 @@ export function changeTable(
         .map((object) => object.drop)
         .reverse(),
       columns,
-      adds: added.filter((object) => !isForeignKey(object)).map((object) => object.create),
-      foreignKeys: added.filter(isForeignKey).map((object) => object.create),
+      adds: added.filter((object) => !isForeignKey(object)).flatMap(make),
+      foreignKeys: added.filter(isForeignKey).flatMap(make),
+      later: added.flatMap((object) => gently(object)?.later ?? []),
     },
     retired,
   };
@@ -171,7 +185,7 @@ function dropGridIndexes(old: DeployedTable, wanted: WantedTable): string[] {
   ];
 }
 
-/** All statements of a deployment in the order in which they run. */
+/** All statements of a deployment's transaction, in the order in which they run. */
 export function inOrder(changes: TableStatements[]): string[] {
   const all = (phase: keyof TableStatements) => changes.flatMap((change) => change[phase]);
   return [...all('dropForeignKeys'), ...all('drops'), ...all('columns'), ...all('adds'), ...all('foreignKeys')];

@@ -15,6 +15,7 @@ import { beginHistory } from './adoption.ts';
 import { type BranchChange, planBranch, type TableChange } from './branch-change.ts';
 import { rowChecksSql } from './checks.ts';
 import { changeTable, inOrder, type TableChange as PhysicalChange } from './ddl.ts';
+import { largeTablesSql } from './large-tables.ts';
 import type { AttributeChange, Change, ColumnDiff } from './table-diff.ts';
 
 export type CountedMessage = { message: string; rows: number };
@@ -69,7 +70,8 @@ async function plan(read: Read, accountId: number, { branchId, tables }: Request
   const [row] = await read({ text: "select nextval('deployed_revision') as revision", values: [] });
   const revision = row?.revision as number;
   const sound = change.wanted.every((table) => table.problems.length === 0);
-  const physical = sound ? changesOf(change, revision) : [];
+  const large = new Set((await read(largeTablesSql(branch))).map(({ lineage_id }) => lineage_id as number));
+  const physical = sound ? changesOf(change, revision, large) : [];
   const diffs = await Promise.all(
     change.wanted.map((table, i) =>
       showTable(read, change, table, sound ? (physical[i] as PhysicalChange).statements : undefined),
@@ -79,11 +81,11 @@ async function plan(read: Read, accountId: number, { branchId, tables }: Request
 }
 
 // The wanted tables first, in their order, then those whose foreign keys are made anew.
-function changesOf(change: BranchChange, revision: number): PhysicalChange[] {
+function changesOf(change: BranchChange, revision: number, large: ReadonlySet<number>): PhysicalChange[] {
   const oldTable = (lineageId: number) => change.pairOf(lineageId).old as DeployedTable;
   const newTable = (lineageId: number) => change.pairOf(lineageId).wanted;
   return [...change.wanted.map((table) => table.pair), ...change.touched].map((pair) =>
-    changeTable(pair, revision, oldTable, newTable),
+    changeTable(pair, { revision, oldTable, newTable, isLarge: large.has(pair.wanted.lineage_id) }),
   );
 }
 
@@ -110,7 +112,7 @@ async function showTable(
     change: diff.change,
     attributes: diff.attributes,
     columns: diff.columns,
-    statements: statements ? inOrder([statements]) : [],
+    statements: statements ? [...inOrder([statements]), ...statements.later] : [],
     warnings: counted.warning,
     blockers: [...problems.map((message) => ({ message, rows: 0 })), ...counted.blocker],
   };
@@ -129,7 +131,9 @@ export async function applyDeployment(
 ): Promise<DeploymentPlan> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await withTransaction(ctx.pools.work, (sql) => apply(sql, call.accountId, request));
+      const done = await withTransaction(ctx.pools.work, (sql) => apply(sql, call.accountId, request));
+      if (done.leavesWork) ctx.indexing.soon();
+      return done.plan;
     } catch (error) {
       if (findSqlState(error) !== '55P03' || attempt >= attempts) throw error;
       ctx.logger.info(
@@ -145,7 +149,7 @@ async function apply(
   sql: Sql,
   accountId: number,
   { branchId, tables, deploymentId }: Request & { deploymentId: string },
-): Promise<DeploymentPlan> {
+): Promise<{ plan: DeploymentPlan; leavesWork: boolean }> {
   await sql(
     "select set_config('lock_timeout', '2s', true), set_config('statement_timeout', '600s', true), set_config('idle_in_transaction_session_timeout', '0', true)",
   );
@@ -155,7 +159,7 @@ async function apply(
     'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',
     [accountId, deploymentId],
   );
-  if (applied[0]) return applied[0].plan as DeploymentPlan;
+  if (applied[0]) return { plan: applied[0].plan as DeploymentPlan, leavesWork: false };
 
   await lockTables(sql, accountId, branchId, tables);
   const planned = await plan(reader(sql), accountId, { branchId, tables });
@@ -169,7 +173,7 @@ async function apply(
     deploymentId,
     JSON.stringify(planned.shown),
   ]);
-  return planned.shown;
+  return { plan: planned.shown, leavesWork: planned.physical.some(({ statements }) => statements.later.length > 0) };
 }
 
 /** One change of a branch's tables at a time. */

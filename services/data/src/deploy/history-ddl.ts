@@ -33,9 +33,10 @@ export function historyObjects(table: Shape): TableObject[] {
     `create trigger ${bareHistoryName(table)} after update on ${tableName(table)}` +
     ` referencing old table as superseded new table as successor for each statement execute function ${name}()`;
   return [
-    { kind: 'function', signature: create, create, drop: `drop function ${name}()` },
+    { kind: 'function', name, signature: create, create, drop: `drop function ${name}()` },
     {
       kind: 'trigger',
+      name: bareHistoryName(table),
       signature: `${trigger} ${create}`,
       create: trigger,
       drop: `drop trigger ${bareHistoryName(table)} on ${tableName(table)}`,

@@ -27,13 +27,21 @@ export type Shape = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'
 
 export type TableObject = {
   kind: 'index' | 'check' | 'key' | 'foreign key' | 'function' | 'trigger';
+  name: string;
   /** Changes when the object must be made anew: its text, and the types of the columns it stands on. */
   signature: string;
   create: string;
   drop: string;
+  /** How it comes to a large table that people work with. */
+  gently?: Gently;
 };
 
-const types = (columns: Column[]) => columns.map((column) => typeOf(column).physical(column)).join(', ');
+/** `now`: without looking at a row; `later`: the rest, beside readers and writers, after the remains of an attempt that broke off. */
+export type Gently = { now: string[]; remains?: string; later: string };
+
+const storedTypes = (columns: Column[]) => columns.map((column) => typeOf(column).physical(column)).join(', ');
+// PostgreSQL keeps an index when a column gets longer, and makes it anew itself when the column gets shorter.
+const comparedTypes = (columns: Column[]) => columns.map((column) => typeOf(column).base).join(', ');
 
 /** Everything beside the columns, in the order of making. `findTable`: the referenced tables, by lineage. */
 export function objectsOf(table: Shape, findTable: (lineageId: number) => Shape): TableObject[] {
@@ -52,24 +60,39 @@ function constraint(
   kind: TableObject['kind'],
   name: string,
   definition: string,
-  on: Column[],
+  types: string,
 ): TableObject {
   const create = `alter table ${tableName(table)} add constraint ${name} ${definition}`;
   return {
     kind,
-    signature: `${create} on ${types(on)}`,
+    name,
+    signature: `${create} on ${types}`,
     create,
     drop: `alter table ${tableName(table)} drop constraint ${name}`,
   };
 }
 
+// From now on it holds for every row that is written; for the others the deployment has counted, and PostgreSQL looks later.
+function provenLater(table: Shape, made: TableObject): TableObject {
+  const later = `alter table ${tableName(table)} validate constraint ${made.name}`;
+  return { ...made, gently: { now: [`${made.create} not valid`], later } };
+}
+
 function index(table: Shape, name: string, columns: string, on: Column[]): TableObject {
-  const create = `create index ${name} on ${tableName(table)} (${columns})`;
+  const place = `${name} on ${tableName(table)} (${columns})`;
+  const path = `${tableSchema(table)}.${name}`;
   return {
     kind: 'index',
-    signature: `${create} on ${types(on)}`,
-    create,
-    drop: `drop index ${tableSchema(table)}.${name}`,
+    name,
+    signature: `create index ${place} on ${comparedTypes(on)}`,
+    create: `create index ${place}`,
+    // On a large table it may not be there yet.
+    drop: `drop index if exists ${path}`,
+    gently: {
+      now: [],
+      remains: `drop index concurrently if exists ${path}`,
+      later: `create index concurrently ${place}`,
+    },
   };
 }
 
@@ -79,16 +102,17 @@ const updatedObject = (table: Shape) => index(table, updatedIndex(table), 'svc_u
 function keyObject(table: Shape): TableObject[] {
   const key = keyColumns(table.structure);
   if (key.length === 0) return [];
-  return [
-    constraint(table, 'key', keyConstraint(table), `unique (${[...key.map(columnName), 'svc_live'].join(', ')})`, key),
-  ];
+  const definition = `unique (${[...key.map(columnName), 'svc_live'].join(', ')})`;
+  return [constraint(table, 'key', keyConstraint(table), definition, comparedTypes(key))];
 }
 
 function requiredObject(table: Shape): TableObject[] {
   const required = table.structure.columns.filter(isRequired);
   if (required.length === 0) return [];
   const all = required.map((column) => `${columnName(column)} is not null`).join(' and ');
-  return [constraint(table, 'check', requiredConstraint(table), `check (svc_is_deleted or (${all}))`, [])];
+  const definition = `check (svc_is_deleted or (${all}))`;
+  const check = constraint(table, 'check', requiredConstraint(table), definition, storedTypes(required));
+  return [provenLater(table, check)];
 }
 
 function valuesObjects(table: Shape): TableObject[] {
@@ -98,7 +122,8 @@ function valuesObjects(table: Shape): TableObject[] {
       const name = columnName(column);
       const list = column.valid_values.map(quoteLiteral).join(', ');
       const definition = `check (svc_is_deleted or ${name} is null or ${name} = any (array[${list}]::${typeOf(column).base}[]))`;
-      return constraint(table, 'check', valuesConstraint(column), definition, [column]);
+      const check = constraint(table, 'check', valuesConstraint(column), definition, storedTypes([column]));
+      return provenLater(table, check);
     });
 }
 
@@ -118,11 +143,10 @@ function foreignKeyObjects(
     ` (${[...targets.map(columnName), 'svc_live'].join(', ')})`;
   // The order grids ask for: without a value first, ties by svc_sk.
   const ordered = columns.map((column) => `${columnName(column)}${isRequired(column) ? '' : ' nulls first'}`);
+  const name = foreignKeyConstraint(table.lineage_id, first);
+  const types = comparedTypes([...columns, ...targets]);
   return [
     index(table, foreignKeyIndex(table.lineage_id, first), [...ordered, 'svc_sk'].join(', '), columns),
-    constraint(table, 'foreign key', foreignKeyConstraint(table.lineage_id, first), definition, [
-      ...columns,
-      ...targets,
-    ]),
+    provenLater(table, constraint(table, 'foreign key', name, definition, types)),
   ];
 }

@@ -68,12 +68,20 @@ describe('foreign keys', () => {
 
 describe('statements of a deployment', () => {
   const fillsHistoryOf = (made: DeployedTable) => historyObjects(made).map(({ create }) => create);
-  const change = (old: DeployedTable | undefined, wanted: DeployedTable, others: DeployedTable[] = []) => {
+  const changeOf = (
+    old: DeployedTable | undefined,
+    wanted: DeployedTable,
+    others: DeployedTable[],
+    isLarge: boolean,
+  ) => {
     const all = new Map([...others, wanted].map((each) => [each.lineage_id, each]));
     const before = new Map([...others, ...(old ? [old] : [])].map((each) => [each.lineage_id, each]));
     const find = (map: Map<number, DeployedTable>) => (lineage: number) => map.get(lineage) as DeployedTable;
-    return inOrder([changeTable({ old, wanted }, 77, find(before), find(all)).statements]);
+    const surroundings = { revision: 77, oldTable: find(before), newTable: find(all), isLarge };
+    return changeTable({ old, wanted }, surroundings).statements;
   };
+  const change = (old: DeployedTable | undefined, wanted: DeployedTable, others: DeployedTable[] = []) =>
+    inOrder([changeOf(old, wanted, others, false)]);
 
   it('make a table, then what leans on it', () => {
     const columns = [
@@ -134,6 +142,30 @@ describe('statements of a deployment', () => {
       'alter table b_1.h_1 add column x_12_77 varchar(10) collate "C"',
       'update b_1.h_1 set x_12_77 = c_12 where c_12 is not null and (char_length(c_12) > 3)',
       'alter table b_1.h_1 alter column c_12 type varchar(3) collate "C" using left(c_12, 3)',
+    ]);
+  });
+
+  it('look at no row of a large table while others wait', () => {
+    const text = (length: number) =>
+      column(12, { data_type: 'string', length, is_required: true, valid_values: ['a'] });
+    const old = table(1, [key(11), text(3)]);
+    const wanted = table(1, [key(11), text(30), column(13), column(14, { valid_values: ['1'] })]);
+    wanted.structure.foreign_keys = [{ columns: [13], target_table_id: 2, target_lineage_id: 2, target_columns: [21] }];
+    const large = changeOf(old, wanted, [table(2, [key(21)])], true);
+    expect([...large.columns, ...large.adds, ...large.foreignKeys].filter((text) => / b_1\.t_1 /.test(text))).toEqual([
+      'alter table b_1.t_1 alter column c_12 type varchar(30) collate "C" using c_12, add column c_13 integer, add column c_14 integer',
+      'alter table b_1.t_1 add constraint n_1 check (svc_is_deleted or (c_11 is not null and c_12 is not null)) not valid',
+      "alter table b_1.t_1 add constraint v_12 check (svc_is_deleted or c_12 is null or c_12 = any (array['a']::text[])) not valid",
+      "alter table b_1.t_1 add constraint v_14 check (svc_is_deleted or c_14 is null or c_14 = any (array['1']::integer[])) not valid",
+      fillsHistoryOf(wanted)[1],
+      'alter table b_1.t_1 add constraint f_1_13 foreign key (c_13, svc_live) references b_1.t_2 (c_21, svc_live) not valid',
+    ]);
+    expect(large.later).toEqual([
+      'alter table b_1.t_1 validate constraint n_1',
+      'alter table b_1.t_1 validate constraint v_12',
+      'alter table b_1.t_1 validate constraint v_14',
+      'create index concurrently i_1_13 on b_1.t_1 (c_13 nulls first, svc_sk)',
+      'alter table b_1.t_1 validate constraint f_1_13',
     ]);
   });
 

@@ -1,12 +1,14 @@
-// Makes the indexes that people's pages ask for and drops those that nobody needs any more, without anyone asking. Everybody goes on
-// reading and writing meanwhile, and whoever wants the table for himself (a deployment) is given way to. One process at a time
-// works on a database; what a killed one has left half done is dropped and made anew.
+// Makes the indexes that people's pages ask for and drops those that nobody needs any more, without anyone asking; before that it does
+// what deployments of large tables have left. Everybody goes on reading and writing meanwhile, and whoever wants the table for
+// himself (a deployment) is given way to. One process at a time works on a database; what a killed one has left half done is
+// dropped and made anew.
 import { pgSql, type Sql } from '@almanac/service-kit/database';
 import type { Logger } from '@almanac/service-kit/logger';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { TableSizes } from '../counting/table-sizes.ts';
+import { settle } from '../deploy/unsettled.ts';
 import type { PagePlan } from '../query/filter.ts';
 import { gridIndexPath, tableName } from '../query/identifiers.ts';
 import { giveWay } from './give-way.ts';
@@ -42,6 +44,7 @@ export class Indexing {
   private running: Promise<void> | undefined;
   private stopping = new AbortController();
   private hasToldOfTrigrams = false;
+  private isAwaited = false;
 
   /** `pool`: of sessions that write no rows, so that marks needn't wait for a build. */
   constructor({ pool, sizes, logger, rules }: Parts) {
@@ -58,6 +61,12 @@ export class Indexing {
     for (const index of indexesFor(plan)) this.asked.add(table, index);
   }
 
+  /** Has looked after what a deployment left. */
+  soon(): void {
+    this.isAwaited = true;
+    this.schedule(soonMs);
+  }
+
   start(): void {
     this.schedule(soonMs);
   }
@@ -72,7 +81,7 @@ export class Indexing {
     if (this.stopping.signal.aborted || this.running) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(
-      () => void this.round().finally(() => this.schedule(this.asked.isEmpty ? everyMs : soonMs)),
+      () => void this.round().finally(() => this.schedule(this.asked.isEmpty && !this.isAwaited ? everyMs : soonMs)),
       ms,
     );
     this.timer.unref();
@@ -105,6 +114,9 @@ export class Indexing {
 
   private async lookAfter(client: pg.PoolClient, sql: Sql): Promise<void> {
     await pgSql(client)(session);
+    this.isAwaited = false;
+    const { pool, logger } = this;
+    if (await settle({ pool, client, signal: this.stopping.signal, logger })) this.isAwaited = true;
     await forgetIdle(sql, this.rules.idleDays);
     const words = await this.findTrigrams(client);
     const tried = new Set<string>();
