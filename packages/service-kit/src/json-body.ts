@@ -23,21 +23,24 @@ const forbiddenKeys = new Set(['__proto__']);
 const bad = (problem: string) => new ServiceError('bad_request', problem);
 
 /** Parses a request body; every defect is `bad_request` with a sentence. Numbers that would be rounded become ExactNumber. */
-export function parseJsonBody(bytes: Uint8Array): unknown {
+export const parseJsonBody = (bytes: Uint8Array): unknown => parseJson(bytes, 'The body');
+
+/** The same for any JSON that comes from outside; `what` begins the sentences. */
+export function parseJson(bytes: Uint8Array, what: string): unknown {
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
-    throw bad('The body is not valid UTF-8.');
+    throw bad(`${what} is not valid UTF-8.`);
   }
   let value: unknown;
   try {
     value = mayBeInexact.test(text) ? JSON.parse(text, keepExact as never) : JSON.parse(text);
   } catch {
-    throw bad('The body is not valid JSON.');
+    throw bad(`${what} is not valid JSON.`);
   }
   // Each property has one colon; JSON.parse keeps the last of two with one name, and a reader of the first would be misled.
-  if (inspect(value, 1) < countColons(text)) throw bad('The body names a property twice in one object.');
+  if (inspect(value, 1, what) < countColons(text)) throw bad(`${what} names a property twice in one object.`);
   return value;
 }
 
@@ -72,24 +75,24 @@ function isExact(value: number, source: string): boolean {
 }
 
 /** Refuses what no body may hold; answers how many properties there are. */
-function inspect(value: unknown, depth: number): number {
-  if (typeof value === 'string') inspectText(value);
+function inspect(value: unknown, depth: number, what: string): number {
+  if (typeof value === 'string') inspectText(value, what);
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return 0;
-  if (depth > limits.jsonDepth) throw bad(`The body is nested deeper than ${limits.jsonDepth} levels.`);
+  if (depth > limits.jsonDepth) throw bad(`${what} is nested deeper than ${limits.jsonDepth} levels.`);
   let properties = 0;
   if (Array.isArray(value)) {
-    for (const item of value) properties += inspect(item, depth + 1);
+    for (const item of value) properties += inspect(item, depth + 1, what);
     return properties;
   }
   for (const key of Object.keys(value)) {
     if (forbiddenKeys.has(key)) throw bad(`The property name ${key} is not allowed.`);
-    inspectText(key);
-    properties += 1 + inspect((value as Record<string, unknown>)[key], depth + 1);
+    inspectText(key, what);
+    properties += 1 + inspect((value as Record<string, unknown>)[key], depth + 1, what);
   }
   return properties;
 }
 
-function inspectText(text: string): void {
-  if (!text.isWellFormed()) throw bad('The body holds a lone surrogate, which is no character.');
-  if (text.includes('\u0000')) throw bad('The body holds the character U+0000, which no text may hold.');
+function inspectText(text: string, what: string): void {
+  if (!text.isWellFormed()) throw bad(`${what} holds a lone surrogate, which is no character.`);
+  if (text.includes('\u0000')) throw bad(`${what} holds the character U+0000, which no text may hold.`);
 }

@@ -112,6 +112,30 @@ describe('a load', () => {
     expect(await shown(table)).toEqual(['a|ok|1|A', 'd|ok||']);
   });
 
+  it('takes numbers and problems that come with the rows, and tells them first', async () => {
+    const { table } = await givenTable();
+    const problem = (column: string) =>
+      JSON.stringify([{ column, value: 'v', message: `${column || 'row'} is bad` }]).replaceAll('"', '""');
+    const text = `7,,a,one,1,\n12,"${problem('name')}",b,two,x,\n40,"${problem('')}",,,,\n`;
+    const result = await load(net, table, text, { file_columns, numbered: true, on_error: 'reject_rows' });
+    expect(result).toMatchObject({ status: 'completed_with_errors', rows_read: 3, inserted: 1, rejected: 2 });
+    expect(result.rejections.map(({ row, column, message }) => [row, column, message])).toEqual([
+      [12, 'name', 'name is bad'],
+      [12, 'size', expect.stringContaining('size must be')],
+      [40, '', 'row is bad'],
+    ]);
+    expect(await shown(table)).toEqual(['a|one|1|']);
+  });
+
+  it('counts rows from the number that it is told', async () => {
+    const { table } = await givenTable();
+    const options = { file_columns, first_row: 2, on_error: 'reject_rows' };
+    const result = await load(net, table, 'a,one,1,\nb,two,x,\n', options);
+    expect(result.rejections.map(({ row }) => row)).toEqual([3]);
+    const short = await load(net, table, 'a,one,1,\nb\n', { file_columns, first_row: 2 });
+    expect(short.errors[0]).toMatch(/^Line 3 of the file/);
+  });
+
   it('shows a hundred rejections and keeps them all', async () => {
     const { table } = await givenTable();
     const csv = Array.from({ length: 250 }, (_, i) => `k${i},ok,bad,\n`).join('');

@@ -209,7 +209,7 @@ describe('a table of an import', () => {
       body: {
         status: 'created',
         table_definition_key: 'countries',
-        format: 'csv',
+        format: 'auto',
         on_error: 'reject_file',
         dry_run: false,
         metrics: null,
@@ -292,7 +292,7 @@ describe('a file', () => {
     ['with a header twice', 'code,name,Name\nDE,x,y\n', 'both give name'],
     ['without its key', 'name\nx\n', 'no column for the key: code'],
     ['with a nameless column', 'code,name,\nDE,x,y\n', 'column 3 (without a name)'],
-    ['that is not text', Buffer.from([0x63, 0x6f, 0x64, 0x65, 0x0a, 0xff, 0xfe, 0x0a]), 'not valid UTF-8'],
+    ['that is not text', Buffer.from([0x63, 0x6f, 0x64, 0x65, 0x0a, 0x81, 0xfe, 0x0a]), 'not valid UTF-8'],
     ['with a broken gzip', gzipSync('code,name\n').subarray(0, 15), 'damaged or cut short'],
     ['with an open quote', 'code,name\nDE,"x\n', 'never closed'],
     ['with transaction codes where none belong', 'code,svc_transaction_code\nDE,d\n', 'svc_transaction_code goes with'],
@@ -313,12 +313,39 @@ describe('a file', () => {
       Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('code\tname\nU1\tZürich\n', 'utf16le')]),
       'Zürich',
     ],
+    ['in Windows-1252', Buffer.from('code;name\nU1;Z\xfcrich \x80\n', 'latin1'), 'Zürich €'],
+    ['in lines of JSON', '{"code":"U1","name":"Zürich"}\n', 'Zürich'],
+    ['in a JSON array in UTF-16', Buffer.from('\ufeff[ {"code":"U1","name":"Zürich"} ]', 'utf16le'), 'Zürich'],
+    ['in JSON packed by gzip', gzipSync('[{"name":"packed","code":"U1"}]'), 'packed'],
     ['with columns of an export', 'svc_sk,code,name,svc_updated_at\n1,U1,again,2026-01-01\n', 'again'],
     ['with a formula', 'code,name\nU1,=1+1\n', '=1+1'],
   ])('%s', async (_what, content, name) => {
     const done = await runImport(jobs, { countries: content });
     expect(done.status).toBe(name === undefined ? 'failed' : 'completed');
     if (name !== undefined) expect(jobs.neighbours.tables[0]?.rows.get('["U1"]')).toEqual({ code: 'U1', name });
+  });
+
+  it('shows the format that it was found to be in, and rows as a person finds them', async () => {
+    const options = { on_error: 'reject_rows', import_mapping_id: null };
+    const done = await runImport(
+      jobs,
+      { countries: '\n{"code":"J1","name":7}\n{"code":"J2","name":"ok"}\n{' },
+      options,
+    );
+    expect(done.import_tables[0]).toMatchObject({
+      status: 'completed_with_errors',
+      format: 'ndjson',
+      metrics: { rows_read: 3, rejected: 2 },
+      rejections: [
+        { row: 2, column: 'name', value: '7', message: 'name must be text' },
+        { row: 4, column: '', value: '{', message: 'The record is not valid JSON.' },
+      ],
+    });
+  });
+
+  it('in another format than was said fails', async () => {
+    const done = await runImport(jobs, { countries: '{"code":"J1"}' }, { format: 'json' });
+    expect(done.import_tables[0]).toMatchObject({ format: 'json', errors: [expect.stringContaining('begins with [')] });
   });
 
   it('with deletions says which by svc_transaction_code', async () => {
@@ -345,7 +372,7 @@ describe('a file', () => {
       30,
       100,
     ]);
-    expect(table.rejections[0]).toEqual({ row: 1, column: 'name', value: 'BAD', message: 'is not allowed' });
+    expect(table.rejections[0]).toEqual({ row: 2, column: 'name', value: 'BAD', message: 'is not allowed' });
     const answer = await fetch(table.rejected_rows_url);
     expect(answer.headers.get('content-disposition')).toContain('regions-rejected-');
     expect((await answer.text()).trim().split('\n')).toHaveLength(121);

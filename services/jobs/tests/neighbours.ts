@@ -122,8 +122,7 @@ export class Neighbours {
   /** The instants that were asked for, in order. */
   readonly readsAsOf: string[] = [];
 
-  readonly data: RpcHandlers<'data'> = {
-    ...(unused as unknown as RpcHandlers<'data'>),
+  readonly data = withRefusals<RpcHandlers<'data'>>({
     GetDeployedTable: async (call, request) => {
       this.requireData();
       const { rows: _rows, columns, ...table } = this.find(call, request);
@@ -133,7 +132,7 @@ export class Neighbours {
     BulkLoad: (call, requests, signal) => this.bulkLoad(call, requests as AsyncIterable<never>, signal),
     ReadRejectedRows: (_call, { load_id }) => this.readRejected(load_id),
     BulkRead: (call, request) => this.bulkRead(call, request),
-  };
+  });
 
   private async *readRejected(loadId: string) {
     const result = this.results.get(loadId) as
@@ -208,8 +207,7 @@ export class Neighbours {
     yield { end: { rows, next_high_water_mark: '2026-01-02T03:04:05.678Z' } };
   }
 
-  readonly metadata: RpcHandlers<'metadata'> = {
-    ...(unused as unknown as RpcHandlers<'metadata'>),
+  readonly metadata = withRefusals<RpcHandlers<'metadata'>>({
     GetBranch: async (call, { id }) => {
       const found = this.branches.find((branch) => branch.id === id && branch.account_id === call.accountId);
       if (!found) throw new ServiceError('not_found', 'Branch not found');
@@ -228,9 +226,9 @@ export class Neighbours {
         .filter((table) => table.account_id === call.accountId && ids.includes(table.table_definition_id))
         .map(({ table_definition_id, branch_id, domain_id }) => ({ table_definition_id, branch_id, domain_id })),
     }),
-  };
+  });
 
-  private readonly fakedIdentity: Partial<RpcHandlers<'identity'>> = {
+  readonly identity = withRefusals<RpcHandlers<'identity'>>({
     GetEffectivePermissions: async (_call, { user_id }) =>
       this.permissions.get(user_id) ?? { license_type: 'developer', permissions: [] },
     GetAccount: async ({ accountId }) => ({
@@ -248,14 +246,6 @@ export class Neighbours {
       const token = `secret-${this.links.length}`;
       return { url: `${this.publicUrl}/oauth/password?token=${token}`, expires_at: '2026-12-31T10:20:30.000Z' };
     },
-  };
-
-  readonly identity: RpcHandlers<'identity'> = new Proxy(this.fakedIdentity as RpcHandlers<'identity'>, {
-    get: (faked, name) =>
-      faked[name as keyof typeof faked] ??
-      (async () => {
-        throw new ServiceError('internal', `${String(name)} is not faked`);
-      }),
   });
 }
 
@@ -266,22 +256,16 @@ const deployedColumn = (column: Column, index: number) => ({
 });
 const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-const refuse = async () => {
-  throw new ServiceError('internal', 'this RPC is not faked');
-};
-const unused = Object.fromEntries(
-  [
-    'PlanDeployment',
-    'ApplyDeployment',
-    'GetAppliedDeployment',
-    'DropTable',
-    'RestoreTable',
-    'DropBranch',
-    'CountRows',
-    'OpenAccount',
-    'PlaceAccount',
-  ].map((name) => [name, refuse]),
-);
+// What is not faked refuses.
+function withRefusals<Handlers extends object>(faked: Partial<Handlers>): Handlers {
+  return new Proxy(faked as Handlers, {
+    get: (handlers, name) =>
+      handlers[name as keyof Handlers] ??
+      (async () => {
+        throw new ServiceError('internal', `${String(name)} is not faked`);
+      }),
+  });
+}
 
 async function count(requests: AsyncIterable<{ chunk?: Uint8Array }>, load: Load) {
   let rows = 0;
@@ -320,6 +304,8 @@ type Options = {
   on_error: string;
   file_columns: string[];
   columns: { position: number; target_column: string }[];
+  numbered: boolean;
+  first_row: number;
 };
 
 function merge(table: FakeTable, options: Options, records: string[][], badValue: string) {
@@ -337,11 +323,14 @@ function merge(table: FakeTable, options: Options, records: string[][], badValue
   const keys = table.columns.filter((column) => column.is_primary_key).map(({ name }) => name);
   const wanted = new Map<string, { row: Row; code: string }>();
   for (const [index, record] of records.entries()) {
+    const own = options.numbered ? record.splice(0, 2) : [String(index + Math.max(options.first_row, 1)), ''];
+    const number = Number(own[0]);
     const row: Row = {};
     for (const { position, target_column } of options.columns) row[target_column] = record[position] ?? '';
     const { svc_transaction_code: code = 'u', ...values } = row;
     const bad = Object.entries(values).find(([, value]) => value === badValue);
-    if (bad) result.rejections.push({ row: index + 1, column: bad[0], value: bad[1], message: 'is not allowed' });
+    if (own[1]) for (const problem of JSON.parse(own[1])) result.rejections.push({ row: number, ...problem });
+    else if (bad) result.rejections.push({ row: number, column: bad[0], value: bad[1], message: 'is not allowed' });
     else wanted.set(JSON.stringify(keys.map((key) => values[key])), { row: values, code });
   }
   result.rejected = result.rejections.length;

@@ -23,10 +23,14 @@ export type LoadOptions = {
   delimiter: string;
   quote: string;
   fileColumns: string[];
+  /** Rows bring their numbers, and problems that their text no longer shows. */
+  numbered: boolean;
+  /** The number of the first row in the file, when rows bring none. */
+  firstRow: number;
   raw: BulkLoadOptions__Output;
 };
 
-export type LoadPlan = { sources: Source[]; key: Source[]; codePosition: number | undefined };
+export type LoadPlan = { sources: Source[]; key: Source[]; codePosition: number | undefined; numbered: boolean };
 
 const fileColumnsMaximum = 1000;
 const transactionCode = 'svc_transaction_code';
@@ -59,12 +63,14 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     delimiter,
     quote,
     fileColumns: raw.file_columns,
+    numbered: raw.numbered,
+    firstRow: Math.max(raw.first_row, 1),
     raw,
   };
 }
 
 /** How the file's columns fill the table's; 422 with every problem when they can't. */
-export function planLoad(table: DeployedTable, { raw, pattern, fileColumns }: LoadOptions): LoadPlan {
+export function planLoad(table: DeployedTable, { raw, pattern, fileColumns, numbered }: LoadOptions): LoadPlan {
   const columns = new Map(table.structure.columns.map((column) => [column.name, column]));
   const problems: string[] = [];
   const sources = new Map<string, Source>();
@@ -95,5 +101,6 @@ export function planLoad(table: DeployedTable, { raw, pattern, fileColumns }: Lo
     sources: table.structure.columns.flatMap((column) => sources.get(column.name) ?? []),
     key: key.map((column) => sources.get(column.name) as Source),
     codePosition: pattern === 'incremental_with_delete' ? codePosition : undefined,
+    numbered,
   };
 }

@@ -23,16 +23,19 @@ export function typedSql(plan: LoadPlan, source: Source, alias: string): string 
   return `case when not ${isDeletionSql(plan, alias)} then ${typed} end`;
 }
 
-export function createStagingSql(name: string, fileColumns: number): string {
-  const columns = Array.from({ length: fileColumns }, (_, i) => `${stagedColumn(i)} text collate "C"`);
-  // Rows are numbered as they come; the numbers are taken in handfuls, which costs next to nothing.
-  const number = 'svc_row bigint generated always as identity (cache 1000)';
-  return `create unlogged table ${name} (${[...columns, number].join(', ')}) with (autovacuum_enabled = off)`;
+export function createStagingSql(name: string, { fileColumns, numbered, firstRow }: LoadOptions): string {
+  const columns = fileColumns.map((_, i) => `${stagedColumn(i)} text collate "C"`);
+  // Else rows are numbered as they come; the numbers are taken in handfuls, which costs next to nothing.
+  const number = numbered
+    ? ['svc_row bigint not null', 'svc_problems text']
+    : [`svc_row bigint generated always as identity (start with ${firstRow} cache 1000)`];
+  return `create unlogged table ${name} (${[...columns, ...number].join(', ')}) with (autovacuum_enabled = off)`;
 }
 
 /** Takes the file's bytes as they come. An unquoted empty cell is null, `""` an empty text. */
-export function copyStagingSql(name: string, { fileColumns, delimiter, quote }: LoadOptions): string {
-  const columns = fileColumns.map((_, i) => stagedColumn(i)).join(', ');
+export function copyStagingSql(name: string, { fileColumns, delimiter, quote, numbered }: LoadOptions): string {
+  const own = numbered ? ['svc_row', 'svc_problems'] : [];
+  const columns = [...own, ...fileColumns.map((_, i) => stagedColumn(i))].join(', ');
   const mark = (character: string) => quoteLiteral(character).trim();
   return `copy ${name} (${columns}) from stdin with (format csv, delimiter ${mark(delimiter)}, quote ${mark(quote)}, escape ${mark(quote)}, encoding 'UTF8')`;
 }
@@ -52,16 +55,17 @@ function brokenCellSql(source: Source, alias: string, bind: Bind): string {
 
 const badCodeSql = (plan: LoadPlan, alias: string) => `coalesce(${codeSql(plan, alias)} not in ('i', 'u', 'd'), true)`;
 
-/** Whether any cell breaks a rule. Of a row that deletes, only the key is read. */
+/** Whether any cell breaks a rule, or the row came with a problem. Of a row that deletes, only the key is read. */
 export function brokenRowSql(plan: LoadPlan, alias: string, bind: Bind): string {
   const keys = new Set(plan.key);
+  const stated = plan.numbered ? [`when ${alias}.svc_problems is not null then true`] : [];
   const code = plan.codePosition === undefined ? [] : [`when ${badCodeSql(plan, alias)} then true`];
   const key = plan.key.map((source) => `when ${brokenCellSql(source, alias, bind)} then true`);
   const deletes = plan.codePosition === undefined ? [] : [`when ${isDeletionSql(plan, alias)} then false`];
   const others = plan.sources
     .filter((source) => !keys.has(source))
     .map((source) => `when ${brokenCellSql(source, alias, bind)} then true`);
-  return `case ${[...code, ...key, ...deletes, ...others, 'when false then true'].join(' ')} else false end`;
+  return `case ${[...stated, ...code, ...key, ...deletes, ...others, 'when false then true'].join(' ')} else false end`;
 }
 
 /** How many rows there are and how many break a rule: one pass, one row `rows`, `broken`. */
@@ -108,6 +112,12 @@ function keepRejectedSql(
   };
 }
 
+// What came with the row stands first; a row that could not be read at all has no cells to speak of.
+function statedReasonsSql(found: string): string {
+  const stated = 's.svc_problems::jsonb';
+  return `coalesce(${stated}, '[]') || case when ${stated} @> '[{"column": ""}]' then '[]' else ${found} end`;
+}
+
 /** Keeps the rows that break a rule, with every reason. */
 export function rejectBrokenSql(name: string, target: Target, plan: LoadPlan, options: LoadOptions): Statement {
   return keepRejectedSql(name, target, options, ({ bind }) => {
@@ -124,8 +134,9 @@ export function rejectBrokenSql(name: string, target: Target, plan: LoadPlan, op
         : [
             `case when ${badCodeSql(plan, 's')} then ${reasonSql(bind, 'svc_transaction_code', `s.${stagedColumn(plan.codePosition)}`, 'svc_transaction_code must be i, u or d')} end`,
           ];
+    const found = `to_jsonb(array_remove(array[${[...code, ...cells].join(', ')}], null))`;
     return {
-      reasons: `to_jsonb(array_remove(array[${[...code, ...cells].join(', ')}], null))`,
+      reasons: plan.numbered ? statedReasonsSql(found) : found,
       from: `where ${brokenRowSql(plan, 's', bind)}`,
     };
   });

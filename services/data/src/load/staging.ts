@@ -75,7 +75,7 @@ async function copyInto(
       await sql(
         "select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)",
       );
-      await sql(createStagingSql(name, options.fileColumns.length));
+      await sql(createStagingSql(name, options));
       const { rows } = await sql("select current_setting('server_version_num')::int < 180000 as older");
       const bytes = rows[0]?.older ? refuseEndMarks(chunks) : chunks;
       const count = await copy(client, copyStagingSql(name, options), bytes);
@@ -136,7 +136,7 @@ function explain(error: unknown, options: LoadOptions): unknown {
   if (error instanceof UnreadableFile) return error;
   const state = findSqlState(error);
   const line = /line (\d+)/.exec(String((error as { where?: unknown }).where))?.[1];
-  const place = line === undefined ? 'The file' : `Line ${line} of the file`;
+  const place = line === undefined ? 'The file' : `Line ${Number(line) + options.firstRow - 1} of the file`;
   if (state === '22P04')
     return new UnreadableFile(
       `${place} can't be read as CSV: a row must have ${options.fileColumns.length} cells, and quotes must be closed.`,

@@ -3,9 +3,9 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { ExactNumber } from '@almanac/service-kit/json-body';
 import { limits } from '@almanac/service-kit/limits';
+import { plainNumber } from '@almanac/service-kit/plain-number';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { isDate } from '../values/dates.ts';
-import { plainNumber } from '../values/numbers.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import type { CompareOperator, Filter, PagePlan, Sort, Test, TextOperator } from './filter.ts';
 

@@ -1,7 +1,7 @@
 // Whole numbers, exact: no sign but minus, no blanks, no exponent. Leading zeros are harmless.
 import { ExactNumber } from '@almanac/service-kit/json-body';
+import { plainNumber } from '@almanac/service-kit/plain-number';
 import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
-import { plainNumber } from './numbers.ts';
 
 const source = '-?[0-9]{1,40}';
 const pattern = new RegExp(`^${source}$`);

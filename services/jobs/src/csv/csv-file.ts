@@ -1,25 +1,14 @@
 // Opens a CSV file: reads the header line and nothing more, finds the delimiter, and hands the rows on as bytes.
 import { parse } from 'csv-parse/sync';
+import type { TableFile } from '../formats/table-file.ts';
 import { endOfRecord, RowScanner } from './csv-rows.ts';
 import { fileError } from './file-error.ts';
+import { slices } from './slices.ts';
 
 export const delimiters = [',', ';', '\t', '|'] as const;
 
 export const maxHeaderBytes = 1024 * 1024;
 export const maxFileColumns = 1000;
-const chunkBytes = 256 * 1024;
-
-export type CsvFile = {
-  delimiter: string;
-  /** Names as the file has them, trimmed. */
-  header: string[];
-  /** The rows after the header, in chunks of at most 256 kB, line ends as LF. */
-  rows: AsyncGenerator<Uint8Array>;
-  /** How many rows have passed. */
-  rowsSeen(): number;
-  /** Lets go of the source. */
-  close(): Promise<void>;
-};
 
 type Options = {
   /** Known beforehand; else the one that makes the header fit best. */
@@ -29,7 +18,7 @@ type Options = {
 };
 
 /** Reads up to the end of the header. A file that can't be CSV is a file error. */
-export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options): Promise<CsvFile> {
+export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options): Promise<TableFile> {
   const iterator = text[Symbol.asyncIterator]();
   try {
     const { line, rest, stated } = await readHeaderLine(iterator);
@@ -38,7 +27,14 @@ export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options)
     const close = async () => {
       await iterator.return?.();
     };
-    return { delimiter, header, rows: rowsOf(rest, iterator, scanner), rowsSeen: () => scanner.records, close };
+    return {
+      format: delimiter === '\t' ? 'tsv' : 'csv',
+      layout: { delimiter, numbered: false, first_row: 2 },
+      header,
+      rows: () => rowsOf(rest, iterator, scanner),
+      rowsSeen: () => scanner.records,
+      close,
+    };
   } catch (error) {
     await iterator.return?.();
     throw error;
@@ -114,8 +110,4 @@ async function* rowsOf(
   } finally {
     await iterator.return?.();
   }
-}
-
-function* slices(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }

@@ -22,8 +22,8 @@ async function open(
   const file = await openCsv(textBytes(cut(Buffer.from(content), size)), { delimiter, expected: new Set(expected) });
   return {
     header: file.header,
-    delimiter: file.delimiter,
-    rows: (await gather(file.rows)).toString(),
+    delimiter: file.layout.delimiter,
+    rows: (await gather(file.rows([]))).toString(),
     seen: file.rowsSeen(),
   };
 }
@@ -57,6 +57,8 @@ describe('CSV', () => {
     ['with a header only', 'code,name', '', 0],
     ['packed', gzipSync('code,name\nDE,Germany\n'), 'DE,Germany\n', 1],
     ['in UTF-16LE', utf16('code,name\nDE,Zürich\n', [0xff, 0xfe], false), 'DE,Zürich\n', 1],
+    ['in Windows-1252', Buffer.from('code,name\nDE,Z\xfcrich \x80\n', 'latin1'), 'DE,Zürich €\n', 1],
+    ['in Windows-1252 that ends with a letter', Buffer.from('code,name\nDE,Caf\xe9', 'latin1'), 'DE,Café\n', 1],
     ['in UTF-16BE', utf16('code,name\nDE,Zürich\n', [0xfe, 0xff], true), 'DE,Zürich\n', 1],
   ])('reads a file %s', async (_what, content, rows, count) => {
     for (const size of [1, 2, 3, 7, 1000]) {
@@ -95,8 +97,10 @@ describe('CSV', () => {
     ['nothing', '', 'The file is empty'],
     ['only blank lines', '\n\n\r\n', 'The file is empty'],
     ['a byte order mark only', '\ufeff', 'The file is empty'],
-    ['bytes that are not UTF-8', Buffer.from([0x63, 0x0a, 0xff, 0x0a]), 'not valid UTF-8'],
-    ['a character cut by the end', Buffer.from([0x63, 0x0a, 0xc3]), 'not valid UTF-8'],
+    ['bytes of no encoding', Buffer.from([0x63, 0x0a, 0x81, 0x0a]), 'not valid UTF-8, nor Windows-1252 (byte 3)'],
+    ['UTF-8 with other bytes in it', Buffer.from([0x63, 0x0a, 0xc3, 0xa4, 0xff, 0x0a]), 'not valid UTF-8'],
+    ['other bytes after its byte order mark', Buffer.from([0xef, 0xbb, 0xbf, 0x63, 0x0a, 0xff]), 'not valid UTF-8'],
+    ['a character cut by the end', Buffer.from([0x63, 0x0a, 0xc3, 0xa4, 0xc3]), 'not valid UTF-8'],
     ['U+0000', 'code\n\0\n', 'U+0000'],
     ['a header quote that is never closed', '"code,name\nDE,x\n', 'never closed'],
     ['a quote that is never closed', 'code\nDE\n"FR\nIT\n', 'open in row 2 is never closed'],
@@ -141,7 +145,7 @@ describe('CSV', () => {
       }
     };
     const file = await openCsv(textBytes(source()), { expected: new Set() });
-    for await (const _chunk of file.rows) break;
+    for await (const _chunk of file.rows([])) break;
     expect(closed).toBe(1);
     const unread = await openCsv(textBytes(source()), { expected: new Set() });
     await unread.close();

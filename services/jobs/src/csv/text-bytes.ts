@@ -1,25 +1,15 @@
-// From the bytes of a stored file to checked UTF-8: gzip is unpacked, a byte order mark read, UTF-16 recoded. Bytes that are
-// UTF-8 already pass through as they are; memory stays flat whatever comes.
-import { isUtf8 } from 'node:buffer';
-import { pipeline, Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { limits } from '@almanac/service-kit/limits';
+// From the bytes of a stored file to checked UTF-8: gzip is unpacked, a byte order mark read, UTF-16 and Windows-1252 recoded.
+// Bytes that are UTF-8 already pass through as they are; memory stays flat whatever comes.
+import { isAscii, isUtf8 } from 'node:buffer';
+import { isGzip, isZip } from '../formats/file-format.ts';
 import { fileError } from './file-error.ts';
-
-export type TextLimits = {
-  /** Of the unpacked file. */
-  maxBytes: number;
-  /** How many times larger than its gzip file a text may be, once it is larger than `ratioFrom` bytes. */
-  maxRatio: number;
-  ratioFrom: number;
-};
-
-export const textLimits: TextLimits = { maxBytes: limits.uploadBytes, maxRatio: 200, ratioFrom: 64 * 1024 * 1024 };
+import { gunzip, type UnpackLimits, unpackLimits } from './gunzip.ts';
+import { windows1252 } from './windows-1252.ts';
 
 /** The file's text as UTF-8 without byte order mark. What isn't text is a file error. */
 export async function* textBytes(
   source: AsyncIterable<Uint8Array>,
-  allowed: TextLimits = textLimits,
+  allowed: UnpackLimits = unpackLimits,
 ): AsyncGenerator<Uint8Array> {
   const iterator = source[Symbol.asyncIterator]();
   try {
@@ -27,7 +17,7 @@ export async function* textBytes(
     const unpacked = isGzip(file.head) ? await peek(gunzip(file.bytes, allowed), 4) : file;
     const { head, bytes } = unpacked;
     if (isGzip(head)) throw fileError('The file is packed by gzip more than once; pack it once.');
-    if (isZip(head)) throw fileError('The file is a ZIP archive (or a workbook); send CSV, or CSV packed by gzip.');
+    if (isZip(head)) throw fileError('The file is a ZIP archive (or a workbook), not text.');
     if (head[0] === 0xff && head[1] === 0xfe) yield* recode(bytes, 'utf-16le');
     else if (head[0] === 0xfe && head[1] === 0xff) yield* recode(bytes, 'utf-16be');
     else yield* checkUtf8(bytes, head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0);
@@ -35,9 +25,6 @@ export async function* textBytes(
     await iterator.return?.(); // also when what stands between never began to read
   }
 }
-
-const isGzip = (head: Uint8Array) => head[0] === 0x1f && head[1] === 0x8b;
-const isZip = (head: Uint8Array) => head[0] === 0x50 && head[1] === 0x4b && head[2] === 0x03 && head[3] === 0x04;
 
 type Peeked = { head: Uint8Array; bytes: AsyncGenerator<Uint8Array> };
 
@@ -66,34 +53,6 @@ async function peek(source: AsyncIterable<Uint8Array>, length: number): Promise<
   return { head, bytes: bytes() };
 }
 
-async function* gunzip(source: AsyncIterable<Uint8Array>, allowed: TextLimits): AsyncGenerator<Uint8Array> {
-  let packed = 0;
-  const counted = async function* () {
-    for await (const chunk of source) {
-      packed += chunk.length;
-      yield chunk;
-    }
-  };
-  const unpacking = createGunzip({ chunkSize: 256 * 1024 });
-  pipeline(Readable.from(counted(), { objectMode: false }), unpacking, () => {});
-  let size = 0;
-  try {
-    for await (const chunk of unpacking as AsyncIterable<Uint8Array>) {
-      size += chunk.length;
-      if (size > allowed.maxBytes) throw fileError(`The unpacked file is larger than ${allowed.maxBytes} bytes.`);
-      if (size > allowed.ratioFrom && size > packed * allowed.maxRatio)
-        throw fileError(`The file unpacks to more than ${allowed.maxRatio} times its size; send it unpacked.`);
-      yield chunk;
-    }
-  } catch (error) {
-    if (String((error as { code?: unknown }).code).startsWith('Z_'))
-      throw fileError('The gzip file is damaged or cut short.', error);
-    throw error;
-  } finally {
-    unpacking.destroy();
-  }
-}
-
 async function* recode(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   const decode = (chunk?: Uint8Array) => {
@@ -107,22 +66,34 @@ async function* recode(source: AsyncIterable<Uint8Array>, encoding: string): Asy
   yield decode();
 }
 
-// Checked in whole chunks by native code; a character cut by the end of a chunk waits for the next one.
+// Checked in whole chunks by native code; a character cut by the end of a chunk waits for the next one. The first byte beyond ASCII
+// decides: if it begins no character of UTF-8, the file is Windows-1252.
 async function* checkUtf8(source: AsyncIterable<Uint8Array>, skip: number): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array(0);
   let toSkip = skip;
   let at = 0;
+  let known: 'ascii' | 'utf-8' | 'windows-1252' = skip > 0 ? 'utf-8' : 'ascii';
   for await (const chunk of source) {
     const joined = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const whole = joined.length - cutCharacter(joined);
-    const ready = joined.subarray(0, whole);
+    const whole: number = joined.length - (known === 'windows-1252' ? 0 : cutCharacter(joined));
+    const ready: Uint8Array = joined.subarray(0, whole);
     rest = joined.subarray(whole);
-    if (!isUtf8(ready)) throw notUtf8(at);
+    if (known === 'ascii' && !isAscii(ready)) known = beginsUtf8(ready) ? 'utf-8' : 'windows-1252';
+    if (known === 'utf-8' && !isUtf8(ready)) throw notUtf8(at);
+    const text = known === 'windows-1252' ? windows1252(ready, at) : ready.subarray(toSkip);
     at += ready.length;
-    yield withoutNul(ready.subarray(toSkip));
+    yield withoutNul(text);
     toSkip = 0;
   }
-  if (rest.length > 0) throw notUtf8(at);
+  if (rest.length === 0) return;
+  if (known === 'utf-8') throw notUtf8(at);
+  yield windows1252(rest, at);
+}
+
+function beginsUtf8(bytes: Uint8Array): boolean {
+  const first = bytes.findIndex((byte) => byte >= 0x80);
+  const lead = bytes[first] as number;
+  return isUtf8(bytes.subarray(first, first + (lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2)));
 }
 
 const notUtf8 = (at: number) =>

@@ -5,6 +5,7 @@ import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/e
 import { limits } from '@almanac/service-kit/limits';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
+import { fileFormats } from '../formats/file-format.ts';
 import { type import_mapping, type import_table, Prisma } from '../generated/prisma/client.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
 import { before } from '../states.ts';
@@ -16,7 +17,8 @@ import { getImport, lockImport, moveImport, noteAction, requireImportRight, requ
 export const uploadSeconds = 24 * 3600;
 export const tablesPerImport = 100;
 export const patterns = ['full', 'incremental', 'incremental_with_delete'] as const;
-export const formats = ['csv', 'tsv'] as const;
+/** `auto`: what the file looks like. */
+export const formats = ['auto', ...fileFormats] as const;
 export const onErrors = ['reject_file', 'reject_rows'] as const;
 
 export type NewImportTable = {
@@ -67,7 +69,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
         table_definition_key: table.key,
         domain_id: table.domain_id,
         pattern: input.pattern,
-        format: input.format ?? 'csv',
+        format: input.format ?? 'auto',
         on_error: input.on_error ?? 'reject_file',
         dry_run: input.dry_run ?? false,
         allow_mass_delete: input.allow_mass_delete ?? false,

@@ -1,6 +1,7 @@
 // How imports look to a caller: the schemas of the answers, and the answers themselves.
 import { z } from 'zod';
 import type { Context } from '../context.ts';
+import { fileFormats } from '../formats/file-format.ts';
 import type { data_import, import_action, import_table } from '../generated/prisma/client.ts';
 import { finishedTableStates, type ImportTableStatus } from './import-states.ts';
 
@@ -52,7 +53,7 @@ export const importTableSchema = z.object({
   table_definition_key: z.string(),
   status: tableStatus,
   pattern: z.enum(['full', 'incremental', 'incremental_with_delete']),
-  format: z.enum(['csv', 'tsv']),
+  format: z.enum(['auto', ...fileFormats]).meta({ description: 'auto: not known before the file is read.' }),
   on_error: z.enum(['reject_file', 'reject_rows']),
   dry_run: z.boolean(),
   allow_mass_delete: z.boolean(),
@@ -151,7 +152,7 @@ export async function showImportTable(
     table_definition_key,
     status: row.status as ImportTableStatus,
     pattern: row.pattern as 'full',
-    format: row.format as 'csv',
+    format: row.format as 'auto',
     on_error: row.on_error as 'reject_file',
     dry_run,
     allow_mass_delete,

@@ -7,11 +7,11 @@ import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/da
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Context } from '../context.ts';
-import { type CsvFile, openCsv } from '../csv/csv-file.ts';
-import { fileError } from '../csv/file-error.ts';
-import { textBytes } from '../csv/text-bytes.ts';
+import type { FileFormat } from '../formats/file-format.ts';
+import { openTableFile } from '../formats/open-file.ts';
+import type { Place, TableFile } from '../formats/table-file.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
-import { newObjectKey, ObjectChanged } from '../object-store/object-store.ts';
+import { newObjectKey } from '../object-store/object-store.ts';
 import { endRun, type Job } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
 import { before } from '../states.ts';
@@ -20,6 +20,7 @@ import { type Transaction, transact } from '../transaction.ts';
 import { expectedNames, type PinnedMapping, planColumns } from './import-columns.ts';
 import { type ImportTableStatus, importTableMachine } from './import-states.ts';
 import { finishImport, lockImport } from './imports.ts';
+import { type Progress, storedFile } from './stored-file.ts';
 
 const loadDeadlineMs = 12 * 3_600_000;
 const progressEveryMs = 1_000;
@@ -91,30 +92,37 @@ async function load(
   signal: AbortSignal,
 ): Promise<BulkLoadResult__Output> {
   const mapping = table.mapping as PinnedMapping | null;
-  const progress = { bytes: 0, savedAt: performance.now() };
-  const file = await openCsv(textBytes(storedBytes(ctx, table, progress, signal)), {
-    delimiter: table.format === 'tsv' ? '\t' : (mapping?.delimiter ?? undefined),
+  const progress: Progress = { bytes: 0 };
+  const saved = { at: performance.now() };
+  const source = storedFile(ctx, table, progress, signal);
+  const file = await openTableFile(source, {
+    format: table.format === 'auto' ? undefined : (table.format as FileFormat),
+    delimiter: mapping?.delimiter ?? undefined,
     expected: expectedNames(deployed.columns, mapping),
+    columns: deployed.columns.map(({ name }) => name),
   });
   async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
     yield { options: { ...optionsOf(table, file), date_style: mapping?.date_style ?? 'ISO', columns } };
-    for await (const chunk of file.rows) {
+    for await (const chunk of file.rows(placesOf(file, columns, deployed))) {
       signal.throwIfAborted();
       yield { chunk: chunk as Buffer };
+      if (performance.now() - saved.at < progressEveryMs) continue;
+      saved.at = performance.now();
       await saveProgress(ctx, table, progress, file);
     }
   }
   try {
     const { columns } = planColumns(file.header, deployed.columns, mapping, table.pattern);
     const result = await ctx.data.BulkLoad(caller, requests(columns), { signal, deadlineMs: loadDeadlineMs });
-    await saveProgress(ctx, table, progress, file, true);
+    await saveProgress(ctx, table, progress, file);
     return result;
   } finally {
     await file.close();
+    await source.forget();
   }
 }
 
-const optionsOf = (table: import_table, file: CsvFile) => ({
+const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
   load_id: table.load_id,
   table_definition_id: table.table_definition_id,
   pattern: table.pattern,
@@ -122,48 +130,27 @@ const optionsOf = (table: import_table, file: CsvFile) => ({
   dry_run: table.dry_run,
   allow_mass_delete: table.allow_mass_delete,
   mass_delete_percent: table.mass_delete_percent,
-  delimiter: file.delimiter,
+  ...layout,
   quote: '"',
-  file_columns: file.header,
+  file_columns: header,
 });
 
-// The bytes that were pinned by upload_complete, all of them or an error.
-async function* storedBytes(
-  ctx: Context,
-  table: import_table,
-  progress: { bytes: number },
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  let bytes: AsyncIterable<Uint8Array>;
-  try {
-    bytes = await ctx.store.read(table.object_key, table.object_etag as string);
-  } catch (error) {
-    if (!(error instanceof ObjectChanged)) throw error;
-    throw fileError(
-      'The file was removed or replaced after upload_complete; the bytes that were checked are no longer there.',
-    );
-  }
-  for await (const chunk of bytes) {
-    signal.throwIfAborted();
-    progress.bytes += chunk.length;
-    yield chunk;
-  }
-  if (progress.bytes !== Number(table.object_size))
-    throw new ServiceError('unavailable', 'The file could not be read to its end; try again.');
+function placesOf(file: TableFile, columns: ColumnSource[], deployed: DeployedTable__Output): (Place | undefined)[] {
+  const types = new Map(deployed.columns.map(({ name, data_type }) => [name, data_type]));
+  const places: (Place | undefined)[] = file.header.map(() => undefined);
+  for (const { position = 0, target_column: target = '' } of columns)
+    places[position] = { target, dataType: types.get(target) ?? 'text' };
+  return places;
 }
 
-async function saveProgress(
-  ctx: Context,
-  table: import_table,
-  progress: { bytes: number; savedAt: number },
-  file: CsvFile,
-  last = false,
-): Promise<void> {
-  if (!last && performance.now() - progress.savedAt < progressEveryMs) return;
-  progress.savedAt = performance.now();
+async function saveProgress(ctx: Context, table: import_table, progress: Progress, file: TableFile): Promise<void> {
   await ctx.prisma.import_table.updateMany({
     where: { id: table.id, account_id: table.account_id, status: 'processing' },
-    data: { bytes_processed: progress.bytes, rows_processed: file.rowsSeen() },
+    data: {
+      bytes_processed: progress.bytes,
+      rows_processed: file.rowsSeen(),
+      ...(table.format === 'auto' ? { format: file.format } : {}),
+    },
   });
 }
 

@@ -92,7 +92,11 @@ export function importRoutes(ctx: Context): Route[] {
         format: z
           .string()
           .optional()
-          .meta({ enum: [...formats], default: 'csv' }),
+          .meta({
+            enum: [...formats],
+            default: 'auto',
+            description: 'Each may be packed by gzip. auto: told by the first bytes of the file.',
+          }),
         import_mapping_id: idSchema
           .nullish()
           .meta({ description: "The table's default mapping when omitted; null: none." }),

@@ -10,6 +10,7 @@ import {
   limitBytes,
   ObjectChanged,
   type ObjectStore,
+  type Range,
   requireKey,
   type StoredObject,
   storeUnavailable,
@@ -76,7 +77,7 @@ export function createFileStore({ folder, publicUrl, secret }: FileStoreOptions)
         throw asStoreError(error);
       }
     },
-    read: (key, etag) => readPinned(pathOf(key), etag),
+    read: (key, etag, range) => readPinned(pathOf(key), etag, range),
     remove: async (key) => {
       await rm(pathOf(key), { force: true });
       await removeEmptyFolders(dirname(pathOf(key)), objects);
@@ -126,13 +127,14 @@ async function moveInto(draft: string, path: string): Promise<void> {
 }
 
 // The check and the reading use one open file: what is renamed over it meanwhile is another file.
-async function readPinned(path: string, etag: string): Promise<AsyncIterable<Uint8Array>> {
+async function readPinned(path: string, etag: string, range?: Range): Promise<AsyncIterable<Uint8Array>> {
   let file: FileHandle | undefined;
   try {
     file = await open(path, 'r');
     const found = describe(await file.stat({ bigint: true }));
     if (found.etag !== etag) throw new ObjectChanged();
-    return createReadStream(path, { fd: file, highWaterMark: 256 * 1024 });
+    const part = range ? { start: range.start, end: range.end - 1 } : {};
+    return createReadStream(path, { fd: file, highWaterMark: 256 * 1024, ...part });
   } catch (error) {
     await file?.close();
     if (error instanceof ObjectChanged || isMissing(error)) throw new ObjectChanged();

@@ -48,6 +48,16 @@ export function describeObjectStore(name: string, store: () => ObjectStore): voi
       expect((await all(await store().read(at, stored.etag))).toString()).toBe('a,b\n1,2\n');
     });
 
+    it('gives back parts of an object, as long as it is the same', async () => {
+      const at = key();
+      const { etag } = await store().put(at, once('0123456789'), { maxBytes: 10 });
+      const part = async (start: number, end: number) =>
+        (await all(await store().read(at, etag, { start, end }))).toString();
+      expect([await part(0, 1), await part(3, 7), await part(9, 10)]).toEqual(['0', '3456', '9']);
+      await store().put(at, once('9876543210'), { maxBytes: 10 });
+      expect(await kindOf(store().read(at, etag, { start: 3, end: 7 }))).toBe('ObjectChanged');
+    });
+
     it('stores an empty object and one of several parts', async () => {
       const empty = key();
       expect((await store().put(empty, once(), { maxBytes: 0 })).size).toBe(0);

@@ -5,6 +5,9 @@ import { ServiceError } from '@almanac/service-kit/errors';
 
 export type StoredObject = { size: number; etag: string };
 
+/** From one byte up to another, which is not part of it; at least one byte that the object has. */
+export type Range = { start: number; end: number };
+
 export type Download = { expiresSeconds: number; fileName: string; contentType: string };
 
 export type ObjectStore = {
@@ -15,8 +18,8 @@ export type ObjectStore = {
   put(key: string, source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
   /** Undefined when there is no such object. */
   stat(key: string): Promise<StoredObject | undefined>;
-  /** The bytes of the object with this etag; `ObjectChanged` when it has gone or was replaced. */
-  read(key: string, etag: string): Promise<AsyncIterable<Uint8Array>>;
+  /** The bytes of the object with this etag, or some of them; `ObjectChanged` when it has gone or was replaced. */
+  read(key: string, etag: string, range?: Range): Promise<AsyncIterable<Uint8Array>>;
   /** Removing what isn't there is fine. */
   remove(key: string): Promise<void>;
   /** A URL to which a client may PUT the object. */

@@ -100,10 +100,12 @@ export function createS3Store(options: S3Options): ObjectStore {
         if (!stored) throw new Error('the object is not there after its upload');
         return stored;
       }),
-    read: async (key, etag) => {
+    read: async (key, etag, range) => {
       let answer: IncomingMessage;
       try {
-        answer = (await client.getObject(bucket, requireKey(key))) as IncomingMessage;
+        answer = (await (range
+          ? client.getPartialObject(bucket, requireKey(key), range.start, range.end - range.start)
+          : client.getObject(bucket, requireKey(key)))) as IncomingMessage;
       } catch (error) {
         if (isMissing(error)) throw new ObjectChanged();
         throw storeUnavailable(error);

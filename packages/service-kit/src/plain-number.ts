@@ -1,5 +1,5 @@
 // JSON numbers as plain digits: an exponent is written out, so that one pattern reads numbers and strings alike.
-import { ExactNumber } from '@almanac/service-kit/json-body';
+import { ExactNumber } from './json-body.ts';
 
 const longest = 2000;
 

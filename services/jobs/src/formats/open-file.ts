@@ -1,0 +1,51 @@
+// Opens a file that was sent, in whatever format it is.
+import { openCsv } from '../csv/csv-file.ts';
+import { gunzip } from '../csv/gunzip.ts';
+import { textBytes } from '../csv/text-bytes.ts';
+import { detectFormat, type FileFormat, isGzip } from './file-format.ts';
+import { openJson } from './json-file.ts';
+import type { FileSource, TableFile } from './table-file.ts';
+
+export type Wanted = {
+  /** What the sender says it is; undefined: what it looks like. */
+  format: FileFormat | undefined;
+  /** Of CSV, when it is known beforehand. */
+  delimiter: string | undefined;
+  /** Lower-case names that a right header would have. */
+  expected: ReadonlySet<string>;
+  /** The columns of the table. */
+  columns: readonly string[];
+};
+
+const headBytes = 4096;
+
+/** Reads as much as it takes to know the header. What is wrong with the file is a file error. */
+export async function openTableFile(source: FileSource, wanted: Wanted): Promise<TableFile> {
+  const format = wanted.format ?? (await lookAt(source));
+  switch (format) {
+    case 'json':
+    case 'ndjson':
+      return openJson(() => textBytes(source.open()), { format, columns: wanted.columns });
+    default:
+      return openCsv(textBytes(source.open()), {
+        delimiter: format === 'tsv' ? '\t' : wanted.delimiter,
+        expected: wanted.expected,
+      });
+  }
+}
+
+async function lookAt(source: FileSource): Promise<FileFormat> {
+  const head = await firstBytes(source.open());
+  return detectFormat(isGzip(head) ? await firstBytes(gunzip(source.open())) : head);
+}
+
+async function firstBytes(source: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= headBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, headBytes);
+}
