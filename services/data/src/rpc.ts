@@ -13,6 +13,7 @@ import { readWantedTable } from './deploy/wanted.ts';
 import { countRows, getDeployedTable } from './deployed-tables.ts';
 import { bulkLoad } from './load/bulk-load.ts';
 import { readRejectedRows } from './load/rejected-rows.ts';
+import { mergeRows } from './merge/merge-rows.ts';
 import { bulkRead } from './read/bulk-read.ts';
 
 const callers = {
@@ -27,6 +28,7 @@ const callers = {
   BulkLoad: ['jobs', 'operator'],
   ReadRejectedRows: ['jobs', 'operator'],
   BulkRead: ['jobs', 'operator'],
+  MergeRows: ['metadata'],
   PlaceAccount: ['operator'],
 } as const satisfies RpcServerOptions<'data'>['callers'];
 
@@ -79,6 +81,10 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
       const { context } = await clusters.locate(call.accountId);
       const { table_definition_id: tableDefinitionId, pattern, high_water_mark: highWaterMark, as_of: asOf } = request;
       yield* bulkRead(context, call, { tableDefinitionId, pattern, highWaterMark, asOf }, signal);
+    },
+    MergeRows: async (call, request) => {
+      await clusters.settle(call.accountId);
+      return at(call, (ctx) => mergeRows(ctx, call, request));
     },
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };

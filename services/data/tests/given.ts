@@ -146,6 +146,7 @@ export type TableInput = {
   load_type?: string;
   version?: number;
   lookup_display_column_id?: number;
+  rows_from_table_id?: number;
 };
 
 /** A wanted table as metadata sends it; lineages are made from the id and the columns' places unless named. */
@@ -162,6 +163,7 @@ export function wanted(table: TableInput) {
     load_type: table.load_type ?? 'manual',
     version: table.version ?? 1,
     lookup_display_column_id: table.lookup_display_column_id,
+    rows_from_table_id: table.rows_from_table_id,
     columns: table.columns.map((column, i) => ({
       column_definition_id: table.id * 1000 + i,
       lineage_id: column.lineage_id ?? table.id * 1000 + i + 1,

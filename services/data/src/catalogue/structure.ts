@@ -51,7 +51,10 @@ export type DeployedTable = {
 };
 
 /** A table as metadata wants it: not in the catalogue yet, its foreign keys not resolved. */
-export type WantedTable = Omit<DeployedTable, 'account_id' | 'revision' | 'history_since'>;
+export type WantedTable = Omit<DeployedTable, 'account_id' | 'revision' | 'history_since'> & {
+  /** When it is new: the deployed table that it begins with the rows of. */
+  rows_from_table_id?: number | undefined;
+};
 
 /** Columns of the primary key, in the order of the definition. */
 export function keyColumns(structure: Pick<Structure, 'columns'>): Column[] {

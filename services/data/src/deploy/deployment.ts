@@ -10,6 +10,14 @@ import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
 import { holdResident } from '../clusters/residence.ts';
 import type { DataContext } from '../context.ts';
+import {
+  type Copying,
+  type FirstRows,
+  holdOriginals,
+  keepFirstRows,
+  planFirstRows,
+  prepareCopying,
+} from '../merge/first-rows.ts';
 import { tableName } from '../query/identifiers.ts';
 import { beginHistory } from './adoption.ts';
 import { type BranchChange, planBranch, type TableChange } from './branch-change.ts';
@@ -53,9 +61,15 @@ export function planDeployment(ctx: DataContext, call: CallContext, request: Req
   );
 }
 
-type Planned = { change: BranchChange; physical: PhysicalChange[]; shown: DeploymentPlan; revision: number };
+type Planned = {
+  change: BranchChange;
+  physical: PhysicalChange[];
+  first: FirstRows;
+  shown: DeploymentPlan;
+  revision: number;
+};
 
-async function plan(read: Read, accountId: number, { branchId, tables }: Request): Promise<Planned> {
+async function plan(read: Read, accountId: number, { branchId, tables }: Request, copying?: Copying): Promise<Planned> {
   const branch = (await read(catalogueSql.ofBranch(accountId, branchId))) as DeployedTable[];
   const elsewhere = await read({
     text: 'select table_definition_id as id from deployed_table where table_definition_id = any($1::int[]) and (account_id <> $2::int or branch_id <> $3::int)',
@@ -72,12 +86,17 @@ async function plan(read: Read, accountId: number, { branchId, tables }: Request
   const sound = change.wanted.every((table) => table.problems.length === 0);
   const large = new Set((await read(largeTablesSql(branch))).map(({ lineage_id }) => lineage_id as number));
   const physical = sound ? changesOf(change, revision, large) : [];
+  const first = await planFirstRows(read, accountId, change, copying);
+  for (const [i, { pair }] of change.wanted.entries()) {
+    const copy = first.tables.get(pair.wanted.lineage_id);
+    if (copy) physical[i]?.statements.columns.push(copy.statement);
+  }
   const diffs = await Promise.all(
     change.wanted.map((table, i) =>
-      showTable(read, change, table, sound ? (physical[i] as PhysicalChange).statements : undefined),
+      showTable(read, first, table, sound ? (physical[i] as PhysicalChange).statements : undefined),
     ),
   );
-  return { change, physical, shown: { diffs }, revision };
+  return { change, physical, first, shown: { diffs }, revision };
 }
 
 // The wanted tables first, in their order, then those whose foreign keys are made anew.
@@ -91,13 +110,13 @@ function changesOf(change: BranchChange, revision: number, large: ReadonlySet<nu
 
 async function showTable(
   read: Read,
-  change: BranchChange,
+  first: FirstRows,
   { pair, diff, problems }: TableChange,
   statements: PhysicalChange['statements'] | undefined,
 ): Promise<TableDiff> {
   const { wanted } = pair;
   const counted: Record<'warning' | 'blocker', CountedMessage[]> = { warning: [], blocker: [] };
-  const asked = statements ? rowChecksSql(pair, change.pairOf) : undefined;
+  const asked = statements ? rowChecksSql(first.pairOf(wanted.lineage_id), first.pairOf) : undefined;
   if (asked) {
     const [row] = await read(asked.statement);
     asked.checks.forEach((check, i) => {
@@ -105,6 +124,8 @@ async function showTable(
       if (rows > 0) counted[check.kind].push({ message: check.message, rows });
     });
   }
+  if (first.lost.has(wanted.lineage_id))
+    counted.warning.push({ message: 'The table whose rows it was to begin with is not in service any more.', rows: 0 });
   return {
     table_definition_id: wanted.table_definition_id,
     key: wanted.key,
@@ -119,6 +140,8 @@ async function showTable(
 }
 
 const attempts = 6;
+// Rows that are copied were looked at a moment before.
+const changedMeanwhile = new Set(['23502', '23503', '23505', '23514', '22001', '22003', '22P02', '42P01', '42703']);
 
 /**
  * Makes the deployed tables equal to the wanted ones. The same deployment id again answers the first plan. Blockers are 422 with
@@ -130,12 +153,18 @@ export async function applyDeployment(
   request: Request & { deploymentId: string },
 ): Promise<DeploymentPlan> {
   for (let attempt = 1; ; attempt += 1) {
+    const copying = await prepareCopying(ctx, call, request.tables);
     try {
-      const done = await withTransaction(ctx.pools.work, (sql) => apply(sql, call.accountId, request));
+      const done = await withTransaction(ctx.pools.work, (sql) => apply(sql, call.accountId, request, copying));
       if (done.leavesWork) ctx.indexing.soon();
+      for (const table of copying ? request.tables : []) ctx.announcer.touch(table);
       return done.plan;
     } catch (error) {
-      if (findSqlState(error) !== '55P03' || attempt >= attempts) throw error;
+      const state = findSqlState(error) ?? '';
+      const passes = state === '55P03' || (copying && changedMeanwhile.has(state));
+      if (copying && attempt >= attempts && changedMeanwhile.has(state))
+        throw validationFailed('Rows changed while they were copied, or break rules of the copy; try again.');
+      if (!passes || attempt >= attempts) throw error;
       ctx.logger.info(
         { deployment_id: request.deploymentId, attempt },
         'a table is in use; trying the deployment again',
@@ -149,6 +178,7 @@ async function apply(
   sql: Sql,
   accountId: number,
   { branchId, tables, deploymentId }: Request & { deploymentId: string },
+  copying: Copying | undefined,
 ): Promise<{ plan: DeploymentPlan; leavesWork: boolean }> {
   await sql(
     "select set_config('lock_timeout', '2s', true), set_config('statement_timeout', '600s', true), set_config('idle_in_transaction_session_timeout', '0', true)",
@@ -162,12 +192,14 @@ async function apply(
   if (applied[0]) return { plan: applied[0].plan as DeploymentPlan, leavesWork: false };
 
   await lockTables(sql, accountId, branchId, tables);
-  const planned = await plan(reader(sql), accountId, { branchId, tables });
+  await holdOriginals(sql, copying);
+  const planned = await plan(reader(sql), accountId, { branchId, tables }, copying);
   requireNoBlockers(planned.shown);
   for (const statement of inOrder(planned.physical.map((change) => change.statements))) await sql(statement);
   await rememberRetired(sql, accountId, planned);
   const pairs = [...planned.change.wanted.map((table) => table.pair), ...planned.change.touched];
   for (const { wanted } of pairs) await catalogue(sql, accountId, wanted);
+  await keepFirstRows(sql, accountId, planned.first, copying);
   await sql('insert into applied_deployment (account_id, deployment_id, plan) values ($1::int, $2, $3::jsonb)', [
     accountId,
     deploymentId,

@@ -20,6 +20,7 @@ export function readWantedTable(table: WantedTable__Output): WantedTable {
     name: table.name,
     load_type: table.load_type || 'manual',
     version: table.version,
+    rows_from_table_id: table.rows_from_table_id,
     structure: {
       description: table.description,
       lookup_display_column_id: table.lookup_display_column_id ?? null,

@@ -95,3 +95,12 @@ export const stagingName = (number: number): string => `staging.s_${id(number)}`
 
 /** A cell of a staged file, by its place in the line. */
 export const stagedColumn = (position: number): string => `f_${id(position + 1)}`;
+
+/** What a merge of rows would do to a table, row by row; gone with its transaction. */
+export const mergeName = (table: { lineage_id: number }): string => `pg_temp.m_${id(table.lineage_id)}`;
+
+const mergedForms = { key: 'k', source: 's', misfit: 'x', base: 'b', target: 't', outcome: 'o', state: 'p' } as const;
+
+/** What that says of a column: its value on a side, whether the source's value doesn't fit, what is settled, and how. */
+export const mergedColumn = (form: keyof typeof mergedForms, column: { lineage_id: number }): string =>
+  `${mergedForms[form]}_${id(column.lineage_id)}`;
