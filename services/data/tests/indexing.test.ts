@@ -1,7 +1,10 @@
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { Indexing } from '../src/indexing/indexing.ts';
+import type { MadeIndexes } from '../src/indexing/made-indexes.ts';
 import { enableTrigrams } from '../src/indexing/trigrams.ts';
+import { planGrid } from '../src/query/grid-plan.ts';
+import { gridSql } from '../src/query/page-sql.ts';
 import { type DataNet, deploy, givenData, type TableInput } from './given.ts';
 
 let net: DataNet;
@@ -82,6 +85,54 @@ describe('indexes of large tables', () => {
     expect(await plan('order by svc_sk offset 20000 limit 5')).toContain('"g_1_as1"');
   });
 
+  it('hold rows of an equal value together, and go with either of their columns', async () => {
+    const sized = { filterModel: { size: { filterType: 'number', type: 'equals', filter: 3 } } };
+    const inOrder = { ...sized, sortModel: [{ colId: 'name', sort: 'desc' }] };
+    const named = {
+      filterModel: { name: { filterType: 'text', type: 'equals', filter: 'C4CA4238A0B923820DCC509A6F75849B' } },
+    };
+    for (const model of [inOrder, named]) await askFor(2, model);
+    const before = [await page(2, inOrder), await page(2, named)];
+    expect(before.map(({ rowCount }) => rowCount)).toEqual([2_500, 1]);
+    await round();
+    expect(await indexes(2)).toEqual(['g_2_e2002a2003', 'g_2_e2003as1']);
+    const entry = await net.context.catalogue.get(1, { id: 2 });
+    await (net.context.indexing as unknown as { made: MadeIndexes }).made.read(entry);
+    const served = (model: Model) => {
+      const plan = planGrid(entry, { startRow: 0, endRow: 5, ...model });
+      return net.context.indexing.serve(entry, plan);
+    };
+    expect([served(inOrder).isInOrder, served(named).filter]).toMatchObject([
+      true,
+      { all: [{ test: { isFolded: true } }] },
+    ]);
+    expect([await page(2, inOrder), await page(2, named)]).toEqual(before);
+    const { text, values } = gridSql(entry, served(inOrder));
+    const plan = JSON.stringify(await net.query(`explain (format json) ${text}`, values));
+    expect(plan).toContain('"g_2_e2002a2003"');
+    expect(
+      JSON.stringify(
+        await net.query(
+          `explain (format json) ${gridSql(entry, served(named)).text}`,
+          gridSql(entry, served(named)).values,
+        ),
+      ),
+    ).toContain('"g_2_e2003as1"');
+
+    await deploy(net, [
+      {
+        id: 2,
+        version: 2,
+        columns: columns.map((column) =>
+          column.name === 'name' ? { ...column, data_type: 'text', length: undefined } : column,
+        ) as TableInput['columns'],
+      },
+    ]);
+    expect(await indexes(2)).toEqual([]);
+    await deploy(net, [{ id: 2, version: 3, columns }]);
+    await net.query('delete from grid_index where table_definition_id = 2');
+  });
+
   it('take long texts as before', async () => {
     await askFor(1, { filterModel: { essay: { filterType: 'text', type: 'contains', filter: 'long' } } });
     await round();
@@ -128,7 +179,7 @@ describe('indexes of large tables', () => {
       const [progress] = await underWay();
       expect(progress?.phase).toMatch(/waiting/);
     });
-    await deploy(net, [{ id: 2, version: 2, columns: [...columns, { name: 'more' }] }]);
+    await deploy(net, [{ id: 2, version: 4, columns: [...columns, { name: 'more' }] }]);
     await reader.query('commit');
     await reader.end();
     await making;

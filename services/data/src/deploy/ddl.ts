@@ -3,7 +3,7 @@
 import { type Column, type DeployedTable, isRequired, type WantedTable } from '../catalogue/structure.ts';
 import {
   columnName,
-  gridIndexPaths,
+  gridIndexesOn,
   gridStatisticsName,
   historyName,
   retiredColumnName,
@@ -180,7 +180,10 @@ function dropGridIndexes(old: DeployedTable, wanted: WantedTable): string[] {
   });
   if (changed.length === 0) return [];
   return [
-    `drop index if exists ${changed.flatMap((column) => gridIndexPaths(wanted, column)).join(', ')}`,
+    // By whatever pairs of columns there are some, only the database knows.
+    `do $$declare i regclass; begin for i in select c.oid from pg_index x join pg_class c on c.oid = x.indexrelid` +
+      ` where x.indrelid = '${tableName(wanted)}'::regclass and c.relname ~ '${gridIndexesOn(changed)}'` +
+      ` loop execute 'drop index ' || i; end loop; end$$`,
     `drop statistics if exists ${changed.map((column) => gridStatisticsName(wanted, column.lineage_id)).join(', ')}`,
   ];
 }

@@ -120,7 +120,7 @@ describe('statements of a deployment', () => {
       'drop trigger h_1 on b_1.t_1',
       'drop function b_1.h_1()',
       'alter table b_1.t_1 drop constraint n_1',
-      'drop index if exists b_1.g_1_a13, b_1.g_1_d13, b_1.g_1_w13',
+      expect.stringContaining("'^g_[0-9]+_(e(13)[ad]s?[0-9]+|(e[0-9]+)?[adw](13))$' loop execute 'drop index '"),
       'drop statistics if exists b_1.gs_1_13',
       'alter table b_1.t_1 rename column c_13 to x_13_77',
       'alter table b_1.t_1 add column c_14 integer',
@@ -134,7 +134,7 @@ describe('statements of a deployment', () => {
   it('keep aside what a cast may lose before casting', () => {
     const old = table(1, [key(11), column(12, { data_type: 'string', length: 10 })]);
     expect(change(old, table(1, [key(11), column(12, { data_type: 'string', length: 3 })]))).toEqual([
-      'drop index if exists b_1.g_1_a12, b_1.g_1_d12, b_1.g_1_w12',
+      expect.stringContaining("'^g_[0-9]+_(e(12)[ad]s?[0-9]+|(e[0-9]+)?[adw](12))$' loop execute 'drop index '"),
       'drop statistics if exists b_1.gs_1_12',
       'alter table b_1.t_1 add column x_12_77 varchar(10) collate "C"',
       'update b_1.t_1 set x_12_77 = c_12 where c_12 is not null and (char_length(c_12) > 3)',

@@ -1,7 +1,7 @@
 // The indexes that make pages of large tables fast, and which of them a page would be glad of. Pure.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { type Field, fieldsOf, systemFields } from '../query/fields.ts';
-import { isByWords, type PagePlan, type Test, testsOf } from '../query/filter.ts';
+import { type Filter, isByWords, type PagePlan, type Sort, type Test, testsOf } from '../query/filter.ts';
 import { directionSql, foldedSql } from '../query/filter-sql.ts';
 import { gridIndexName, gridStatisticsName, tableName } from '../query/identifiers.ts';
 
@@ -9,8 +9,10 @@ import { gridIndexName, gridStatisticsName, tableName } from '../query/identifie
 export const kinds = ['ascending', 'descending', 'words'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** An index of a table: of which column, and how. */
-export type GridIndex = { field: Field; kind: Kind };
+/** An index of a table: of which column, and how; `equal`: among rows that have the same value there, texts without case. */
+export type GridIndex = { field: Field; kind: Kind; equal?: Field };
+
+type FieldTest = { field: Field; test: Test };
 
 const last = systemFields[0] as Field;
 
@@ -18,26 +20,61 @@ const last = systemFields[0] as Field;
 const longestText = 600;
 
 /** Whether there can be such an index. */
-export function isPossible({ field: { type, column }, kind }: GridIndex): boolean {
-  if (kind === 'words') return type.family === 'text' && column !== undefined;
-  if (type.family === 'json') return false;
-  return (
-    type.family !== 'text' || (column?.data_type === 'string' && (column.length ?? longestText + 1) <= longestText)
-  );
+export function isPossible({ field, kind, equal }: GridIndex): boolean {
+  if (kind === 'words') return field.type.family === 'text' && field.column !== undefined;
+  const lengths = [field, ...(equal ? [equal] : [])].map(lengthOf);
+  return lengths.reduce((sum, length) => sum + length, 0) <= longestText;
+}
+
+// Of a text; other values are short, but json, which has no order.
+function lengthOf({ type, column }: Field): number {
+  if (type.family === 'json') return Number.POSITIVE_INFINITY;
+  if (type.family !== 'text') return 0;
+  return (column?.data_type === 'string' ? column.length : null) ?? Number.POSITIVE_INFINITY;
 }
 
 /** The indexes that would serve this page. */
 export function indexesFor({ filter, sorts, includeDeleted }: PagePlan): GridIndex[] {
   if (includeDeleted) return [];
-  const [first] = sorts;
-  const order: GridIndex[] = first?.absolute
-    ? []
-    : [{ field: first?.field ?? last, kind: first?.direction === 'desc' ? 'descending' : 'ascending' }];
-  const wanted = new Map([...order, ...testsOf(filter).flatMap(indexFor)].map((index) => [nameOf(index), index]));
-  return [...wanted.values()].filter(isPossible);
+  const order = orderOf(sorts);
+  const pairs = order ? equalitiesOf(filter).map((each) => ({ each, pair: { ...order, equal: each.field } })) : [];
+  const possible = pairs.filter(({ pair }) => isPossible(pair));
+  const paired = new Set(possible.map(({ each }) => each.test));
+  const single = testsOf(filter).filter(({ test }) => !paired.has(test));
+  const orders = order && possible.length === 0 ? [order] : [];
+  const wanted = [...possible.map(({ pair }) => pair), ...orders, ...single.flatMap(indexFor)];
+  return [...new Map(wanted.map((index) => [nameOf(index), index])).values()].filter(isPossible);
 }
 
-const nameOf = ({ field, kind }: GridIndex) => `${kind} ${field.name}`;
+/** The tests that every row of the page meets and that ask for one value of a column that more than one row may have. */
+export function equalitiesOf(filter: Filter): FieldTest[] {
+  return 'all' in filter ? filter.all.filter((each): each is FieldTest => 'test' in each && isEquality(each)) : [];
+}
+
+/** The index that the order of a page is read from; undefined when there can be none. */
+export function orderOf([first]: Sort[]): GridIndex | undefined {
+  if (first?.absolute) return undefined;
+  return { field: first?.field ?? last, kind: first?.direction === 'desc' ? 'descending' : 'ascending' };
+}
+
+function isEquality({ field, test }: FieldTest): boolean {
+  if (!field.column || field.column.is_primary_key) return false;
+  const { family } = field.type;
+  switch (test.kind) {
+    case 'text':
+      return test.operator === 'equals' && family === 'text';
+    case 'number':
+      return test.operator === 'equals';
+    case 'day':
+      return test.operator === 'equals' && family === 'date';
+    case 'value':
+      return test.operator === 'equals' && family !== 'text';
+    default:
+      return false;
+  }
+}
+
+const nameOf = ({ field, kind, equal }: GridIndex) => `${kind} ${field.name} ${equal?.name ?? ''}`;
 
 function indexFor({ field, test }: { field: Field; test: Test }): GridIndex[] {
   switch (test.kind) {
@@ -61,6 +98,9 @@ export function columnIdOf(field: Field): number {
   return field.column?.lineage_id ?? -1 - systemFields.indexOf(field);
 }
 
+/** The number of the column by which rows are in the order of their making. */
+export const byMaking = columnIdOf(last);
+
 /** The column of that number; undefined when the table has it no more. */
 export function findField(table: Pick<DeployedTable, 'structure'>, columnId: number): Field | undefined {
   return columnId < 0
@@ -71,10 +111,10 @@ export function findField(table: Pick<DeployedTable, 'structure'>, columnId: num
 type Place = Pick<DeployedTable, 'branch_id' | 'lineage_id'>;
 
 /** Its physical name, without the schema. */
-export const indexName = ({ lineage_id }: Place, { field, kind }: GridIndex): string =>
-  gridIndexName(lineage_id, kind, columnIdOf(field));
+export const indexName = ({ lineage_id }: Place, { field, kind, equal }: GridIndex): string =>
+  gridIndexName(lineage_id, { kind, columnId: columnIdOf(field), equalId: equal && columnIdOf(equal) });
 
-/** How PostgreSQL notes the order of its first column (`pg_index.indoption`): 1 descending, 2 without a value first. */
+/** How PostgreSQL notes the order of its column (`pg_index.indoption`): 1 descending, 2 without a value first. */
 export function orderOptionOf({ field, kind }: GridIndex): number {
   if (kind === 'words') return 0;
   const descending = kind === 'descending';
@@ -83,16 +123,19 @@ export function orderOptionOf({ field, kind }: GridIndex): number {
 
 /** The statement that makes it while everybody goes on reading and writing. */
 export function createIndexSql(table: Place, index: GridIndex): string {
-  const { field, kind } = index;
+  const { field, kind, equal } = index;
   const live = `on ${tableName(table)}`;
   const create = `create index concurrently ${indexName(table, index)} ${live}`;
   // Found in whatever schema the extension is in, see `trigrams.ts`.
   if (kind === 'words')
     return `${create} using gin (${foldedSql(field)} gin_trgm_ops) with (gin_pending_list_limit = 512) where not svc_is_deleted`;
   const column = `${field.sql} ${directionSql(kind === 'ascending', field.nullable)}`;
-  const columns = field === last ? column : `${column}, ${last.sql}`;
-  return `${create} (${columns}) where not svc_is_deleted`;
+  const columns = [equal ? [equalSql(equal)] : [], column, field === last ? [] : [last.sql]].flat();
+  return `${create} (${columns.join(', ')}) where not svc_is_deleted`;
 }
+
+// As a filter compares it.
+const equalSql = (field: Field) => (field.type.family === 'text' ? foldedSql(field) : field.sql);
 
 /**
  * What lets the planner know how many rows hold a word, which an index by words doesn't tell it: whether to go by that index or along

@@ -1,7 +1,7 @@
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
-import { fieldsOf } from '../query/fields.ts';
+import { type Field, fieldsOf } from '../query/fields.ts';
 import { planGrid } from '../query/grid-plan.ts';
-import { createIndexSql, indexesFor, indexName } from './grid-index.ts';
+import { createIndexSql, indexesFor, indexName, type Kind } from './grid-index.ts';
 import { type Existing, indexRules, type Need, planIndexes } from './index-plan.ts';
 
 const column = (lineage_id: number, more: Partial<Column>): Column => ({
@@ -33,6 +33,8 @@ const table = {
       column(14, { name: 'price', data_type: 'decimal', length: 10, scale: 2 }),
       column(15, { name: 'extra', data_type: 'json' }),
       column(16, { name: 'long', length: 601 }),
+      column(17, { name: 'half', length: 300 }),
+      column(18, { name: 'rest', length: 301 }),
     ],
   },
 } as unknown as DeployedTable;
@@ -64,13 +66,31 @@ describe('the indexes a page asks for', () => {
       'g_5_a14',
       'g_5_w12',
     ]);
-    expect(names({ name: text('equals', 'x') })).toEqual(['g_5_as1', 'g_5_a12']);
     expect(
       names({ price: { filterType: 'number', operator: 'OR', conditions: [number('equals'), number('notEqual')] } }),
     ).toEqual(['g_5_as1', 'g_5_a14']);
     expect(names({ name: text('notContains', 'abcd'), price: number('notEqual') })).toEqual(['g_5_as1']);
     expect(names({ price: number('blank'), id: number('notBlank') })).toEqual(['g_5_as1', 'g_5_a14']);
     expect(names({ id: { filterType: 'set', values: ['1'] } })).toEqual(['g_5_as1', 'g_5_a11']);
+  });
+
+  it('hold rows of an equal value together, in the order of the page', () => {
+    const is = (filter: unknown) => ({ filterType: 'number', type: 'equals', filter });
+    const byName = [{ colId: 'name', sort: 'desc' }];
+    expect(names({ name: text('equals', 'x') })).toEqual(['g_5_e12as1']);
+    expect(names({ price: is(1) }, byName)).toEqual(['g_5_e14d12']);
+    expect(names({ price: is(1), name: text('contains', 'abc') }, byName)).toEqual(['g_5_e14d12', 'g_5_w12']);
+    expect(names({ price: is(1), name: text('equals', 'x') }, byName)).toEqual(['g_5_e14d12', 'g_5_e12d12']);
+    // One row at most has the value.
+    expect(names({ id: is(1) }, byName)).toEqual(['g_5_d12', 'g_5_a11']);
+    expect(names({ price: is(1) }, [{ colId: 'price', sort: 'asc', type: 'absolute' }])).toEqual(['g_5_a14']);
+    // Any of several values.
+    expect(names({ price: { filterType: 'number', operator: 'OR', conditions: [is(1), is(2)] } }, byName)).toEqual([
+      'g_5_d12',
+      'g_5_a14',
+    ]);
+    // Both together would not fit into a page of the index.
+    expect(names({ half: text('equals', 'x') }, [{ colId: 'rest', sort: 'asc' }])).toEqual(['g_5_a18', 'g_5_a17']);
   });
 
   it('are none by words for fewer than three letters, whatever those are in UTF-16', () => {
@@ -91,8 +111,9 @@ describe('the indexes a page asks for', () => {
   });
 
   it('hold what the order of a page says', () => {
-    const make = (name: string, kind: 'ascending' | 'descending' | 'words') =>
-      createIndexSql(table, { field: fieldsOf(table).get(name) as never, kind });
+    const field = (name: string) => fieldsOf(table).get(name) as Field;
+    const make = (name: string, kind: Kind, equal?: string) =>
+      createIndexSql(table, { field: field(name), kind, equal: equal === undefined ? undefined : field(equal) });
     expect(make('price', 'ascending')).toBe(
       'create index concurrently g_5_a14 on b_2.t_5 (c_14 asc nulls first, svc_sk) where not svc_is_deleted',
     );
@@ -101,6 +122,12 @@ describe('the indexes a page asks for', () => {
     );
     expect(make('svc_sk', 'ascending')).toBe(
       'create index concurrently g_5_as1 on b_2.t_5 (svc_sk asc) where not svc_is_deleted',
+    );
+    expect(make('price', 'descending', 'id')).toBe(
+      'create index concurrently g_5_e11d14 on b_2.t_5 (c_11, c_14 desc nulls last, svc_sk) where not svc_is_deleted',
+    );
+    expect(make('svc_sk', 'ascending', 'name')).toBe(
+      'create index concurrently g_5_e12as1 on b_2.t_5 (lower(c_12 collate "default"), svc_sk asc) where not svc_is_deleted',
     );
     expect(make('name', 'words')).toContain('using gin (lower(c_12 collate "default") gin_trgm_ops)');
   });
@@ -111,8 +138,10 @@ const need = (column_id: number, more: Partial<Need> = {}): Need => ({
   rows: 1_000_000,
   column_id,
   kind: 'ascending',
+  equal_id: 0,
   asked: 10,
   distinct: 10,
+  equal_distinct: null,
   idle_days: 0,
   failed_days: null,
   ...more,
@@ -158,6 +187,19 @@ describe('the plan of indexes', () => {
     expect(plan(both(1000)).make).toEqual(['g_5_a14']);
     expect(plan([need(14, { distinct: 999, kind: 'descending' })]).make).toEqual(['g_5_d14']);
     expect(plan([need(14, { distinct: null, kind: 'descending' })]).make).toEqual(['g_5_d14']);
+  });
+
+  it('makes one index for all orders of the few rows that are equal in a column', () => {
+    const orders = (equal_distinct: number | null) => [
+      need(14, { equal_id: 12, equal_distinct, asked: 2, kind: 'descending' }),
+      need(11, { equal_id: 12, equal_distinct, asked: 2 }),
+    ];
+    expect(plan(orders(5_000)).make).toEqual(['g_5_e12as1']);
+    expect(plan(orders(4_999).map((each) => ({ ...each, asked: 3 }))).make).toEqual(['g_5_e12d14', 'g_5_e12a11']);
+    expect(plan([...orders(5_000), need(-1, { asked: 2 })], [existing('g_5_e12as1', { option: 0 })])).toEqual({
+      drop: [],
+      make: [],
+    });
   });
 
   it('makes few, of those the ones that were asked for most of late', () => {

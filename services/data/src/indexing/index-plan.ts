@@ -1,7 +1,7 @@
 // Which indexes to make and to drop: few for each table, those that people ask for. Pure.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { schemaName } from '../query/identifiers.ts';
-import { findField, type GridIndex, indexName, isPossible, type Kind, orderOptionOf } from './grid-index.ts';
+import { byMaking, findField, type GridIndex, indexName, isPossible, type Kind, orderOptionOf } from './grid-index.ts';
 
 /** What people have asked of one index that would serve them, with what is known of its table. */
 export type Need = {
@@ -9,9 +9,12 @@ export type Need = {
   rows: number;
   column_id: number;
   kind: Kind;
+  /** The column in which rows are equal; 0: none. */
+  equal_id: number;
   asked: number;
-  /** How many values its column has (`pg_stats.n_distinct`: negative as a share of the rows); null when not known. */
+  /** How many values its columns have (`pg_stats.n_distinct`: negative as a share of the rows); null when not known. */
   distinct: number | null;
+  equal_distinct: number | null;
   /** Days since it was last asked for; since it couldn't be made, if so. */
   idle_days: number;
   failed_days: number | null;
@@ -65,20 +68,25 @@ export function planIndexes(needs: Need[], existing: Existing[], rules: IndexRul
 }
 
 const manyTies = 1_000;
+const fewEqual = 200;
 
-// An index is read from both ends; only the order of ties is another then, and few ties are sorted at once.
+// What is as well served by one index: it is read from both ends, only the order of ties is another then, and few ties are sorted at
+// once; so are the few rows that are equal in a column, whatever order they are asked for in.
 function oneWay(needs: Need[]): Need[] {
   const merged = new Map<string, Need>();
   for (const need of needs) {
-    const { rows, distinct } = need;
-    const values = distinct === null ? 1 : distinct < 0 ? -distinct * rows : distinct;
-    const kind = need.kind === 'descending' && rows <= manyTies * values ? 'ascending' : need.kind;
-    const key = `${need.table.table_definition_id} ${need.column_id} ${kind}`;
+    const { rows, equal_id } = need;
+    const valuesOf = (distinct: number | null) => (distinct === null ? 1 : distinct < 0 ? -distinct * rows : distinct);
+    const isSorted = equal_id !== 0 && rows <= fewEqual * valuesOf(need.equal_distinct);
+    const column_id = isSorted ? byMaking : need.column_id;
+    const kind =
+      need.kind === 'descending' && (isSorted || rows <= manyTies * valuesOf(need.distinct)) ? 'ascending' : need.kind;
+    const key = `${need.table.table_definition_id} ${column_id} ${kind} ${equal_id}`;
     const known = merged.get(key);
     const asked = need.asked + (known?.asked ?? 0);
     const idle_days = Math.min(need.idle_days, known?.idle_days ?? need.idle_days);
     const failed_days = need.failed_days ?? known?.failed_days ?? null;
-    merged.set(key, { ...need, kind, asked, idle_days, failed_days });
+    merged.set(key, { ...need, column_id, kind, asked, idle_days, failed_days });
   }
   return [...merged.values()];
 }
@@ -86,6 +94,14 @@ function oneWay(needs: Need[]): Need[] {
 const placeOf = ({ table, index }: IndexToMake) => `${schemaName(table.branch_id)}.${indexName(table, index)}`;
 
 const mayMake = ({ failed_days }: Need, { retryDays }: IndexRules) => failed_days === null || failed_days >= retryDays;
+
+// Undefined when the table has one of its columns no more.
+function indexOf({ table, column_id, kind, equal_id }: Need): GridIndex | undefined {
+  const field = findField(table, column_id);
+  if (equal_id === 0) return field && { field, kind };
+  const equal = findField(table, equal_id);
+  return field && equal && { field, kind, equal };
+}
 
 // The most asked for, by day since it was last asked for, so that yesterday's favourite gives way in time.
 function chosen(needs: Need[], rules: IndexRules, words: boolean): (IndexToMake & { need: Need })[] {
@@ -96,8 +112,7 @@ function chosen(needs: Need[], rules: IndexRules, words: boolean): (IndexToMake 
     )
     .toSorted((a, b) => weight(b) - weight(a))
     .flatMap((need) => {
-      const field = findField(need.table, need.column_id);
-      const index = field && { field, kind: need.kind };
+      const index = indexOf(need);
       return index && isPossible(index) && (words || index.kind !== 'words')
         ? [{ table: need.table, index, need }]
         : [];

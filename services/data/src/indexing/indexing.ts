@@ -21,6 +21,7 @@ import {
   indexRules,
   planIndexes,
 } from './index-plan.ts';
+import { MadeIndexes, serve } from './made-indexes.ts';
 import { AskedIndexes, forgetIdle, listExisting, listNeeds, saveAsked, saveFailure } from './needs.ts';
 import { enableTrigrams } from './trigrams.ts';
 
@@ -40,6 +41,7 @@ export class Indexing {
   private readonly logger: Logger;
   private readonly rules: IndexRules;
   private readonly asked = new AskedIndexes();
+  private readonly made: MadeIndexes;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private stopping = new AbortController();
@@ -50,6 +52,7 @@ export class Indexing {
   constructor({ pool, sizes, logger, rules }: Parts) {
     this.pool = pool;
     this.sizes = sizes;
+    this.made = new MadeIndexes(pool);
     this.logger = logger;
     this.rules = { ...indexRules, ...rules };
   }
@@ -65,6 +68,11 @@ export class Indexing {
   soon(): void {
     this.isAwaited = true;
     this.schedule(soonMs);
+  }
+
+  /** The plan of a page as the indexes that there are serve it. */
+  serve(table: DeployedTable, plan: PagePlan): PagePlan {
+    return this.sizes.find(table) < this.rules.rowsMinimum ? plan : serve(table, plan, this.made.find(table));
   }
 
   start(): void {

@@ -3,7 +3,7 @@
 import type { Bind } from '../values/check.ts';
 import type { Family } from '../values/value-types.ts';
 import { type Field, systemFields } from './fields.ts';
-import type { CompareOperator, Filter, PagePlan, Sort, Test, TextOperator } from './filter.ts';
+import type { CompareOperator, Filter, PagePlan, Sort, Test } from './filter.ts';
 
 const comparators = {
   equals: '=',
@@ -27,7 +27,7 @@ function testSql(field: Field, test: Test, bind: Bind): string {
   const { sql: x, type } = field;
   switch (test.kind) {
     case 'text':
-      return textSql(field, test.operator, test.value, bind);
+      return textSql(field, test, bind);
     case 'number':
       return `${x} ${comparators[test.operator]} ${numberOperand(field, test.value, bind)}`;
     case 'numberRange':
@@ -70,9 +70,11 @@ const isText = (field: Field) => field.type.family === 'text';
 export const foldedSql = (field: Field): string =>
   isText(field) ? `lower(${field.sql} collate "default")` : `lower(${field.type.textSql(field.sql)})`;
 
+type TextTest = Extract<Test, { kind: 'text' }>;
+
 const literally = (text: string) => text.replace(/[\\%_]/g, '\\$&');
 
-function textSql(field: Field, operator: TextOperator, value: string, bind: Bind): string {
+function textSql(field: Field, { operator, value, isFolded }: TextTest, bind: Bind): string {
   const x = foldedSql(field);
   const like = (pattern: string, negated = false) =>
     `${x} ${negated ? 'not ' : ''}like lower(${bind(pattern, 'text')})`;
@@ -87,7 +89,9 @@ function textSql(field: Field, operator: TextOperator, value: string, bind: Bind
     case 'endsWith':
       return like(`%${literally(value)}`);
     case 'equals':
-      return withSpellings(field, [value], bind, () => `${x} = lower(${bind(value, 'text')})`);
+      return isFolded
+        ? `${x} = lower(${bind(value, 'text')})`
+        : withSpellings(field, [value], bind, () => `${x} = lower(${bind(value, 'text')})`);
     case 'notEqual':
       return orNull(`${x} <> lower(${bind(value, 'text')})`);
   }

@@ -11,8 +11,8 @@ export type CompareOperator =
   | 'greaterThanOrEqual';
 
 export type Test =
-  /** On the text form, ignoring case; the negative ones hold for rows without a value. */
-  | { kind: 'text'; operator: TextOperator; value: string }
+  /** On the text form, ignoring case; the negative ones hold for rows without a value. `isFolded`: an index finds texts without case. */
+  | { kind: 'text'; operator: TextOperator; value: string; isFolded?: boolean }
   /** On numbers; rows without a value never match. */
   | { kind: 'number'; operator: CompareOperator; value: string }
   /** Between two numbers, exclusive. */
@@ -34,8 +34,18 @@ export type Filter = { field: Field; test: Test } | { all: Filter[] } | { any: F
 /** `absolute`: numbers by their distance from zero. */
 export type Sort = { field: Field; direction: 'asc' | 'desc'; absolute?: true };
 
-/** Which rows, in which order, from where to where. */
-export type PagePlan = { filter: Filter; sorts: Sort[]; offset: number; limit: number; includeDeleted: boolean };
+/**
+ * Which rows, in which order, from where to where. `isInOrder`: an index holds the rows of the filter in this order, whatever the value
+ * that is asked for.
+ */
+export type PagePlan = {
+  filter: Filter;
+  sorts: Sort[];
+  offset: number;
+  limit: number;
+  includeDeleted: boolean;
+  isInOrder?: boolean;
+};
 
 const shortestWord = 3;
 

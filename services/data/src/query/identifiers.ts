@@ -66,12 +66,15 @@ export const updatedIndex = (table: { lineage_id: number }): string => `u_${id(t
 
 const gridKinds = { ascending: 'a', descending: 'd', words: 'w' } as const;
 
-/** An index made for the grid: of a column by its lineage, of a system column by its place, negative. */
-export const gridIndexName = (tableLineageId: number, kind: keyof typeof gridKinds, columnId: number): string =>
-  `g_${id(tableLineageId)}_${gridKinds[kind]}${columnId < 0 ? `s${id(-columnId)}` : id(columnId)}`;
+/** What an index made for the grid stands on: a column by its lineage or a system column by its place, negative; `equalId`: and first of all another. */
+type GridIndexColumns = { kind: keyof typeof gridKinds; columnId: number; equalId?: number };
+
+/** An index made for the grid. */
+export const gridIndexName = (tableLineageId: number, { kind, columnId, equalId }: GridIndexColumns): string =>
+  `g_${id(tableLineageId)}_${equalId === undefined ? '' : `e${id(equalId)}`}${gridKinds[kind]}${columnId < 0 ? `s${id(-columnId)}` : id(columnId)}`;
 
 /** What every such name looks like, as a regular expression of PostgreSQL. */
-export const gridIndexPattern = '^g_[0-9]+_[adw]s?[0-9]+$';
+export const gridIndexPattern = '^g_[0-9]+_(e[0-9]+)?[adw]s?[0-9]+$';
 
 /** The path of an index that was found in the database by that pattern. */
 export function gridIndexPath(schema: string, name: string): string {
@@ -84,11 +87,11 @@ export function gridIndexPath(schema: string, name: string): string {
 export const gridStatisticsName = (table: TablePlace, columnId: number): string =>
   `${tableSchema(table)}.gs_${id(table.lineage_id)}_${id(columnId)}`;
 
-/** The indexes of a column there may be for the grid, with their schema. */
-export const gridIndexPaths = (table: TablePlace, column: { lineage_id: number }): string[] =>
-  (Object.keys(gridKinds) as (keyof typeof gridKinds)[]).map(
-    (kind) => `${tableSchema(table)}.${gridIndexName(table.lineage_id, kind, column.lineage_id)}`,
-  );
+/** What the names of those look like that stand on one of these columns, as a regular expression of PostgreSQL. */
+export const gridIndexesOn = (columns: { lineage_id: number }[]): string => {
+  const any = columns.map((column) => id(column.lineage_id)).join('|');
+  return `^g_[0-9]+_(e(${any})[ad]s?[0-9]+|(e[0-9]+)?[adw](${any}))$`;
+};
 
 /** The table a file is copied into on its way into a deployed table. */
 export const stagingName = (number: number): string => `staging.s_${id(number)}`;

@@ -49,8 +49,8 @@ function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, count
     count: counted.from,
     columns: counted.columns,
     current: readableSql(table, reading, at, bind),
-    // Filters of large tables find few rows or many.
-    afresh: !isEmpty(plan.filter) && (counting.known ?? counting.mark) !== undefined,
+    // Filters of large tables find few rows or many; where an index serves, one plan is the best for all.
+    afresh: !isEmpty(plan.filter) && !plan.isInOrder && (counting.known ?? counting.mark) !== undefined,
   };
 }
 

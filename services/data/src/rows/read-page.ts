@@ -15,10 +15,10 @@ export async function readPage(
   table: DeployedTable,
   plan: PagePlan,
   { asOf }: Reading,
-  write: (counting: Counting) => Statement,
+  write: (plan: PagePlan, counting: Counting) => Statement,
 ): Promise<string | undefined> {
   const simply = async () => {
-    const [row] = await run<{ answer: string }>(ctx.pools.rows, write({}));
+    const [row] = await run<{ answer: string }>(ctx.pools.rows, write(plan, {}));
     return row?.answer;
   };
   if (!ctx.counts.isLarge(table)) return simply();
@@ -29,13 +29,14 @@ async function readLarge(
   ctx: DataContext,
   table: DeployedTable,
   plan: PagePlan,
-  write: (counting: Counting) => Statement,
+  write: (plan: PagePlan, counting: Counting) => Statement,
 ): Promise<string | undefined> {
   ctx.indexing.note(table, plan);
-  const key = keyOf(plan);
+  const served = ctx.indexing.serve(table, plan);
+  const key = keyOf(served);
   for (;;) {
     const counting = ctx.counts.plan(table, key);
-    const [row] = await run<{ answer: string } & Counted>(ctx.pools.rows, write(counting));
+    const [row] = await run<{ answer: string } & Counted>(ctx.pools.rows, write(served, counting));
     if (!row) return undefined;
     // A count that turns out wrong is forgotten, so the next round counts anew.
     if (row.changes === undefined || ctx.counts.learn(table, key, counting, row)) return row.answer;

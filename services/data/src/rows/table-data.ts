@@ -35,7 +35,7 @@ export function getGrid(
 ): Promise<string> {
   return readTable(ctx, call, reference, how, (table, reading) => {
     const plan = planGrid(table, request);
-    return readPage(ctx, table, plan, reading, (counting) => gridSql(table, plan, reading, counting));
+    return readPage(ctx, table, plan, reading, (served, counting) => gridSql(table, served, reading, counting));
   });
 }
 
@@ -49,7 +49,7 @@ export function listRecords(
 ): Promise<string> {
   return readTable(ctx, call, reference, how, (table, reading) => {
     const { plan, ...page } = planList(table, request);
-    return readPage(ctx, table, plan, reading, (counting) => listSql(table, plan, page, reading, counting));
+    return readPage(ctx, table, plan, reading, (served, counting) => listSql(table, served, page, reading, counting));
   });
 }
 
