@@ -23,10 +23,22 @@ export type CallContext = {
   requestId: string;
   /** Where the caller is, as the gateway saw it: for the audit log, not for any decision. */
   address?: string;
+  /** Its Idempotency-Key, at a route that takes one (idempotency.ts). */
+  keyed?: Keyed;
 };
 
-/** What the signer states; issuer, request id and address are added by the mechanism. */
-export type CallClaims = Omit<CallContext, 'issuer' | 'requestId' | 'address'>;
+/** What an Idempotency-Key stands for: the key of this caller, and a hash of the request. */
+export type Keyed = { owner: [accountId: number, caller: string, key: string]; hash: string };
+
+/** `user:7`, `application:3`; a service acting on its own goes by its name. */
+export function callerName(call: Pick<CallContext, 'userId' | 'applicationId' | 'issuer'>): string {
+  if (call.userId !== undefined) return `user:${call.userId}`;
+  if (call.applicationId !== undefined) return `application:${call.applicationId}`;
+  return call.issuer;
+}
+
+/** What the signer states; issuer and what a request brings along are added by the mechanism. */
+export type CallClaims = Omit<CallContext, 'issuer' | 'requestId' | 'address' | 'keyed'>;
 
 export type ContextSigner = (claims: CallClaims) => Promise<string>;
 export type ContextVerifier = (token: string, requestId: string) => Promise<CallContext>;

@@ -17,6 +17,7 @@ import {
 import { readClientAddress } from './client-address.ts';
 import { ServiceError, toServiceError } from './errors.ts';
 import type { Health } from './health.ts';
+import { keyedBy, readIdempotencyKey } from './idempotency.ts';
 import { readAttributes, readParameters, splitBody } from './input.ts';
 import { parseJsonBody } from './json-body.ts';
 import { limits } from './limits.ts';
@@ -196,8 +197,10 @@ function handler(declared: Route) {
   const attributes = z.strictObject(declared.attributes ?? {});
   const names = new Set(Object.keys(declared.attributes ?? {}));
   const parameters = new Set(Object.keys(declared.body ?? {}));
+  const takesKey = declared.requestHeaders?.['Idempotency-Key'] !== undefined;
   return async (req: Request, res: Response) => {
     const json = declared.raw || declared.method === 'GET' ? {} : bodyOf(req);
+    if (takesKey) noteKey(res.locals.call, req);
     let parts: ReturnType<typeof splitBody> | undefined;
     const split = () => {
       parts ??= splitBody(json, declared.resource, names, parameters);
@@ -228,6 +231,13 @@ function handler(declared: Route) {
     else if (answer instanceof JsonText) sendText(res.status(status), answer.text);
     else res.status(status).json(answer);
   };
+}
+
+// Its address and its bytes are all that makes another request of it.
+function noteKey(call: CallContext, req: Request): void {
+  const key = readIdempotencyKey(req.headers['idempotency-key']);
+  const body = hasBytes(req) ? req.body.toString('utf8') : '';
+  if (key !== undefined) call.keyed = keyedBy(call, key, req.method, req.originalUrl, body);
 }
 
 // What can't be text is refused here rather than by a database, or found as another text than the one that was sent.

@@ -98,7 +98,7 @@ describe('prisma', () => {
       AND: [
         { name: { contains: '100\\%\\_\\\\', mode: 'insensitive' } },
         { OR: [{ description: { not: 'a' } }, { description: null }] },
-        { OR: [] },
+        { id: { in: [] } },
       ],
     });
   });

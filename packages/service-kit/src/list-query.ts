@@ -22,7 +22,7 @@ export const operators = [
 export type Operator = (typeof operators)[number];
 
 // A bigint of ours stays below 2^53, so it is a number everywhere.
-type Kind = 'text' | 'integer' | 'bigint' | 'boolean' | 'time';
+type Kind = 'text' | 'integer' | 'bigint' | 'boolean' | 'time' | 'uuid';
 /** The fields of a resource that `q` and `sort` may name, with their types; a question mark: may be null. */
 export type Fields = Record<string, Kind | `${Kind}?`>;
 
@@ -135,6 +135,7 @@ function readValue(text: string, type: Kind, field: string): Value {
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   if (type === 'integer' && /^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) <= limits.int4) return Number(text);
   if (type === 'bigint' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'uuid' && z.guid().safeParse(text).success) return text.toLowerCase();
   if (type === 'time') {
     const time = readTime(text);
     if (time) return time;
@@ -206,7 +207,8 @@ const prismaOperators = {
 // Prisma passes % and _ through to LIKE; a caller means them as they stand.
 const likeLiteral = (value: Value | undefined) => String(value).replace(/[\\%_]/g, '\\$&');
 
-const nothing: PrismaFilter = { OR: [] };
+// Everything that is listed has an id. (An empty OR within AND is left out by Prisma, and would find everything.)
+const nothing: PrismaFilter = { id: { in: [] } };
 
 function prismaCondition({ field, operator, values, nullable }: Condition): PrismaFilter {
   if (!nullable && operator === 'null') return nothing;

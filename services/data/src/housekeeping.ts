@@ -2,6 +2,7 @@
 // and gives tables of earlier releases a history. Every instance does it; twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql } from '@almanac/service-kit/database';
+import { sweepAnswers } from '@almanac/service-kit/idempotency';
 import type { Logger } from '@almanac/service-kit/logger';
 import { sweepDeparted } from './clusters/residence.ts';
 import type { Pools } from './database.ts';
@@ -10,7 +11,6 @@ import { sweepRetired } from './deploy/removal.ts';
 import { sweepLoads } from './load/rejected-rows.ts';
 import { sweepStaging } from './load/staging.ts';
 import { sweepHistory } from './rows/history-retention.ts';
-import { sweepAnswers } from './rows/idempotency.ts';
 
 const everyMs = 10 * 60_000;
 

@@ -1,8 +1,9 @@
 // Clears away what time has made useless: expired objects, forgotten imports, old keys, old mails and finished jobs.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { prismaSql } from '@almanac/service-kit/database';
 import type { Part } from '@almanac/service-kit/frame';
+import { sweepAnswers } from '@almanac/service-kit/idempotency';
 import type { Context } from './context.ts';
-import { keptForMs } from './idempotency.ts';
 import { finishedTableStates } from './imports/import-states.ts';
 import { lockImport, moveImport, noteAction } from './imports/imports.ts';
 import { sweepMailFiles } from './mail/folder-transport.ts';
@@ -21,7 +22,7 @@ export async function sweep(ctx: Context): Promise<void> {
     imports: () => expireImports(ctx, ago(forgottenAfterMs)),
     objects: () => sweepObjects(ctx),
     uploads: () => ctx.store.sweep(day / 1000),
-    keys: () => ctx.prisma.idempotency_key.deleteMany({ where: { created_at: { lt: ago(keptForMs) } } }),
+    answers: () => sweepAnswers(prismaSql(ctx.prisma)),
     mails: () =>
       ctx.prisma.mail.deleteMany({ where: { status: { not: 'queued' }, updated_at: { lt: ago(jobsKeptMs) } } }),
     mail_files: async () => ctx.mailing?.folder && sweepMailFiles(ctx.mailing.folder, ago(mailFilesKeptMs)),

@@ -132,7 +132,7 @@ describe('an export', () => {
 
   it('is made once for one Idempotency-Key, also when the limit is reached meanwhile', async () => {
     jobs.neighbours.hold();
-    const headers = { 'idempotency-key': 'nightly 2026-01-01' };
+    const headers = { 'idempotency-key': 'nightly-2026-01-01' };
     const first = await post(full, headers);
     const others = await Promise.all(Array.from({ length: 12 }, () => post(full)));
     expect(others.filter(({ status }) => status === 201)).toHaveLength(9);

@@ -12,9 +12,11 @@ import {
   listBranches,
   newBranchAttributes,
   setCurrentBranch,
+  showBranch,
   updateBranch,
 } from './branches.ts';
 import type { Context } from './context.ts';
+import { once, repeatable } from './repeated-requests.ts';
 import { memberSchema, resourceGroupSchema } from './resource-groups.ts';
 
 const branchTypeSchema = z.enum(['shared', 'private']);
@@ -83,7 +85,11 @@ const ofUsers = (ctx: Context): Route[] => [
     attributes: newBranchAttributes,
     status: 201,
     response: branchSchema,
-    handle: async ({ call, attributes }) => createBranch(ctx, call, attributes),
+    requestHeaders: repeatable,
+    handle: async ({ call, attributes }) => {
+      const create = () => createBranch(ctx, call, attributes);
+      return once(ctx, call, create, (id) => showBranch(ctx, call, id));
+    },
   }),
   route({
     ...common,
@@ -93,7 +99,11 @@ const ofUsers = (ctx: Context): Route[] => [
     user: true,
     body: { branch_id: idSchema },
     response: branchSchema,
-    handle: async ({ call, body }) => setCurrentBranch(ctx, call, call.userId as number, body().branch_id),
+    requestHeaders: repeatable,
+    handle: async ({ call, body }) => {
+      const set = async () => setCurrentBranch(ctx, call, call.userId as number, body().branch_id);
+      return once(ctx, call, set, (id) => showBranch(ctx, call, id));
+    },
   }),
 ];
 

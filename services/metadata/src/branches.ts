@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 import { normalizeName, visibleNameSchema } from './names.ts';
+import { transactOnce } from './repeated-requests.ts';
 import {
   ensureResourceGroups,
   findUser,
@@ -124,6 +125,12 @@ export async function requireBranch(ctx: Context, call: RpcCaller, id: number): 
   return branch;
 }
 
+/** A branch of the account as the caller sees it, or 404. */
+export async function showBranch(ctx: Context, call: CallContext, id: number): Promise<Branch> {
+  const branch = await requireBranch(ctx, call, id);
+  return { ...branch, is_current: id === (await findCurrentBranchId(ctx, call)) };
+}
+
 async function findCurrentBranchId(ctx: Context, call: CallContext): Promise<number | undefined> {
   if (call.userId === undefined) return undefined;
   const where = { account_id_user_id: { account_id: call.accountId, user_id: call.userId } };
@@ -135,21 +142,20 @@ export async function createBranch(ctx: Context, call: CallContext, read: () => 
   await requireDevelopSomewhere(ctx, call);
   const { parent_branch_id, ...attributes } = read();
   const parentId = await findParentId(ctx, call, parent_branch_id ?? undefined);
-  const branch = await refusingTaken(nameTaken, () =>
-    transact(ctx, async (tx) => {
-      const data = {
-        account_id: call.accountId,
-        name_key: normalizeName(attributes.name),
-        parent_branch_id: parentId,
-        owner_id: call.userId ?? null,
-        ...attributes,
-      };
-      const created = await tx.branch.create({ data, select: branchFields });
-      await tellBranch(tx, call, 'created', created, call.userId);
-      await tellAct(tx, call, createdAct('branch', created));
-      return created;
-    }),
-  );
+  const create = async (tx: Transaction) => {
+    const data = {
+      account_id: call.accountId,
+      name_key: normalizeName(attributes.name),
+      parent_branch_id: parentId,
+      owner_id: call.userId ?? null,
+      ...attributes,
+    };
+    const created = await tx.branch.create({ data, select: branchFields });
+    await tellBranch(tx, call, 'created', created, call.userId);
+    await tellAct(tx, call, createdAct('branch', created));
+    return created;
+  };
+  const branch = await refusingTaken(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
   await ensureResourceGroups(ctx, call, { type: 'branch', id: branch.id, name: branch.name, creatorId: call.userId });
   return { ...branch, is_current: false };
 }
@@ -272,15 +278,14 @@ export async function dropBranch(ctx: Context, caller: RpcCaller, id: number): P
 /** Remembers the branch on which the user works from now on. */
 export async function setCurrentBranch(ctx: Context, call: CallContext, userId: number, id: number): Promise<Branch> {
   const branch = await requireBranch(ctx, call, id);
-  const saved = await transact(ctx, async (tx) => {
-    if (!(await lockRow(tx, 'branch', call.accountId, id, 'read'))) return false;
+  const save = async (tx: Transaction) => {
+    if (!(await lockRow(tx, 'branch', call.accountId, id, 'read'))) throw notFound('Branch');
     await tx.$executeRaw`
       insert into current_branch (account_id, user_id, branch_id, updated_at)
       values (${call.accountId}, ${userId}, ${id}, now())
       on conflict (account_id, user_id) do update set branch_id = excluded.branch_id, updated_at = excluded.updated_at`;
-    return true;
-  });
-  if (!saved) throw notFound('Branch');
+  };
+  await transactOnce(ctx, call, save, () => id);
   return { ...branch, is_current: true };
 }
 

@@ -51,13 +51,16 @@ export type DeployedTableDefinition = Omit<Stored, 'columns'> & {
 
 export const deployedFilters = {
   id: 'integer',
+  uuid: 'uuid',
   key: 'text',
   name: 'text',
   description: 'text?',
   domain_id: 'integer',
   branch_id: 'integer',
   load_type: 'text',
+  lookup_display_column_id: 'integer?',
   version: 'integer',
+  deployed_by: 'integer?',
   deployed_at: 'time',
 } as const;
 

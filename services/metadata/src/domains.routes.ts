@@ -11,8 +11,10 @@ import {
   domainFilters,
   getDomain,
   listDomains,
+  requireDomain,
   updateDomain,
 } from './domains.ts';
+import { once, repeatable } from './repeated-requests.ts';
 import { resourceGroupSchema } from './resource-groups.ts';
 
 const domainShape = {
@@ -62,7 +64,11 @@ const administratorsOnly = (ctx: Context): Route[] => [
     attributes: domainAttributes,
     status: 201,
     response: domainSchema,
-    handle: async ({ call, attributes }) => createDomain(ctx, call, attributes),
+    requestHeaders: repeatable,
+    handle: async ({ call, attributes }) => {
+      const create = () => createDomain(ctx, call, attributes);
+      return once(ctx, call, create, (id) => requireDomain(ctx, call, id));
+    },
   }),
   route({
     method: 'PATCH',

@@ -9,8 +9,9 @@ import { z } from 'zod';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 import { normalizeName, visibleNameSchema } from './names.ts';
+import { transactOnce } from './repeated-requests.ts';
 import { ensureResourceGroups, listResourceGroups, type ResourceGroup } from './resource-groups.ts';
-import { lockRow, nameTaken, refusingTaken, tell, tellAct, transact } from './transaction.ts';
+import { lockRow, nameTaken, refusingTaken, type Transaction, tell, tellAct, transact } from './transaction.ts';
 
 const domainFields = {
   id: true,
@@ -72,7 +73,8 @@ export async function getDomain(
   return { ...domain, user_groups: await listResourceGroups(ctx, call, [{ type: 'domain', id }]) };
 }
 
-async function requireDomain(ctx: Context, call: CallContext, id: number): Promise<Domain> {
+/** A domain of the account, or 404. */
+export async function requireDomain(ctx: Context, call: CallContext, id: number): Promise<Domain> {
   const domain = await ctx.prisma.domain.findFirst({ where: { id, account_id: call.accountId }, select: domainFields });
   if (!domain) throw notFound('Domain');
   return domain;
@@ -82,20 +84,19 @@ async function requireDomain(ctx: Context, call: CallContext, id: number): Promi
 export async function createDomain(ctx: Context, call: CallContext, read: () => Attributes): Promise<Domain> {
   await requireRight(ctx.rights, call, 'admin', {});
   const attributes = read();
-  const domain = await refusingTaken(nameTaken, () =>
-    transact(ctx, async (tx) => {
-      const data = {
-        account_id: call.accountId,
-        creator_id: call.userId ?? null,
-        name_key: normalizeName(attributes.name),
-        ...attributes,
-      };
-      const created = await tx.domain.create({ data, select: domainFields });
-      await tellDomain(tx, call, 'created', created);
-      await tellAct(tx, call, createdAct('domain', created));
-      return created;
-    }),
-  );
+  const create = async (tx: Transaction) => {
+    const data = {
+      account_id: call.accountId,
+      creator_id: call.userId ?? null,
+      name_key: normalizeName(attributes.name),
+      ...attributes,
+    };
+    const created = await tx.domain.create({ data, select: domainFields });
+    await tellDomain(tx, call, 'created', created);
+    await tellAct(tx, call, createdAct('domain', created));
+    return created;
+  };
+  const domain = await refusingTaken(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
   await ensureResourceGroups(ctx, call, { type: 'domain', id: domain.id, name: domain.name, creatorId: call.userId });
   return domain;
 }
@@ -145,7 +146,7 @@ export async function deleteDomain(ctx: Context, call: CallContext, id: number):
 }
 
 // A table that has left the domain as a draft is still deployed into it by a deployment that began before.
-async function refuseWhileDeploying(tx: Prisma.TransactionClient, call: CallContext, id: number): Promise<void> {
+async function refuseWhileDeploying(tx: Transaction, call: CallContext, id: number): Promise<void> {
   const wanted = JSON.stringify([{ domain_id: id }]);
   const running = await tx.$queryRaw<{ id: number }[]>`
     select id from deployment
@@ -158,7 +159,7 @@ async function refuseWhileDeploying(tx: Prisma.TransactionClient, call: CallCont
 }
 
 async function tellDomain(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   call: CallContext,
   what: 'created' | 'updated',
   domain: Domain,

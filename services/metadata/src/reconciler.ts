@@ -1,6 +1,8 @@
 // Finishes what a crash left behind: deployments nobody works on, removals and restorations half done, tables of deleted branches.
 // Every instance runs one; leases and idempotent steps keep them from doing harm to each other.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { prismaSql } from '@almanac/service-kit/database';
+import { sweepAnswers } from '@almanac/service-kit/idempotency';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { dropBranch } from './branches.ts';
 import type { Context } from './context.ts';
@@ -43,6 +45,7 @@ export async function reconcile(ctx: Context): Promise<void> {
   await ctx.prisma.$executeRaw`
     delete from table_removal where removed_at < now() - make_interval(days => ${restorableDays}::int)
       and restore_requested_at is null`;
+  await sweepAnswers(prismaSql(ctx.prisma));
 }
 
 async function resumeDeployments(ctx: Context): Promise<void> {

@@ -1,6 +1,7 @@
 // Many writes of one table at once, all or nothing: one statement, whatever their number.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { Answer } from '@almanac/service-kit/idempotency';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { catalogueSql, stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
@@ -10,11 +11,9 @@ import { type Batch, type Operation, Problems, type RowChange, readBatch } from 
 import { batchProblemsSql, type Found, type Question } from './batch-problems-sql.ts';
 import { batchSql, type Done } from './batch-sql.ts';
 import { referrersOf } from './constraint-sql.ts';
-import { type Answer, findAnswer, keyedBy, writeOnce } from './idempotency.ts';
+import { findKept, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
 import { isCurrent, useTable } from './use-table.ts';
-
-type BatchInput = { operations: Operation[]; idempotencyKey: string | undefined };
 
 /**
  * Creates, changes and deletes rows of one table, all or nothing. Refused with everything that stands in the way, each problem with
@@ -24,18 +23,17 @@ export function writeBatch(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
-  { operations, idempotencyKey }: BatchInput,
+  operations: Operation[],
 ): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
-    const keyed = keyedBy(call, idempotencyKey, 'batch', table.table_definition_id, operations);
-    const kept = await findAnswer(ctx, keyed);
+    const kept = await findKept(ctx, call);
     if (kept) return kept;
     const { batch, problems } = readBatch(table, operations);
     if (!problems.isEmpty) throw await refusal(ctx, table, batch, problems);
     const statement = batchSql(table, batch, originOf(call, 'api'));
     let answer: Answer | undefined;
     try {
-      answer = await writeOnce(ctx, table, keyed, statement, doneAnswer);
+      answer = await writeOnce(ctx, call, table, statement, doneAnswer);
     } catch (error) {
       const state = findSqlState(error);
       if (state !== '23505' && state !== '23503') throw error;

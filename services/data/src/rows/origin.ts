@@ -1,5 +1,5 @@
 // Where a version of a row comes from: who made it, through which channel, at whose request.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import { type CallContext, callerName } from '@almanac/service-kit/call-context';
 
 /** The channels, and how a row says through which of them it came. */
 export const channels = {
@@ -13,17 +13,10 @@ export type Channel = keyof typeof channels;
 
 export type Origin = { actor: string; channel: Channel; requestId: string };
 
-type Caller = Pick<CallContext, 'userId' | 'applicationId' | 'issuer'>;
+type Caller = Pick<CallContext, 'userId' | 'applicationId' | 'issuer' | 'requestId'>;
 
-/** `user:7`, `application:3`; a service acting on its own goes by its name. */
-export function actorOf(call: Caller): string {
-  if (call.userId !== undefined) return `user:${call.userId}`;
-  if (call.applicationId !== undefined) return `application:${call.applicationId}`;
-  return call.issuer;
-}
-
-export function originOf(call: Caller & Pick<CallContext, 'requestId'>, channel: Channel): Origin {
-  return { actor: actorOf(call), channel, requestId: call.requestId };
+export function originOf(call: Caller, channel: Channel): Origin {
+  return { actor: callerName(call), channel, requestId: call.requestId };
 }
 
 /** The channel as a row has it. */

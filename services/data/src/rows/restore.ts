@@ -2,6 +2,7 @@
 // rules, and leave versions like any other.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { Answer } from '@almanac/service-kit/idempotency';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
@@ -10,12 +11,12 @@ import { run } from '../database.ts';
 import { findProblem } from '../values/column-rules.ts';
 import { explainRefusal, withConstraintProblems } from './constraint-problems.ts';
 import { versionSql } from './history-sql.ts';
-import { type Answer, findAnswer, keyedBy, writeOnce } from './idempotency.ts';
+import { findKept, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
 import { requireRow } from './present-rows.ts';
 import type { Cells } from './record-input.ts';
 import { restoreProblemsSql } from './restore-sql.ts';
-import { countAnswer, type IdsInput, recordAnswer } from './table-data.ts';
+import { countAnswer, recordAnswer } from './table-data.ts';
 import { isCurrent, useTable } from './use-table.ts';
 import { restoreSql, updateSql } from './write-sql.ts';
 
@@ -32,15 +33,14 @@ export function restoreRecords(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
-  { ids, idempotencyKey }: IdsInput,
+  ids: string[],
 ): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
     requireManual(table);
-    const keyed = keyedBy(call, idempotencyKey, 'restore', table.table_definition_id, ids);
     const unique = [...new Set(ids)];
     const statement = restoreSql(table, unique, originOf(call, 'restore'));
     try {
-      return (await writeOnce(ctx, table, keyed, statement, countAnswer('restored'))) ?? stale;
+      return (await writeOnce(ctx, call, table, statement, countAnswer('restored'))) ?? stale;
     } catch (error) {
       throw await explainRestoration(ctx, table, unique, error);
     }
@@ -65,7 +65,7 @@ async function explainRestoration(
   return sentences.length > 0 ? validationFailed(sentences) : error;
 }
 
-type RevertInput = { id: string; version: number; versions: number[] | undefined; idempotencyKey: string | undefined };
+type RevertInput = { id: string; version: number; versions: number[] | undefined };
 
 /**
  * Writes the values of an earlier version as a new one; columns that are no more are left out, and a deleted row is live again.
@@ -75,12 +75,11 @@ export function revertRecord(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
-  { id, version, versions, idempotencyKey }: RevertInput,
+  { id, version, versions }: RevertInput,
 ): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
     requireManual(table);
-    const keyed = keyedBy(call, idempotencyKey, 'revert', table.table_definition_id, id, version, versions ?? null);
-    const kept = await findAnswer(ctx, keyed);
+    const kept = await findKept(ctx, call);
     if (kept) return kept;
     const cells = await readVersion(ctx, table, id, version);
     if (cells === stale) return stale;
@@ -89,7 +88,7 @@ export function revertRecord(
     const statement = updateSql(table, id, cells, originOf(call, 'revert'), versions);
     let answer: Answer | undefined;
     try {
-      answer = await writeOnce(ctx, table, keyed, statement, recordAnswer);
+      answer = await writeOnce(ctx, call, table, statement, recordAnswer);
     } catch (error) {
       throw await explainRefusal(ctx, table, error, cells, id);
     }

@@ -1,5 +1,6 @@
 // The HTTP edge of rows: /table_data.
 import { ServiceError } from '@almanac/service-kit/errors';
+import type { Answer } from '@almanac/service-kit/idempotency';
 import { idSchema, idTextSchema } from '@almanac/service-kit/input';
 import { limits } from '@almanac/service-kit/limits';
 import { listParameters } from '@almanac/service-kit/list-query';
@@ -10,7 +11,6 @@ import type { DataContext } from '../context.ts';
 import { asOfSchema } from './as-of.ts';
 import { writeBatch } from './batch.ts';
 import { getHistory } from './history.ts';
-import { type Answer, readIdempotencyKey } from './idempotency.ts';
 import { type Channel, channels } from './origin.ts';
 import { restoreRecords, revertRecord } from './restore.ts';
 import { createRecord, deleteRecords, getGrid, getRecord, listRecords, updateRecord } from './table-data.ts';
@@ -224,10 +224,9 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       body: { table_definition_id: idSchema, record: recordSchema },
       status: 201,
       response: z.object({ record: row, message: z.string() }),
-      handle: async ({ call, body, headers, response }) => {
+      handle: async ({ call, body, response }) => {
         const { table_definition_id: id, record } = body();
-        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
-        const created = await createRecord(ctx, call, { id }, { record, idempotencyKey });
+        const created = await createRecord(ctx, call, { id }, record);
         return answerText({ ...created, body: `{"record":${created.body},"message":"Record created"}` }, response);
       },
     }),
@@ -256,10 +255,9 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       requestHeaders: repeatable,
       body: { table_definition_id: idSchema, ids: idList },
       response: z.object({ message: z.string(), deleted_count: z.int() }),
-      handle: async ({ call, body, headers, response }) => {
+      handle: async ({ call, body, response }) => {
         const { table_definition_id: id, ids } = body();
-        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
-        return answerText(await deleteRecords(ctx, call, { id }, { ids, idempotencyKey }), response);
+        return answerText(await deleteRecords(ctx, call, { id }, ids), response);
       },
     }),
     route({
@@ -284,11 +282,10 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         deleted_count: z.int().meta({ description: 'Rows that were live until now.' }),
         message: z.string(),
       }),
-      handle: async ({ call, body, headers, response }) => {
+      handle: async ({ call, body, response }) => {
         const { operations, ...named } = body();
-        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
         const reference = await readReference(ctx, call.accountId, named);
-        return answerText(await writeBatch(ctx, call, reference, { operations, idempotencyKey }), response);
+        return answerText(await writeBatch(ctx, call, reference, operations), response);
       },
     }),
     route({
@@ -315,10 +312,9 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       requestHeaders: repeatable,
       body: { table_definition_id: idSchema, ids: idList },
       response: z.object({ message: z.string(), restored_count: z.int() }),
-      handle: async ({ call, body, headers, response }) => {
+      handle: async ({ call, body, response }) => {
         const { table_definition_id: id, ids } = body();
-        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
-        return answerText(await restoreRecords(ctx, call, { id }, { ids, idempotencyKey }), response);
+        return answerText(await restoreRecords(ctx, call, { id }, ids), response);
       },
     }),
     route({
@@ -336,9 +332,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       handle: async ({ call, params, body, headers, response }) => {
         const { table_definition_id: id, version } = body();
         const versions = readIfMatch(headers['if-match']);
-        const idempotencyKey = readIdempotencyKey(headers['idempotency-key']);
-        const input = { id: params.id, version, versions, idempotencyKey };
-        return answerText(await revertRecord(ctx, call, { id }, input), response);
+        return answerText(await revertRecord(ctx, call, { id }, { id: params.id, version, versions }), response);
       },
     }),
   ];

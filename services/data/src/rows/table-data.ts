@@ -2,6 +2,7 @@
 // input (400, 422), makes one statement and runs it.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { Answer } from '@almanac/service-kit/idempotency';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
@@ -13,7 +14,7 @@ import { gridSql, listSql } from '../query/page-sql.ts';
 import type { Reading } from '../query/reading.ts';
 import { etagOf } from '../query/record-sql.ts';
 import { explainReferrers, explainRefusal, withConstraintProblems } from './constraint-problems.ts';
-import { type Answer, findAnswer, keyedBy, writeOnce } from './idempotency.ts';
+import { findKept, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
 import { refuseUnknown, requireLive } from './present-rows.ts';
 import { readPage } from './read-page.ts';
@@ -71,25 +72,22 @@ export function getRecord(
 /** The answer that is a record. */
 export const recordAnswer = (row: Written): Answer => ({ body: row.record, etag: etagOf(row.svc_version) });
 
-type CreateInput = { record: Record<string, unknown>; idempotencyKey: string | undefined };
-
 /** Creates a row; 422 tells every problem, also what the constraints would refuse. */
 export function createRecord(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
-  { record, idempotencyKey }: CreateInput,
+  record: Record<string, unknown>,
 ): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
     if (table.load_type === 'source') throw validationFailed(onlyByImport);
-    const keyed = keyedBy(call, idempotencyKey, 'create', table.table_definition_id, record);
-    const kept = await findAnswer(ctx, keyed);
+    const kept = await findKept(ctx, call);
     if (kept) return kept;
     const { cells, problems } = readRecord(table, record, true);
     if (problems.length > 0) throw await withConstraintProblems(ctx, table, problems, cells, undefined);
     const statement = insertSql(table, cells, originOf(call, 'api'));
     try {
-      return (await writeOnce(ctx, table, keyed, statement, recordAnswer)) ?? stale;
+      return (await writeOnce(ctx, call, table, statement, recordAnswer)) ?? stale;
     } catch (error) {
       throw await explainRefusal(ctx, table, error, cells, undefined);
     }
@@ -114,7 +112,7 @@ export function updateRecord(
     const statement = updateSql(table, input.id, cells, originOf(call, 'api'), input.versions);
     let answer: Answer | undefined;
     try {
-      answer = await writeOnce(ctx, table, undefined, statement, recordAnswer);
+      answer = await writeOnce(ctx, call, table, statement, recordAnswer);
     } catch (error) {
       throw await explainRefusal(ctx, table, error, cells, input.id);
     }
@@ -127,21 +125,18 @@ export function updateRecord(
   });
 }
 
-export type IdsInput = { ids: string[]; idempotencyKey: string | undefined };
-
 /** Soft-deletes rows, all or nothing; the answer tells how many were live until now. */
 export function deleteRecords(
   ctx: DataContext,
   call: CallContext,
   reference: TableReference,
-  { ids, idempotencyKey }: IdsInput,
+  ids: string[],
 ): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
-    const keyed = keyedBy(call, idempotencyKey, 'delete', table.table_definition_id, ids);
     const unique = [...new Set(ids)];
     const statement = deleteSql(table, unique, originOf(call, 'api'));
     try {
-      return (await writeOnce(ctx, table, keyed, statement, countAnswer('deleted'))) ?? stale;
+      return (await writeOnce(ctx, call, table, statement, countAnswer('deleted'))) ?? stale;
     } catch (error) {
       if (findSqlState(error) !== '23503') throw error;
       throw await explainReferrers(ctx, table, unique, error);

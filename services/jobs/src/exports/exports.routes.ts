@@ -5,7 +5,6 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
-import { readIdempotencyKey } from '../idempotency.ts';
 import {
   asOfSchema,
   createExport,
@@ -76,8 +75,7 @@ export function exportRoutes(ctx: Context): Route[] {
       },
       status: 201,
       response: exportSchema,
-      handle: async ({ call, body, headers }) =>
-        showExport(ctx, await createExport(ctx, call, body(), readIdempotencyKey(headers))),
+      handle: async ({ call, body }) => showExport(ctx, await createExport(ctx, call, body())),
     }),
   ];
 }

@@ -2,14 +2,15 @@
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { createdAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
+import { prismaSql } from '@almanac/service-kit/database';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { makeOnce } from '@almanac/service-kit/idempotency';
 import { limits } from '@almanac/service-kit/limits';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { requireRight } from '@almanac/service-kit/rights';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
-import { makeOnce } from '../idempotency.ts';
 import { readCorrelationCode } from '../imports/imports.ts';
 import { queueJob } from '../queue/jobs.ts';
 import { lockAccount, tellAct, transact } from '../transaction.ts';
@@ -103,12 +104,7 @@ export type NewExport = {
 };
 
 /** Queues an export of a deployed table; at most ten are open at once. */
-export async function createExport(
-  ctx: Context,
-  call: CallContext,
-  input: NewExport,
-  idempotencyKey: string | undefined,
-): Promise<data_export> {
+export async function createExport(ctx: Context, call: CallContext, input: NewExport): Promise<data_export> {
   await ctx.metadata.GetBranch(call, { id: input.branch_id });
   const { branch_id, table_definition_key } = input;
   const table = await ctx.data.GetDeployedTable(call, { branch_id, table_definition_key });
@@ -119,9 +115,8 @@ export async function createExport(
   const pattern = readPattern(input);
   const as_of = readAsOf(input, table);
   const correlation_code = readCorrelationCode(input.correlation_code);
-  const request = { operation: 'POST /exports', key: idempotencyKey, input };
   const id = await transact(ctx, (tx) =>
-    makeOnce(tx, call, request, async () => {
+    makeOnce(prismaSql(tx), call.keyed, async () => {
       await lockAccount(tx, call.accountId, 'exports');
       const open = await tx.data_export.count({
         where: { account_id: call.accountId, status: { in: openExportStates } },

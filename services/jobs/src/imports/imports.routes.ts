@@ -5,7 +5,6 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
-import { readIdempotencyKey } from '../idempotency.ts';
 import { incomingBytes } from '../object-store/incoming.ts';
 import { addImportTable, formats, onErrors, patterns, storeFile } from './import-tables.ts';
 import {
@@ -67,10 +66,7 @@ export function importRoutes(ctx: Context): Route[] {
       },
       status: 201,
       response: importDetailSchema,
-      handle: async ({ call, body, headers }) => {
-        const made = await createImport(ctx, call, body(), readIdempotencyKey(headers));
-        return showImportDetail(ctx, made);
-      },
+      handle: async ({ call, body }) => showImportDetail(ctx, await createImport(ctx, call, body())),
     }),
     route({
       method: 'POST',

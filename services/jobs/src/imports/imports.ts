@@ -4,12 +4,12 @@ import { createdAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { prismaSql } from '@almanac/service-kit/database';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { makeOnce } from '@almanac/service-kit/idempotency';
 import { limits } from '@almanac/service-kit/limits';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { missingRight, type Reach } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
-import { makeOnce } from '../idempotency.ts';
 import { before } from '../states.ts';
 import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
@@ -41,18 +41,12 @@ export function readCorrelationCode(given: string | null | undefined): string {
 type NewImport = { branch_id: number; correlation_code?: string | null | undefined };
 
 /** Opens an import on a branch of the account; at most ten are open at once. */
-export async function createImport(
-  ctx: Context,
-  call: CallContext,
-  input: NewImport,
-  idempotencyKey: string | undefined,
-): Promise<ImportDetail> {
+export async function createImport(ctx: Context, call: CallContext, input: NewImport): Promise<ImportDetail> {
   await ctx.metadata.GetBranch(call, { id: input.branch_id });
   requireReach(await readReach(ctx.rights, call, 'edit'), 'edit', input.branch_id);
   const correlation_code = readCorrelationCode(input.correlation_code);
-  const request = { operation: 'POST /imports', key: idempotencyKey, input };
   const id = await transact(ctx, (tx) =>
-    makeOnce(tx, call, request, async () => {
+    makeOnce(prismaSql(tx), call.keyed, async () => {
       await lockAccount(tx, call.accountId, 'imports');
       const open = await tx.data_import.count({
         where: { account_id: call.accountId, status: { in: openImportStates } },

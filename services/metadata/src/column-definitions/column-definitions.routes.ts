@@ -4,6 +4,7 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
+import { once, repeatable } from '../repeated-requests.ts';
 import {
   columnFilters,
   createColumnDefinition,
@@ -71,8 +72,11 @@ const ofDevelopers = (ctx: Context): Route[] => [
     attributes: newColumnAttributes,
     status: 201,
     response: columnSchema,
-    handle: async ({ call, body, attributes }) =>
-      createColumnDefinition(ctx, call, body().table_definition_id, attributes),
+    requestHeaders: repeatable,
+    handle: async ({ call, body, attributes }) => {
+      const create = async () => createColumnDefinition(ctx, call, body().table_definition_id, attributes);
+      return once(ctx, call, create, (id) => getColumnDefinition(ctx, call, id));
+    },
   }),
   route({
     ...common,

@@ -5,6 +5,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
+import { transactOnce } from '../repeated-requests.ts';
 import { definitionsIn, readSight, requireSight } from '../sight.ts';
 import {
   drafted,
@@ -82,31 +83,30 @@ export async function createColumnDefinition(
   await requireRight(ctx.rights, call, 'develop', placeOf(table));
   const given = read();
   await requireViewOf(ctx, call, table, given.foreign_key_table_id);
-  return refusingTaken(nameTaken, () =>
-    transact(ctx, async (tx) => {
-      if (!(await lockRow(tx, 'table_definition', call.accountId, table.id))) throw notFound('Table definition');
-      const { column, problems } = settleColumn(undefined, given);
-      const others = await listOthers(tx, call, table.id);
-      if (others.length >= limits.columnsPerTable)
-        problems.push(`Table definition can have at most ${limits.columnsPerTable} columns`);
-      await checkPlace(tx, call, table, column, others, problems);
-      const id = await nextColumnId(tx);
-      const created = await tx.column_definition.create({
-        data: {
-          id,
-          lineage_id: id,
-          account_id: call.accountId,
-          table_definition_id: table.id,
-          name_key: column.name.toLowerCase(),
-          position: Math.max(0, ...others.map(({ position }) => position)) + 1,
-          ...column,
-        },
-        select: columnFields,
-      });
-      await draft(tx, call, table);
-      return created;
-    }),
-  );
+  const create = async (tx: Transaction) => {
+    if (!(await lockRow(tx, 'table_definition', call.accountId, table.id))) throw notFound('Table definition');
+    const { column, problems } = settleColumn(undefined, given);
+    const others = await listOthers(tx, call, table.id);
+    if (others.length >= limits.columnsPerTable)
+      problems.push(`Table definition can have at most ${limits.columnsPerTable} columns`);
+    await checkPlace(tx, call, table, column, others, problems);
+    const id = await nextColumnId(tx);
+    const created = await tx.column_definition.create({
+      data: {
+        id,
+        lineage_id: id,
+        account_id: call.accountId,
+        table_definition_id: table.id,
+        name_key: column.name.toLowerCase(),
+        position: Math.max(0, ...others.map(({ position }) => position)) + 1,
+        ...column,
+      },
+      select: columnFields,
+    });
+    await draft(tx, call, table);
+    return created;
+  };
+  return refusingTaken(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
 }
 
 async function nextColumnId(tx: Transaction): Promise<number> {

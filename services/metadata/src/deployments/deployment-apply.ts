@@ -6,8 +6,9 @@ import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Actor } from '../approval-states.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { transactOnce } from '../repeated-requests.ts';
 import { fullDefinition } from '../table-definitions/table-structure.ts';
-import { lockRow, type Transaction, transact } from '../transaction.ts';
+import { lockRow, type Transaction } from '../transaction.ts';
 import { listBlockers, planTables, shownDiffs, type TableDiff } from './deployment-diffs.ts';
 import { finishDeployed, finishFailed } from './deployment-end.ts';
 import type { Deployment } from './deployment-schema.ts';
@@ -18,6 +19,7 @@ import {
   getDeployment,
   noteAction,
   requireDeployment,
+  showDeployment,
   storedFields,
   tellDeployment,
 } from './deployments.ts';
@@ -48,10 +50,11 @@ export async function beginAndApply(
   call: CallContext,
   beginOnce: (tx: Transaction) => Promise<Attempt | number>,
 ): Promise<number> {
-  const begun = await waitForBranch(ctx, () => transact(ctx, beginOnce));
+  const idOf = (begun: Attempt | number) => (typeof begun === 'number' ? begun : begun.id);
+  const begun = await waitForBranch(ctx, () => transactOnce(ctx, call, beginOnce, idOf));
   if (typeof begun === 'number') await waitForEnd(ctx, begun);
   else await applyAttempt(ctx, call, begun);
-  return typeof begun === 'number' ? begun : begun.id;
+  return idOf(begun);
 }
 
 /** Thrown to roll back when another deployment is being applied on the branch. */
@@ -275,6 +278,14 @@ async function waitForEnd(ctx: Context, id: number, deadline = Date.now() + ctx.
     );
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
+}
+
+/** Waits for what this very call has begun, and answers how it ended. */
+export async function answerOwnDeployment(ctx: Context, call: CallContext, id: number): Promise<Deployment> {
+  await waitForEnd(ctx, id);
+  const deployment = await showDeployment(ctx, call, id);
+  requireSuccess(id, deployment.status, deployment.error);
+  return deployment;
 }
 
 /** The answer to a deploy: the deployment when it is deployed, 422 with the reasons when it failed, 503 while it goes on. */

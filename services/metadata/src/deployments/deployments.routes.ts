@@ -4,7 +4,8 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
-import { deploy } from './deployment-apply.ts';
+import { once, repeatable } from '../repeated-requests.ts';
+import { answerOwnDeployment, deploy } from './deployment-apply.ts';
 import { tableDiffSchema } from './deployment-diffs.ts';
 import { deploymentSchema, deploymentSummarySchema } from './deployment-schema.ts';
 import {
@@ -12,6 +13,7 @@ import {
   deploymentFilters,
   listDeployments,
   rehearseDeployment,
+  type Step,
   showDeployment,
   takeStep,
 } from './deployments.ts';
@@ -58,9 +60,13 @@ const proposing = (ctx: Context): Route[] => [
     body: { branch_id: idSchema, table_definition_ids: z.array(idSchema).min(1).max(mostTables) },
     status: 201,
     response: deploymentSchema,
+    requestHeaders: repeatable,
     handle: async ({ call, body }) => {
-      const { branch_id, table_definition_ids } = body();
-      return createDeployment(ctx, call, branch_id, table_definition_ids);
+      const create = async () => {
+        const { branch_id, table_definition_ids } = body();
+        return createDeployment(ctx, call, branch_id, table_definition_ids);
+      };
+      return once(ctx, call, create, (id) => showDeployment(ctx, call, id));
     },
   }),
   route({
@@ -77,26 +83,8 @@ const proposing = (ctx: Context): Route[] => [
       return rehearsed;
     },
   }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/deployments/{id}/send_request',
-    summary: 'Ask the approvers of the branch for approval',
-    params,
-    body: commented,
-    response: deploymentSchema,
-    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'send_request', () => body().comment),
-  }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/deployments/{id}/cancel',
-    summary: 'Take one’s own deployment back',
-    params,
-    body: commented,
-    response: deploymentSchema,
-    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'cancel', () => body().comment),
-  }),
+  stepping(ctx, 'send_request', 'Ask the approvers of the branch for approval'),
+  stepping(ctx, 'cancel', 'Take one’s own deployment back'),
 ];
 
 const deciding = (ctx: Context): Route[] => [
@@ -107,26 +95,28 @@ const deciding = (ctx: Context): Route[] => [
     summary: 'Build the diffs and apply them to the database',
     params,
     response: deploymentSchema,
-    handle: async ({ call, params, body }) => deploy(ctx, call, params.id, () => void body()),
+    requestHeaders: repeatable,
+    handle: async ({ call, params, body }) => {
+      const apply = () => deploy(ctx, call, params.id, () => void body());
+      return once(ctx, call, apply, (id) => answerOwnDeployment(ctx, call, id));
+    },
   }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/deployments/{id}/reject',
-    summary: 'Reject a deployment',
-    params,
-    body: commented,
-    response: deploymentSchema,
-    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'reject', () => body().comment),
-  }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/deployments/{id}/abandon',
-    summary: 'Give a deployment up; its approvers are told',
-    params,
-    body: commented,
-    response: deploymentSchema,
-    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'abandon', () => body().comment),
-  }),
+  stepping(ctx, 'reject', 'Reject a deployment'),
+  stepping(ctx, 'abandon', 'Give a deployment up; its approvers are told'),
 ];
+
+const stepping = (ctx: Context, action: Step, summary: string): Route =>
+  route({
+    ...common,
+    method: 'POST',
+    path: `/deployments/{id}/${action}`,
+    summary,
+    params,
+    body: commented,
+    requestHeaders: repeatable,
+    response: deploymentSchema,
+    handle: async ({ call, params, body }) => {
+      const step = () => takeStep(ctx, call, params.id, action, () => body().comment);
+      return once(ctx, call, step, (id) => showDeployment(ctx, call, id));
+    },
+  });

@@ -11,10 +11,11 @@ import { type Actor, decide, requireTransition } from '../approval-states.ts';
 import { branchReferenceFields, requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { transactOnce } from '../repeated-requests.ts';
 import { deploymentsIn, readSight, requireSightOfChange } from '../sight.ts';
 import { placeOf } from '../table-definitions/table-definitions.ts';
 import { fullDefinition } from '../table-definitions/table-structure.ts';
-import { lockRow, type Transaction, tell, tellAct, transact } from '../transaction.ts';
+import { lockRow, type Transaction, tell, tellAct } from '../transaction.ts';
 import { planTables, type TableDiff } from './deployment-diffs.ts';
 import type { Deployment, DeploymentSummary } from './deployment-schema.ts';
 import {
@@ -56,6 +57,7 @@ export const deploymentFilters = {
   status: 'text',
   created_by: 'integer?',
   approved_by: 'integer?',
+  deployed_by: 'integer?',
   comment: 'text?',
   error: 'text?',
   created_at: 'time',
@@ -196,7 +198,8 @@ export async function createDeployment(
   if (elsewhere.length > 0)
     throw validationFailed(elsewhere.map(({ id }) => `Table definition ${id} is not on this branch`));
   const diffs = await planTables(ctx, call, branchId, definitions.map(wantedTable));
-  const id = await transact(ctx, (tx) => insertDeployment(tx, call, branchId, definitions, diffs));
+  const insert = (tx: Transaction) => insertDeployment(tx, call, branchId, definitions, diffs);
+  const id = await transactOnce(ctx, call, insert, (made) => made);
   return getDeployment(ctx, call, id, diffs);
 }
 
@@ -275,7 +278,8 @@ export function allowStep(
   return requireTransition(deploymentMachine, status as DeploymentState, action, actor, branch.is_protected);
 }
 
-type Step = Exclude<DeploymentAction, 'deploy' | 'succeed' | 'fail'>;
+/** The steps that change nothing but the deployment itself. */
+export type Step = Exclude<DeploymentAction, 'deploy' | 'succeed' | 'fail'>;
 
 // What others are told; approvers hear of requests and abandonments, the creator of decisions. Not `.requested`: an event of
 // that name asks for work and waits until somebody does it.
@@ -286,7 +290,7 @@ const announced = {
   abandon: 'abandoned',
 } as const satisfies Record<Step, Told>;
 
-/** Takes one of the steps that change nothing but the deployment itself. */
+/** Takes such a step. */
 export async function takeStep(
   ctx: Context,
   call: CallContext,
@@ -308,7 +312,7 @@ export async function takeStep(
           branchId: before.branch_id,
           creatorId: before.created_by,
         });
-  await transact(ctx, async (tx) => {
+  const step = async (tx: Transaction) => {
     if (!(await lockRow(tx, 'deployment', call.accountId, id))) throw notFound('Deployment');
     const now = await tx.deployment.findUniqueOrThrow({ where: { id }, select: storedFields });
     const status = allowStep(now, action, actor);
@@ -325,7 +329,8 @@ export async function takeStep(
         diffs: diffs ?? ((now.diffs ?? []) as TableDiff[]),
         ...(action === 'reject' ? { outcome: 'rejected', reasons: [] } : {}),
       });
-  });
+  };
+  await transactOnce(ctx, call, step, () => id);
   return getDeployment(ctx, call, id, diffs);
 }
 

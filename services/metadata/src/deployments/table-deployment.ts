@@ -4,12 +4,14 @@ import { requireRight } from '@almanac/service-kit/rights';
 import type { Actor } from '../approval-states.ts';
 import type { Context } from '../context.ts';
 import { placeOf, requireTableDefinition, type TableDefinition } from '../table-definitions/table-definitions.ts';
-import { begin, beginAndApply, requireSuccess } from './deployment-apply.ts';
+import { answerOwnDeployment, begin, beginAndApply, requireSuccess } from './deployment-apply.ts';
 import type { Deployment } from './deployment-schema.ts';
 import { getDeployment, insertDeployment } from './deployments.ts';
 
 // Without branching nobody approves: whoever may develop may deploy, also on the protected `main`.
 const deployer: Actor = { system: false, creator: true, developer: true, approver: false, administrator: true };
+
+export type DeployedTable = TableDefinition & { deployment: Deployment };
 
 /** Deploys one definition and answers it with its deployment; what stands in the way is 422. */
 export async function deployTable(
@@ -17,7 +19,7 @@ export async function deployTable(
   call: CallContext,
   definition: TableDefinition,
   readBody: () => void,
-): Promise<TableDefinition & { deployment: Deployment }> {
+): Promise<DeployedTable> {
   await requireRight(ctx.rights, call, 'develop', placeOf(definition), { fresh: true });
   readBody();
   const id = await beginAndApply(ctx, call, async (tx) => {
@@ -27,4 +29,11 @@ export async function deployTable(
   const deployment = await getDeployment(ctx, call, id);
   requireSuccess(id, deployment.status, deployment.error);
   return { ...(await requireTableDefinition(ctx, call, String(definition.id))), deployment };
+}
+
+/** Answers how the deployment ended that this very call has made. */
+export async function answerDeployedTable(ctx: Context, call: CallContext, id: number): Promise<DeployedTable> {
+  const deployment = await answerOwnDeployment(ctx, call, id);
+  const [table] = deployment.table_definitions;
+  return { ...(await requireTableDefinition(ctx, call, String(table?.id))), deployment };
 }

@@ -4,8 +4,9 @@ import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/e
 import { allows, type HeldRights, missingRight, type Where } from '@almanac/service-kit/rights';
 import { requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';
+import { transactOnce } from '../repeated-requests.ts';
 import { placeOf } from '../table-definitions/table-definitions.ts';
-import { readAtOnce, type Transaction, transact } from '../transaction.ts';
+import { readAtOnce, type Transaction } from '../transaction.ts';
 import { type Branches, readPairs } from './branch-sides.ts';
 import { tellPromotion } from './promotion-news.ts';
 import type { TablePair } from './promotion-plan.ts';
@@ -33,7 +34,8 @@ export async function createPromotion(
   if (branches.from_branch_id === branches.to_branch_id)
     throw validationFailed('A branch can be promoted to another one only');
   refuseStrangers(from.name, branches, sources, pairs);
-  const id = await transact(ctx, (tx) => insertPromotion(tx, call, branches, tables));
+  const insert = (tx: Transaction) => insertPromotion(tx, call, branches, tables);
+  const id = await transactOnce(ctx, call, insert, (made) => made);
   return getPromotion(ctx, call, id);
 }
 

@@ -5,6 +5,7 @@ import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { violationSchema } from '../deployments/violations.ts';
+import { once, repeatable } from '../repeated-requests.ts';
 import { promote } from './promote.ts';
 import { createPromotion } from './promotion-proposal.ts';
 import { rehearsePromotion } from './promotion-rehearsal.ts';
@@ -15,7 +16,7 @@ import {
   promotionSchema,
   promotionSummarySchema,
 } from './promotion-schema.ts';
-import { getPromotion, listPromotions, promotionFilters, requireSeenPromotion, takeStep } from './promotions.ts';
+import { listPromotions, promotionFilters, type Step, showPromotion, takeStep } from './promotions.ts';
 import { resolutions } from './table-merge.ts';
 
 const params = { id: idTextSchema };
@@ -55,10 +56,7 @@ const readable = (ctx: Context): Route[] => [
     summary: 'Show a promotion with its tables, history, computed diffs and conflicts',
     params,
     response: promotionSchema,
-    handle: async ({ call, params }) => {
-      await requireSeenPromotion(ctx, call, params.id);
-      return getPromotion(ctx, call, params.id);
-    },
+    handle: async ({ call, params }) => showPromotion(ctx, call, params.id),
   }),
 ];
 
@@ -75,9 +73,13 @@ const proposing = (ctx: Context): Route[] => [
     },
     status: 201,
     response: promotionSchema,
+    requestHeaders: repeatable,
     handle: async ({ call, body }) => {
-      const { table_definition_ids, ...branches } = body();
-      return createPromotion(ctx, call, branches, table_definition_ids);
+      const create = async () => {
+        const { table_definition_ids, ...branches } = body();
+        return createPromotion(ctx, call, branches, table_definition_ids);
+      };
+      return once(ctx, call, create, (id) => showPromotion(ctx, call, id));
     },
   }),
   route({
@@ -95,26 +97,8 @@ const proposing = (ctx: Context): Route[] => [
     }),
     handle: async ({ call, params, body }) => rehearsePromotion(ctx, call, params.id, () => body().resolutions ?? []),
   }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/promotions/{id}/send_request',
-    summary: 'Ask the approvers of the target branch for approval',
-    params,
-    body: commented,
-    response: promotionSchema,
-    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'send_request', () => body().comment),
-  }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/promotions/{id}/cancel',
-    summary: 'Take one’s own promotion back',
-    params,
-    body: commented,
-    response: promotionSchema,
-    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'cancel', () => body().comment),
-  }),
+  stepping(ctx, 'send_request', 'Ask the approvers of the target branch for approval'),
+  stepping(ctx, 'cancel', 'Take one’s own promotion back'),
 ];
 
 const deciding = (ctx: Context): Route[] => [
@@ -133,26 +117,28 @@ const deciding = (ctx: Context): Route[] => [
         .meta({ description: 'Promote only what was shown under this revision; else what was shown last.' }),
     },
     response: promotionSchema,
-    handle: async ({ call, params, body }) => promote(ctx, call, params.id, body),
+    requestHeaders: repeatable,
+    handle: async ({ call, params, body }) => {
+      const merge = () => promote(ctx, call, params.id, body);
+      return once(ctx, call, merge, (id) => showPromotion(ctx, call, id));
+    },
   }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/promotions/{id}/reject',
-    summary: 'Reject a promotion',
-    params,
-    body: commented,
-    response: promotionSchema,
-    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'reject', () => body().comment),
-  }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/promotions/{id}/abandon',
-    summary: 'Give a promotion up; the approvers of the target branch are told',
-    params,
-    body: commented,
-    response: promotionSchema,
-    handle: async ({ call, params, body }) => takeStep(ctx, call, params.id, 'abandon', () => body().comment),
-  }),
+  stepping(ctx, 'reject', 'Reject a promotion'),
+  stepping(ctx, 'abandon', 'Give a promotion up; the approvers of the target branch are told'),
 ];
+
+const stepping = (ctx: Context, action: Step, summary: string): Route =>
+  route({
+    ...common,
+    method: 'POST',
+    path: `/promotions/{id}/${action}`,
+    summary,
+    params,
+    body: commented,
+    requestHeaders: repeatable,
+    response: promotionSchema,
+    handle: async ({ call, params, body }) => {
+      const step = () => takeStep(ctx, call, params.id, action, () => body().comment);
+      return once(ctx, call, step, (id) => showPromotion(ctx, call, id));
+    },
+  });

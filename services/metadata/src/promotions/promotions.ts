@@ -9,8 +9,9 @@ import { type Actor, decide, requireTransition } from '../approval-states.ts';
 import { type BranchReference, branchReferenceFields } from '../branches.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { transactOnce } from '../repeated-requests.ts';
 import { promotionsIn, readSight, requireSightOfChange } from '../sight.ts';
-import { lockRow, readAtOnce, type Transaction, transact } from '../transaction.ts';
+import { lockRow, readAtOnce, type Transaction } from '../transaction.ts';
 import { readPairs, readTargetBranch, revisionOf } from './branch-sides.ts';
 import { tellPromotion } from './promotion-news.ts';
 import { type PromotionPlan, planPromotion, type TablePair } from './promotion-plan.ts';
@@ -47,6 +48,7 @@ export const promotionFilters = {
   status: 'text',
   created_by: 'integer?',
   approved_by: 'integer?',
+  promoted_by: 'integer?',
   comment: 'text?',
   error: 'text?',
   created_at: 'time',
@@ -88,6 +90,12 @@ export async function requireSeenPromotion(ctx: Context, call: CallContext, id: 
   const tables = stored.tables.map(({ target_definition_id, domain_id }) => ({ id: target_definition_id, domain_id }));
   await requireSightOfChange(ctx, call, 'promotion', { branchId: stored.to_branch_id, tables });
   return stored;
+}
+
+/** A promotion that the caller sees, with its history and what it would change. */
+export async function showPromotion(ctx: Context, call: CallContext, id: number): Promise<Promotion> {
+  await requireSeenPromotion(ctx, call, id);
+  return getPromotion(ctx, call, id);
 }
 
 /** One promotion with its history; what it would change is as of now while it can still be promoted, as merged afterwards. */
@@ -205,9 +213,10 @@ export function allowStep(
   return requireTransition(promotionMachine, status as PromotionState, action, actor, to_branch.is_protected);
 }
 
-type Step = Exclude<PromotionAction, 'promote' | 'succeed' | 'fail'>;
+/** The steps that change nothing but the promotion itself. */
+export type Step = Exclude<PromotionAction, 'promote' | 'succeed' | 'fail'>;
 
-/** Takes one of the steps that change nothing but the promotion itself. */
+/** Takes such a step. */
 export async function takeStep(
   ctx: Context,
   call: CallContext,
@@ -227,7 +236,7 @@ export async function takeStep(
           branchId: before.to_branch_id,
           creatorId: before.created_by,
         });
-  await transact(ctx, async (tx) => {
+  const step = async (tx: Transaction) => {
     const now = await lockPromotion(tx, call, id);
     const status = allowStep(now, action, actor);
     await tx.promotion.update({ where: { id }, data: { status, comment: comment ?? undefined } });
@@ -238,7 +247,8 @@ export async function takeStep(
     await tellPromotion(tx, call, action, now, { user_id: call.userId ?? null, comment });
     const outcome = action === 'reject' ? { outcome: 'rejected' as const, reasons: [] } : {};
     if (addressees) await mailPromotion(tx, call, addressees, now, plan, { comment, ...outcome });
-  });
+  };
+  await transactOnce(ctx, call, step, () => id);
   return getPromotion(ctx, call, id);
 }
 

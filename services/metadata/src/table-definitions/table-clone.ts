@@ -6,8 +6,9 @@ import { requireRight } from '@almanac/service-kit/rights';
 import { requireBranch } from '../branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
 import type { Context } from '../context.ts';
+import { transactOnce } from '../repeated-requests.ts';
 import { requireSight } from '../sight.ts';
-import { lockRow, refusingTaken, type Transaction, transact } from '../transaction.ts';
+import { lockRow, refusingTaken, type Transaction } from '../transaction.ts';
 import {
   definitionFields,
   nextDefinitionId,
@@ -33,23 +34,22 @@ export async function cloneTableDefinition(
   const branch = await requireBranch(ctx, call, targetBranchId);
   await requireRight(ctx.rights, call, 'develop', { branchId: targetBranchId, domainId: original.domain_id });
   const sourceId = original.id;
-  return refusingTaken(`A table with this key or name is already on the branch ${branch.name}`, () =>
-    transact(ctx, async (tx) => {
-      if (!(await lockRow(tx, 'table_definition', call.accountId, sourceId, 'read')))
-        throw notFound('Table definition');
-      const source = await tx.table_definition.findUniqueOrThrow({ where: { id: sourceId }, ...fullDefinition });
-      await requireRoom(tx, call);
-      const id = await nextDefinitionId(tx);
-      const targets = await repoint(tx, call, source, id, branch);
-      await copyDefinition(tx, call, source, id, targetBranchId);
-      await copyColumns(tx, source, id, targets);
-      const cloned = await tx.table_definition.findUniqueOrThrow({ where: { id }, select: definitionFields });
-      await tellDefinition(tx, call, 'cloned', cloned, { source_id: sourceId });
-      const where = { table_definition_id: id, account_id: call.accountId };
-      const columns = await tx.column_definition.findMany({ where, select: columnFields, orderBy: inOrder });
-      return { ...cloned, column_definitions: columns };
-    }),
-  );
+  const copy = async (tx: Transaction) => {
+    if (!(await lockRow(tx, 'table_definition', call.accountId, sourceId, 'read'))) throw notFound('Table definition');
+    const source = await tx.table_definition.findUniqueOrThrow({ where: { id: sourceId }, ...fullDefinition });
+    await requireRoom(tx, call);
+    const id = await nextDefinitionId(tx);
+    const targets = await repoint(tx, call, source, id, branch);
+    await copyDefinition(tx, call, source, id, targetBranchId);
+    await copyColumns(tx, source, id, targets);
+    const cloned = await tx.table_definition.findUniqueOrThrow({ where: { id }, select: definitionFields });
+    await tellDefinition(tx, call, 'cloned', cloned, { source_id: sourceId });
+    const where = { table_definition_id: id, account_id: call.accountId };
+    const columns = await tx.column_definition.findMany({ where, select: columnFields, orderBy: inOrder });
+    return { ...cloned, column_definitions: columns };
+  };
+  const taken = `A table with this key or name is already on the branch ${branch.name}`;
+  return refusingTaken(taken, () => transactOnce(ctx, call, copy, ({ id }) => id));
 }
 
 /** For each table the source refers to, the one of the same key on the target branch. */

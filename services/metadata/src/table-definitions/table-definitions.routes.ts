@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { columnSchema } from '../column-definitions/column-definitions.routes.ts';
 import type { Context } from '../context.ts';
 import { deploymentSchema } from '../deployments/deployment-schema.ts';
-import { deployTable } from '../deployments/table-deployment.ts';
+import { answerDeployedTable, deployTable } from '../deployments/table-deployment.ts';
+import { once, repeatable } from '../repeated-requests.ts';
 import { resourceGroupSchema } from '../resource-groups.ts';
 import { cloneTableDefinition } from './table-clone.ts';
 import { definitionShape } from './table-definition-schema.ts';
@@ -18,11 +19,12 @@ import {
   getTableDefinition,
   listTableDefinitions,
   newDefinitionAttributes,
+  requireSeenDefinition,
   requireTableDefinition,
   updateTableDefinition,
 } from './table-definitions.ts';
-import { deleteTableDefinition, removeTable, requireRemovable } from './table-removal.ts';
-import { restoreTable } from './table-restoration.ts';
+import { deleteTableDefinition, finishOwnRemoval, removeTable, requireRemovable } from './table-removal.ts';
+import { finishOwnRestoration, restoreTable } from './table-restoration.ts';
 
 const draftShape = {
   ...definitionShape,
@@ -79,7 +81,11 @@ const ofDevelopers = (ctx: Context): Route[] => [
     attributes: newDefinitionAttributes,
     status: 201,
     response: draftSchema,
-    handle: async ({ call, body, attributes }) => createTableDefinition(ctx, call, body().branch_id, attributes),
+    requestHeaders: repeatable,
+    handle: async ({ call, body, attributes }) => {
+      const create = async () => createTableDefinition(ctx, call, body().branch_id, attributes);
+      return once(ctx, call, create, (id) => requireSeenDefinition(ctx, call, id));
+    },
   }),
   route({
     ...common,
@@ -117,10 +123,14 @@ const takingAway = (ctx: Context): Route[] => [
     params,
     query,
     status: 204,
+    requestHeaders: repeatable,
     handle: async ({ call, params, query, body }) => {
-      const table = await requireRemovable(ctx, call, params.id, query.branch_id);
-      body();
-      await removeTable(ctx, call, table);
+      const remove = async () => {
+        const table = await requireRemovable(ctx, call, params.id, query.branch_id);
+        body();
+        await removeTable(ctx, call, table);
+      };
+      await once(ctx, call, remove, (id) => finishOwnRemoval(ctx, call, id));
     },
   }),
 ];
@@ -134,7 +144,11 @@ const bringingBack = (ctx: Context): Route[] => [
     extension: true,
     params: { id: idTextSchema },
     response: draftSchema,
-    handle: async ({ call, params, body }) => restoreTable(ctx, call, params.id, () => void body()),
+    requestHeaders: repeatable,
+    handle: async ({ call, params, body }) => {
+      const restore = () => restoreTable(ctx, call, params.id, () => void body());
+      return once(ctx, call, restore, (id) => finishOwnRestoration(ctx, call, id));
+    },
   }),
 ];
 
@@ -150,9 +164,16 @@ const movingOn = (ctx: Context): Route[] => [
     body: { target_branch_id: idSchema },
     status: 201,
     response: z.object({ ...draftShape, column_definitions: z.array(columnSchema) }),
+    requestHeaders: repeatable,
     handle: async ({ call, params, query, body }) => {
-      const source = await requireTableDefinition(ctx, call, params.id, query.branch_id);
-      return cloneTableDefinition(ctx, call, source, () => body().target_branch_id);
+      const clone = async () => {
+        const source = await requireTableDefinition(ctx, call, params.id, query.branch_id);
+        return cloneTableDefinition(ctx, call, source, () => body().target_branch_id);
+      };
+      return once(ctx, call, clone, async (id) => {
+        const { user_groups: _groups, ...made } = await getTableDefinition(ctx, call, String(id));
+        return made;
+      });
     },
   }),
   route({
@@ -164,11 +185,15 @@ const movingOn = (ctx: Context): Route[] => [
     params,
     query,
     response: z.object({ ...draftShape, deployment: deploymentSchema }),
+    requestHeaders: repeatable,
     handle: async ({ call, params, query, body }) => {
       if (call.branching)
         throw new ServiceError('forbidden', 'With branching, definitions are deployed by POST /deployments.');
-      const definition = await requireTableDefinition(ctx, call, params.id, query.branch_id);
-      return deployTable(ctx, call, definition, () => void body());
+      const deploy = async () => {
+        const definition = await requireTableDefinition(ctx, call, params.id, query.branch_id);
+        return deployTable(ctx, call, definition, () => void body());
+      };
+      return once(ctx, call, deploy, (id) => answerDeployedTable(ctx, call, id));
     },
   }),
 ];

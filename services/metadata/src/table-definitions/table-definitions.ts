@@ -11,6 +11,7 @@ import type { Context } from '../context.ts';
 import { domainReferenceFields } from '../domains.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { deriveKey, normalizeName, tableNameSchema } from '../names.ts';
+import { transactOnce } from '../repeated-requests.ts';
 import { listResourceGroups, type ResourceGroup } from '../resource-groups.ts';
 import { definitionsIn, readSight, requireSight } from '../sight.ts';
 import { lockRow, nameTaken, refusingTaken, type Transaction, tell, transact } from '../transaction.ts';
@@ -41,16 +42,19 @@ export type TableDefinition = Prisma.table_definitionGetPayload<{ select: typeof
 
 export const definitionFilters = {
   id: 'integer',
+  uuid: 'uuid',
   key: 'text',
   name: 'text',
   description: 'text?',
   domain_id: 'integer',
   branch_id: 'integer',
   load_type: 'text',
+  lookup_display_column_id: 'integer?',
   version: 'integer',
   deployed_version: 'integer?',
   needs_deployment: 'boolean',
   cloned_from_id: 'integer?',
+  cloned_from_version: 'integer?',
   created_at: 'time',
   updated_at: 'time',
 } as const;
@@ -104,6 +108,13 @@ export async function requireTableDefinition(
   return definition;
 }
 
+/** The same of one that the caller sees. */
+export async function requireSeenDefinition(ctx: Context, call: CallContext, id: number): Promise<TableDefinition> {
+  const definition = await requireTableDefinition(ctx, call, String(id));
+  await requireSight(ctx, call, placeOf(definition));
+  return definition;
+}
+
 export type TableDefinitionDetail = TableDefinition & {
   column_definitions: ColumnDefinition[];
   user_groups: ResourceGroup[];
@@ -147,31 +158,30 @@ export async function createTableDefinition(
 ): Promise<TableDefinition> {
   await requireBranch(ctx, call, branchId);
   const attributes = await readWithRight(ctx, call, branchId, read);
-  return refusingTaken(nameTaken, () =>
-    transact(ctx, async (tx) => {
-      const problems: string[] = [];
-      if (!(await hasDomain(tx, call, attributes.domain_id))) problems.push(domainMissing);
-      if (attributes.lookup_display_column_id != null) problems.push(lookupForeign);
-      if (problems.length > 0) throw validationFailed(problems);
-      await requireRoom(tx, call);
-      const id = await nextDefinitionId(tx);
-      const created = await tx.table_definition.create({
-        data: {
-          id,
-          account_id: call.accountId,
-          lineage_id: id,
-          branch_id: branchId,
-          key: deriveKey(attributes.name),
-          name_key: normalizeName(attributes.name),
-          creator_id: call.userId ?? null,
-          ...attributes,
-        },
-        select: definitionFields,
-      });
-      await tellDefinition(tx, call, 'created', created);
-      return created;
-    }),
-  );
+  const create = async (tx: Transaction) => {
+    const problems: string[] = [];
+    if (!(await hasDomain(tx, call, attributes.domain_id))) problems.push(domainMissing);
+    if (attributes.lookup_display_column_id != null) problems.push(lookupForeign);
+    if (problems.length > 0) throw validationFailed(problems);
+    await requireRoom(tx, call);
+    const id = await nextDefinitionId(tx);
+    const created = await tx.table_definition.create({
+      data: {
+        id,
+        account_id: call.accountId,
+        lineage_id: id,
+        branch_id: branchId,
+        key: deriveKey(attributes.name),
+        name_key: normalizeName(attributes.name),
+        creator_id: call.userId ?? null,
+        ...attributes,
+      },
+      select: definitionFields,
+    });
+    await tellDefinition(tx, call, 'created', created);
+    return created;
+  };
+  return refusingTaken(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
 }
 
 // The right may come from the domain, which the attributes name; a missing right still comes before what is wrong with them.

@@ -8,6 +8,7 @@ import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { inOrder } from '../column-definitions/column-fields.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { transactOnce, undoOnce } from '../repeated-requests.ts';
 import { type Transaction, tellAct, transact } from '../transaction.ts';
 import { placeOf, type TableDefinition, tellDefinition } from './table-definitions.ts';
 import { readTableHandle } from './table-handle.ts';
@@ -86,7 +87,7 @@ export async function requireRemovable(
 /** Takes a table out of service together with its draft. Its rows can be restored for some days. */
 export async function removeTable(ctx: Context, call: CallContext, table: Removable): Promise<void> {
   await requireRight(ctx.rights, call, 'develop', placeOf(table), { fresh: true });
-  const isDeployed = await transact(ctx, async (tx) => {
+  const note = async (tx: Transaction) => {
     await lockForRemoval(tx, call, table);
     refuseReferences([
       ...(await listDraftReferences(tx, call, table.id)),
@@ -105,8 +106,16 @@ export async function removeTable(ctx: Context, call: CallContext, table: Remova
     if ((await tx.deployed_table_definition.count({ where })) > 0) return true;
     if (!(await finish(tx, call, table))) throw notFound('Table definition');
     return false;
-  });
+  };
+  const isDeployed = await transactOnce(ctx, call, note, () => table.id);
   if (isDeployed && !(await finishRemoval(ctx, call, table))) throw notFound('Table definition');
+}
+
+/** Ends what this very call has begun: at once when nothing of it is left to do. */
+export async function finishOwnRemoval(ctx: Context, call: CallContext, id: number): Promise<void> {
+  const open = { table_definition_id: id, account_id: call.accountId, removed_at: null };
+  const removal = await ctx.prisma.table_removal.findFirst({ where: open });
+  if (removal) await finishRemoval(ctx, call, { id, branch_id: removal.branch_id });
 }
 
 /** Has data drop the table, then deletes what is noted of it; false: somebody else has finished this removal. */
@@ -118,7 +127,10 @@ export async function finishRemoval(
   try {
     await ctx.data.DropTable(caller, { table_definition_id: table.id }, { deadlineMs: 60_000 });
   } catch (error) {
-    if (isRefusal(error)) await forgetRemoval(ctx, caller, table.id);
+    if (isRefusal(error)) {
+      await forgetRemoval(ctx, caller, table.id);
+      await undoOnce(ctx, caller);
+    }
     throw error;
   }
   return transact(ctx, (tx) => finish(tx, caller, table));

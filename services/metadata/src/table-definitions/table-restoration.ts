@@ -7,10 +7,12 @@ import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Context } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
 import { normalizeName } from '../names.ts';
+import { transactOnce, undoOnce } from '../repeated-requests.ts';
 import { lockRow, refusingTaken, type Transaction, tellAct, transact } from '../transaction.ts';
 import {
   placeOf,
   requireRoom,
+  requireSeenDefinition,
   requireTableDefinition,
   type TableDefinition,
   tellDefinition,
@@ -43,15 +45,24 @@ export async function restoreTable(
   if (!draft) throw notFound('Table definition');
   await requireRight(ctx.rights, call, 'develop', placeOf(draft), { fresh: true });
   readBody();
-  await transact(ctx, async (tx) => {
+  const note = async (tx: Transaction) => {
     if (!(await lockRow(tx, 'branch', call.accountId, draft.branch_id))) throw notFound('Table definition');
     await requireRoom(tx, call);
     await refuseChangedSurroundings(tx, call, draft);
     const data = { restore_requested_at: new Date(), restore_requested_by: call.userId ?? null };
     if ((await tx.table_removal.updateMany({ where, data })).count === 0) throw notFound('Table definition');
-  });
+  };
+  await transactOnce(ctx, call, note, () => id);
   await finishRestoration(ctx, call, draft);
   return requireTableDefinition(ctx, call, String(id));
+}
+
+/** Ends what this very call has begun, and answers the definition as it is. */
+export async function finishOwnRestoration(ctx: Context, call: CallContext, id: number): Promise<TableDefinition> {
+  const where = { table_definition_id: id, account_id: call.accountId };
+  const removal = await ctx.prisma.table_removal.findFirst({ where });
+  if (removal) await finishRestoration(ctx, call, { id, branch_id: removal.branch_id });
+  return requireSeenDefinition(ctx, call, id);
 }
 
 // Of a table whose draft was deleted before, what was deployed makes the draft.
@@ -105,7 +116,10 @@ export async function finishRestoration(ctx: Context, caller: RpcCaller, table: 
   if (!removal) return; // somebody else has finished it
   const { deployed } = removal as unknown as Removed;
   const undoing = { restore_requested_at: null, restore_requested_by: null };
-  const forget = () => ctx.prisma.table_removal.updateMany({ where, data: undoing });
+  const forget = async () => {
+    await ctx.prisma.table_removal.updateMany({ where, data: undoing });
+    await undoOnce(ctx, caller);
+  };
   if (deployed) await orElse(forget, () => askData(ctx, caller, table.id));
   await orElse(
     async () => {
