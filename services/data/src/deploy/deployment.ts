@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
+import type { Change } from '@almanac/service-kit/difference';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type pg from 'pg';
@@ -24,7 +25,7 @@ import { type BranchChange, planBranch, type TableChange } from './branch-change
 import { rowChecksSql } from './checks.ts';
 import { changeTable, inOrder, type TableChange as PhysicalChange } from './ddl.ts';
 import { largeTablesSql } from './large-tables.ts';
-import type { AttributeChange, Change, ColumnDiff } from './table-diff.ts';
+import type { AttributeChange, ColumnDiff } from './table-diff.ts';
 
 export type CountedMessage = { message: string; rows: number };
 /** What metadata shows of one table (design 3.5). */

@@ -1,8 +1,8 @@
 // Compares a wanted table with the deployed one, by lineage, attribute by attribute: what people are shown.
+import { type Change, differenceOf, type State, type ValueChange } from '@almanac/service-kit/difference';
 import type { Column, DeployedTable, WantedTable } from '../catalogue/structure.ts';
 
 export type AttributeChange = { name: string; from: string; to: string };
-export type Change = 'new' | 'modified' | 'deleted' | 'unchanged';
 export type ColumnDiff = { name: string; change: Change; attributes: AttributeChange[] };
 export type Diff = { change: Change; attributes: AttributeChange[]; columns: ColumnDiff[] };
 
@@ -20,60 +20,25 @@ const columnAttributes = [
 
 /** Values of attributes are JSON text. */
 export function diffTable(old: DeployedTable | undefined, wanted: WantedTable): Diff {
-  const attributes = changes(old && tableAttributes(old), tableAttributes(wanted));
-  const columns = diffColumns(old?.structure.columns ?? [], wanted.structure.columns);
-  if (!old) return { change: 'new', attributes, columns };
-  const order = changes(columnOrder(old, wanted), columnOrder(wanted, old));
-  const all = [...attributes, ...order];
-  const changed = all.length > 0 || columns.some((column) => column.change !== 'unchanged');
-  return { change: changed ? 'modified' : 'unchanged', attributes: all, columns };
+  const { change, values, parts } = differenceOf(old && stateOf(old), stateOf(wanted), 'column_order');
+  const columns = parts.map((part) => ({ name: part.name, change: part.change, attributes: part.values.map(asText) }));
+  return { change, attributes: values.map(asText), columns };
 }
 
-function tableAttributes(table: WantedTable): Record<string, unknown> {
+const asText = ({ name, from, to }: ValueChange): AttributeChange => ({
+  name,
+  from: JSON.stringify(from),
+  to: JSON.stringify(to),
+});
+
+function stateOf({ name, key, domain_id, load_type, structure }: WantedTable): State {
+  const { description, lookup_display_column_id, columns } = structure;
   return {
-    name: table.name,
-    key: table.key,
-    description: table.structure.description,
-    domain_id: table.domain_id,
-    load_type: table.load_type,
-    lookup_display_column_id: table.structure.lookup_display_column_id,
+    values: { name, key, description, domain_id, load_type, lookup_display_column_id },
+    parts: columns.map((column) => ({
+      lineage: column.lineage_id,
+      name: column.name,
+      values: Object.fromEntries(columnAttributes.map((attribute) => [attribute, column[attribute]])),
+    })),
   };
-}
-
-// The order of the columns both have.
-function columnOrder(one: WantedTable, other: WantedTable): Record<string, unknown> {
-  const shared = new Set(other.structure.columns.map((column) => column.lineage_id));
-  const names = new Map(other.structure.columns.map((column) => [column.lineage_id, column.name]));
-  return {
-    column_order: one.structure.columns
-      .filter((column) => shared.has(column.lineage_id))
-      .map((column) => [column.name, names.get(column.lineage_id) as string].toSorted()[0]),
-  };
-}
-
-function diffColumns(old: Column[], wanted: Column[]): ColumnDiff[] {
-  const before = new Map(old.map((column) => [column.lineage_id, column]));
-  const kept = new Set(wanted.map((column) => column.lineage_id));
-  const present = wanted.map((column): ColumnDiff => {
-    const was = before.get(column.lineage_id);
-    const attributes = changes(was && pick(was), pick(column));
-    const change = was ? (attributes.length > 0 ? 'modified' : 'unchanged') : 'new';
-    return { name: column.name, change, attributes };
-  });
-  const gone = old
-    .filter((column) => !kept.has(column.lineage_id))
-    .map((column): ColumnDiff => ({ name: column.name, change: 'deleted', attributes: [] }));
-  return [...present, ...gone];
-}
-
-const pick = (column: Column): Record<string, unknown> =>
-  Object.fromEntries(columnAttributes.map((name) => [name, column[name]]));
-
-function changes(from: Record<string, unknown> | undefined, to: Record<string, unknown>): AttributeChange[] {
-  return Object.keys(to).flatMap((name) => {
-    const before = JSON.stringify(from?.[name] ?? null);
-    const after = JSON.stringify(to[name] ?? null);
-    const unset = from === undefined && (after === 'null' || after === '[]' || after === '""' || after === 'false');
-    return before === after || unset ? [] : [{ name, from: before, to: after }];
-  });
 }

@@ -1,0 +1,58 @@
+// What two states of the same thing differ in, attribute by attribute. Its parts are the same by a lineage that outlives their names:
+// another name is a change, never one part gone and another come. Pure.
+
+type Values = Record<string, unknown>;
+type Part = { lineage: number; name: string; values: Values };
+
+/** One state. Values are compared as JSON; what is not there counts as null. */
+export type State = { values: Values; parts: Part[] };
+
+export type Change = 'new' | 'modified' | 'deleted' | 'unchanged';
+export type ValueChange = { name: string; from: unknown; to: unknown };
+export type PartDifference = { name: string; change: Change; values: ValueChange[] };
+export type Difference = { change: Change; values: ValueChange[]; parts: PartDifference[] };
+
+/**
+ * The difference of two states; undefined: not there. What is new shows only the values that it has. `order` names the change of the
+ * order of the parts that both have. Parts come as they are afterwards, those that are gone last.
+ */
+export function differenceOf(from: State | undefined, to: State | undefined, order: string): Difference {
+  if (!to) return { change: from ? 'deleted' : 'unchanged', values: [], parts: [] };
+  const values = changesOf(from?.values, to.values);
+  const parts = partsOf(from?.parts ?? [], to.parts);
+  if (!from) return { change: 'new', values, parts };
+  values.push(...changesOf({ [order]: sharedOrder(from, to) }, { [order]: sharedOrder(to, from) }));
+  const isChanged = values.length > 0 || parts.some(({ change }) => change !== 'unchanged');
+  return { change: isChanged ? 'modified' : 'unchanged', values, parts };
+}
+
+function partsOf(from: Part[], to: Part[]): PartDifference[] {
+  const before = new Map(from.map((part) => [part.lineage, part]));
+  const kept = new Set(to.map(({ lineage }) => lineage));
+  const present = to.map(({ lineage, name, values }): PartDifference => {
+    const was = before.get(lineage);
+    const changes = changesOf(was?.values, values);
+    return { name, change: was ? (changes.length > 0 ? 'modified' : 'unchanged') : 'new', values: changes };
+  });
+  const gone = from.filter(({ lineage }) => !kept.has(lineage));
+  return [...present, ...gone.map(({ name }): PartDifference => ({ name, change: 'deleted', values: [] }))];
+}
+
+// Named alike on both sides, by one of the names that each has or had: a new name alone is no other order.
+function sharedOrder({ parts }: State, other: State): string[] {
+  const names = new Map(other.parts.map(({ lineage, name }) => [lineage, name]));
+  return parts
+    .filter(({ lineage }) => names.has(lineage))
+    .map(({ lineage, name }) => [name, names.get(lineage) as string].toSorted()[0] as string);
+}
+
+const isUnset = (value: unknown) =>
+  value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0);
+
+function changesOf(from: Values | undefined, to: Values): ValueChange[] {
+  return Object.keys(to).flatMap((name) => {
+    const [before, after] = [from?.[name] ?? null, to[name] ?? null];
+    const isSame = from ? JSON.stringify(before) === JSON.stringify(after) : isUnset(after);
+    return isSame ? [] : [{ name, from: before, to: after }];
+  });
+}
