@@ -1,3 +1,4 @@
+import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { type ContextSigner, createContextSigner, createContextVerifier } from './call-context.ts';
 import { ServiceError } from './errors.ts';
@@ -17,6 +18,7 @@ describe('gRPC between services', () => {
   let stranger: ClosableRpcClient<'data'>;
   let received = 0;
   let produced = 0;
+  let hasEnded = false;
   const signers: Record<string, ContextSigner> = {};
 
   const handlers: DataHandlers = {
@@ -31,6 +33,7 @@ describe('gRPC between services', () => {
     DropTable: (_call, _request, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     DropBranch: refuse,
+    MergeRows: refuse,
     PlaceAccount: async function* () {
       yield await refuse();
     },
@@ -53,9 +56,13 @@ describe('gRPC between services', () => {
       throw new ServiceError('not_found', 'gone');
     },
     BulkRead: async function* (_call, _request, signal) {
-      for (let i = 0; i < 100_000 && !signal.aborted; i++) {
-        produced = i;
-        yield { chunk: Buffer.alloc(64 * 1024) };
+      try {
+        for (let i = 0; i < 100_000 && !signal.aborted; i++) {
+          produced = i;
+          yield { chunk: Buffer.alloc(64 * 1024) };
+        }
+      } finally {
+        hasEnded = true;
       }
     },
   };
@@ -156,13 +163,7 @@ describe('gRPC between services', () => {
       read += chunk.chunk?.length ?? 0;
       if (read >= 10 * 64 * 1024) break;
     }
-    const after = async () => {
-      const before = produced;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      return produced - before;
-    };
-    for (let i = 0; i < 100 && (await after()) > 0; i++);
-    expect(await after()).toBe(0);
+    await eventually(() => expect(hasEnded).toBe(true));
     expect(produced).toBeLessThan(99_999);
   });
 

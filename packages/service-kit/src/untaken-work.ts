@@ -5,23 +5,25 @@ const firstPauseMs = 200;
 
 export class UntakenWork {
   private readonly longestPauseMs: number;
+  private readonly now: () => number;
   private askedAt = 0;
   private readonly items = new Map<string, { pauseMs: number; dueAt: number }>();
 
-  constructor(longestPauseMs: number) {
+  constructor(longestPauseMs: number, now: () => number = () => performance.now()) {
     this.longestPauseMs = longestPauseMs;
+    this.now = now;
   }
 
   /** Messages whose time has not come: not to be read now. */
   get resting(): string[] {
-    this.askedAt = performance.now();
+    this.askedAt = this.now();
     return [...this.items].filter(([, { dueAt }]) => dueAt > this.askedAt).map(([id]) => id);
   }
 
   /** How long until the first of them is due; at most `ms`. */
   nextWithin(ms: number): number {
     const due = Math.min(...[...this.items.values()].map(({ dueAt }) => dueAt));
-    return Math.max(0, Math.min(ms, due - performance.now()));
+    return Math.max(0, Math.min(ms, due - this.now()));
   }
 
   /**
@@ -35,7 +37,7 @@ export class UntakenWork {
       const before = this.items.get(id);
       isNew ||= before === undefined;
       const pauseMs = before ? Math.min(before.pauseMs * 2, this.longestPauseMs) : firstPauseMs;
-      this.items.set(id, { pauseMs, dueAt: performance.now() + pauseMs });
+      this.items.set(id, { pauseMs, dueAt: this.now() + pauseMs });
     }
     if (wasAll) for (const [id, { dueAt }] of this.items) if (dueAt <= this.askedAt) this.items.delete(id);
     return isNew;
