@@ -2,7 +2,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import type { ObjectStore } from '../src/object-store/object-store.ts';
 import { expireImports, sweep } from '../src/sweeper.ts';
-import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
+import { ended, givenImport, givenJobs, type Jobs, quickWork, runImport } from './given.ts';
 
 let jobs: Jobs;
 let storeIsAway = false;
@@ -116,6 +116,25 @@ describe('work', () => {
         ).toBeGreaterThan(0),
       );
       expect(await jobOf('import_table', tableId)).toMatchObject({ state: 'done', attempts: 2 });
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('keeps its lease for as long as it takes', async () => {
+    const second = await jobs.another();
+    try {
+      jobs.neighbours.hold();
+      const { id } = await givenImport(jobs, { countries: file('K1') });
+      await complete(id);
+      const { id: tableId, load_id } = await tableRow(id);
+      await eventually(() => expect(loadsOf(load_id)).toBe(1));
+      const leaseUntil = async () => (await jobOf('import_table', tableId))?.lease_until?.getTime() ?? 0;
+      const before = await leaseUntil();
+      await eventually(async () => expect(await leaseUntil()).toBeGreaterThan(before + quickWork.leaseMs / 2));
+      expect(loadsOf(load_id)).toBe(1);
+      jobs.neighbours.release();
+      expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
     } finally {
       await second.stop();
     }

@@ -100,9 +100,7 @@ describe('data', () => {
     };
     const first = await deploy(id);
     expect([422, 503]).toContain(first.status);
-    await eventually(async () => expect((await admin.get(`/deployments/${id}`)).status).toBe('failed'), {
-      withinMs: 40_000,
-    });
+    await eventually(async () => expect((await admin.get(`/deployments/${id}`)).status).toBe('failed'));
     metadata.neighbours.data.before = {};
     expect((await deploy(id)).status).toBe(200);
   });
@@ -231,7 +229,7 @@ describe('at the same time', () => {
 
 describe('a request that waits too long', () => {
   it('is answered 503 or 422 and loses nothing', async () => {
-    const impatient = await startMetadata({ waitMs: 300 });
+    const impatient = await startMetadata({ waitMs: 300, leaseMs: 300 });
     try {
       const own = await givenAccount(impatient);
       const user = givenAdmin(impatient, own.id);

@@ -28,7 +28,7 @@ export type Metadata = {
   stop(): Promise<void>;
 };
 
-/** Metadata with short leases, so that tests of crashes need not wait. */
+/** Metadata with short leases, so that tests of crashes need not wait; long enough that a busy machine keeps what it holds. */
 export async function startMetadata(timing: Partial<MetadataConfig['timing']> = {}): Promise<Metadata> {
   const keys = await createTestKeys();
   const [neighbours, database] = await Promise.all([startNeighbours(keys), createTestDatabase('metadata')]);
@@ -42,7 +42,7 @@ export async function startMetadata(timing: Partial<MetadataConfig['timing']> = 
     IDENTITY_RPC: neighbours.addresses.identity,
     DATA_RPC: neighbours.addresses.data,
   });
-  const config = { ...read, timing: { leaseMs: 300, reconcileEveryMs: 100, waitMs: 10_000, ...timing } };
+  const config = { ...read, timing: { leaseMs: 2_000, reconcileEveryMs: 100, waitMs: 30_000, ...timing } };
   const service = await createMetadata(config);
   const { httpPort, rpcPort } = await service.start();
   const logger = createLogger('test', 'silent');
