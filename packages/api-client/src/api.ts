@@ -95,7 +95,7 @@ export async function upload(url: string, content: string | Uint8Array, contentT
 export async function poll<T>(
   ask: () => Promise<T>,
   accept: (answer: T) => boolean,
-  { timeoutMs = 60_000, everyMs = 0 } = {},
+  { timeoutMs = 120_000, everyMs = 0 } = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (let pause = 150; ; pause = Math.min(1_000, pause * 1.5)) {
