@@ -1,0 +1,151 @@
+// kill -9 of metadata at every step of a deployment and of a promotion: they end deployed, promoted or failed, never half; nothing
+// is done twice; and the same request, asked again, gets the same answer. By default a few of the steps, other ones each time
+// (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all takes every one.
+
+import { ServiceError } from '@almanac/service-kit/errors';
+import { eventually } from '@almanac/testkit/eventually';
+import { type DyingProcess, type KeyedRequest, postKeyed, startDyingProcess } from './dying-process.ts';
+import { givenTable, type Metadata, startMetadata } from './given.ts';
+import { givenWork, type Work } from './promotion-given.ts';
+
+const seed = Number(process.env.KILLED_STEPS_SEED ?? Date.now() % 1_000_000);
+const everyStep = process.env.KILLED_STEPS === 'all';
+const othersAtMost = 3;
+
+let metadata: Metadata;
+let work: Work;
+let last = 0;
+
+beforeAll(async () => {
+  metadata = await startMetadata();
+  work = await givenWork(metadata);
+  console.log(`KILLED_STEPS_SEED=${seed}`);
+});
+afterAll(() => metadata.stop());
+
+/** A request to be interrupted, what is answered to it in the end, and what holds then. */
+type Saga = { request: KeyedRequest; status: number; expectEnd(): Promise<void> };
+
+const request = (path: string, body?: unknown): KeyedRequest => {
+  last += 1;
+  return { who: { accountId: work.account.id, userId: work.admin.id }, path, key: `killed-${last}`, body };
+};
+
+const timesOf = (actions: { action: string }[], name: string) => actions.filter(({ action }) => action === name).length;
+
+async function givenDeployment() {
+  const table = await givenTable(work.account, `Table ${last}`);
+  const body = { branch_id: work.account.mainId, table_definition_ids: [table.id] };
+  const { id } = await work.admin.post('/deployments', body);
+  const appliedTimes = () =>
+    metadata.neighbours.data.applications.filter((name) => name.startsWith(`metadata-${id}-`)).length;
+  return { id, table, appliedTimes, request: request(`/deployments/${id}/deploy`) };
+}
+
+async function deploying(): Promise<Saga> {
+  const { id, table, appliedTimes, request } = await givenDeployment();
+  return {
+    request,
+    status: 200,
+    expectEnd: async () => {
+      const { status, actions } = await work.admin.get(`/deployments/${id}`);
+      expect([status, timesOf(actions, 'deploy'), timesOf(actions, 'succeed')]).toEqual(['deployed', 1, 1]);
+      expect(appliedTimes()).toBe(1);
+      expect((await work.admin.get(`/deployed_table_definitions/${table.id}`)).version).toBe(table.version);
+      expect((await work.admin.get(`/table_definitions/${table.id}`)).needs_deployment).toBe(false);
+    },
+  };
+}
+
+async function failing(): Promise<Saga> {
+  const { id, table, appliedTimes, request } = await givenDeployment();
+  return {
+    request,
+    status: 422,
+    expectEnd: async () => {
+      const { status, error, actions } = await work.admin.get(`/deployments/${id}`);
+      expect([status, error]).toEqual(['failed', refusal]);
+      expect(timesOf(actions, 'fail')).toBe(timesOf(actions, 'deploy'));
+      expect(appliedTimes()).toBe(0);
+      expect((await work.admin.send('GET', `/deployed_table_definitions/${table.id}`)).status).toBe(404);
+    },
+  };
+}
+
+async function promoting(): Promise<Saga> {
+  const table = await work.table(`Table ${last}`);
+  const copy = await work.clone(table.id);
+  await work.addColumn(copy.id, { name: 'more', data_type: 'text' });
+  const { id } = await work.propose(work.admin, copy.id);
+  return {
+    request: request(`/promotions/${id}/promote`, {}),
+    status: 200,
+    expectEnd: async () => {
+      const { status, actions } = await work.admin.get(`/promotions/${id}`);
+      expect([status, timesOf(actions, 'promote'), timesOf(actions, 'succeed')]).toEqual(['promoted', 1, 1]);
+      expect(Object.keys(await work.columns(table.id))).toEqual(['code', 'more']);
+    },
+  };
+}
+
+const refusal = 'It stands in the way.';
+const refuse = () => {
+  throw new ServiceError('validation_failed', refusal);
+};
+
+// What can't be undone always: after a commit, and in the middle of asking data. The writes before a commit are all undone alike, so some
+// of them will do.
+function choose(steps: string[]): number[] {
+  const places = steps.map((_, i) => i + 1);
+  if (everyStep) return places;
+  const isMain = (place: number) => /^after|Deployment$/.test(steps[place - 1] as string);
+  const others = places.filter((place) => !isMain(place));
+  const some = Array.from({ length: othersAtMost }, (_, i) => others[(seed * (i + 1) + i) % others.length]);
+  return places.filter((place) => isMain(place) || some.includes(place));
+}
+
+async function using<T>(process: DyingProcess, use: (process: DyingProcess) => Promise<T>): Promise<T> {
+  try {
+    return await use(process);
+  } finally {
+    await process.end();
+  }
+}
+
+async function expectSameAnswers({ request, status, expectEnd }: Saga): Promise<void> {
+  const ask = () => postKeyed(metadata, metadata.baseUrl, request);
+  const first = await eventually(async () => {
+    const answer = await ask();
+    expect(answer.status).toBe(status);
+    return answer;
+  });
+  await expectEnd();
+  expect((await ask()).body).toEqual(first.body);
+  await expectEnd();
+}
+
+describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
+  ['a deployment', deploying, undefined],
+  ['a deployment that data refuses', failing, refuse],
+  ['a promotion', promoting, undefined],
+])('%s', (_name, given, beforeApply) => {
+  it('ends whole wherever metadata was killed, and answers the same when it is asked for again', async () => {
+    const start = () => startDyingProcess(metadata, beforeApply);
+    const steps = await using(await start(), async (process) => {
+      const saga = await given();
+      const answer = await process.ask(saga.request, Number.POSITIVE_INFINITY);
+      expect(answer).toMatchObject({ status: saga.status });
+      await expectSameAnswers(saga);
+      return [...process.steps];
+    });
+    expect(steps.filter((step) => step === 'after COMMIT').length).toBeGreaterThan(0);
+    for (const place of choose(steps))
+      await using(await start(), async (process) => {
+        const saga = await given();
+        const answer = await process.ask(saga.request, place);
+        expect([steps[place - 1], answer]).toEqual([process.steps.at(-1), 'killed']);
+        await metadata.pool.query(`update deployment set lease_until = now() where status = 'deploying'`);
+        await expectSameAnswers(saga);
+      });
+  }, 300_000);
+});
