@@ -31,6 +31,6 @@ const real = project('real', ['tests/real/**/*.test.ts'], 'jest-global');
 
 /** @type {import('jest').Config} */
 export default {
-  testTimeout: 180_000, // Jest reads it here only, not in a project
+  testTimeout: 300_000, // a busy machine takes its time; Jest reads it here only, not in a project
   projects: process.env.ALMANAC_TEST_REAL === '1' ? [...projects, real] : projects,
 };

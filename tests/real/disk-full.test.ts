@@ -38,7 +38,7 @@ beforeAll(async () => {
       ],
     },
   ]);
-}, 120_000);
+}, 300_000);
 
 afterAll(async () => {
   await data?.end();
@@ -89,4 +89,4 @@ it('a full disk stops writes only, loses nothing, and is got over by making room
     await eventually(() => writeOn((status) => status === 201));
     expect((await read()).body.data.map((row: { n: number }) => row.n)).toEqual(acknowledged);
   }
-}, 180_000);
+}, 300_000);

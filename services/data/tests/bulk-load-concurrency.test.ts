@@ -34,7 +34,8 @@ describe('beside others', () => {
     const changed = Array.from({ length: 3050 }, (_, i) => `${i},again,${i},\n`).join('');
     const [result] = await Promise.all([load(net, table, changed, { file_columns }), writes()]);
     expect(result?.status).toBe('completed');
-    expect(statuses.every((status) => status === 201 || status === 422)).toBe(true);
+    // 503: it waited longer for the load than a row's writer does.
+    for (const status of statuses) expect([201, 422, 503]).toContain(status);
     const { counts } = await net.jobs.CountRows(caller, { table_definition_ids: [table] });
     const [distinct] = await net.query(
       `select count(distinct c_${table * 1000 + 1})::int as n from b_1.t_${table} where svc_live`,
@@ -93,7 +94,7 @@ describe('beside others', () => {
       record: { code: '1', name: 'x' },
     });
     expect(refused.status).toBe(422);
-  }, 60_000);
+  });
 
   it('readers of a table that is being filled anew are never in its way, nor it in theirs', async () => {
     const { table } = await givenTable();

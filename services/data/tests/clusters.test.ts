@@ -1,10 +1,11 @@
 // Accounts on several PostgreSQL clusters: two databases stand for them, and a second replica of the service for one that knows
 // nothing of what the first does.
+import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import pg from 'pg';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
-import { patch, rowsAsOf, versionsOf } from './versions.ts';
+import { passed, patch, rowsAsOf, versionsOf } from './versions.ts';
 
 let main: TestDatabase;
 let north: TestDatabase;
@@ -122,7 +123,9 @@ describe('an account', () => {
     const given = await givenAccount();
     const { account, countries, call, row } = given;
     const as = { ...caller, accountId: account, requestId: 'import-of-before' };
+    await passed(first, row.svc_updated_at);
     const changed = (await patch(call, countries, row.svc_sk, { name: 'Frankreich' })).body;
+    await passed(first, changed.svc_updated_at);
     await load(first, countries, 'FR,Francia,EU\n', { file_columns: ['code', 'name', 'region'] }, as);
     const removed = { id: account * 10 + 2, branch_id: account, columns: [{ name: 'x' }] };
     await deploy(first, [removed], { accountId: account });
@@ -200,7 +203,11 @@ describe('an account', () => {
       }
     };
     const busy = [write(given.call), write(given.elsewhere), look(given.call), look(given.elsewhere)];
-    for (const cluster of ['north', 'main', 'north']) await place(first, given.account, cluster);
+    for (const cluster of ['north', 'main', 'north']) {
+      await place(first, given.account, cluster);
+      const before = acknowledged.size;
+      await eventually(() => expect(acknowledged.size).toBeGreaterThan(before + 5));
+    }
     moving = false;
     await Promise.all(busy);
     expect(odd).toEqual([]);
@@ -254,12 +261,9 @@ describe('an account', () => {
     }
     expect(await namesOn(given.elsewhere, given.countries)).toEqual(['France']);
     // The first may still be rolling back.
-    let said: string[] = [];
-    for (let tries = 0; tries < 100 && said.length === 0; tries += 1)
-      said = await place(first, given.account, 'north').catch((error: { kind: string }) => {
-        expect(error.kind).toBe('wrong_state');
-        return [];
-      });
+    const said = await eventually(() => place(first, given.account, 'north'), {
+      isFinal: (error) => (error as { kind?: string }).kind !== 'wrong_state',
+    });
     expect(said.at(-1)).toBe('moved 0');
     expect(await namesOn(given.elsewhere, given.countries)).toEqual(['France']);
   });

@@ -104,7 +104,7 @@ describe('writers beside', () => {
     for (const status of statuses) expect([200, 404, 503]).toContain(status);
     expect(statuses).toContain(200);
     expect(await gaps(net, id)).toEqual([]);
-  }, 120_000);
+  });
 
   it('an import that changes the same rows lose nothing, nor does it', async () => {
     const { id } = await givenTable(0);
@@ -116,8 +116,8 @@ describe('writers beside', () => {
     const writing = several(3, async (n) => {
       for (let i = 0; running; i += 1) {
         const { status } = await patch(net.call, id, rows[(n * 7 + i) % 20]?.row as number, { x: `${n}.${i}` });
-        expect(status).toBe(200);
-        written += 1;
+        expect([200, 503]).toContain(status); // 503: it waited longer for the import than a row's writer does
+        if (status === 200) written += 1;
       }
     });
     let updated = 0;

@@ -217,15 +217,16 @@ describe('indexes of large tables', () => {
   it('are none by words where the role may not have the extension', async () => {
     await net.query('drop extension if exists pg_trgm cascade');
     await net.query('drop schema if exists trigrams cascade');
-    await net.query(`create role guest login password 'guest'`);
+    const guest = `guest_${process.pid}`; // roles are the cluster's, which other tests use too
+    await net.query(`create role ${guest} login password '${guest}'`);
     const url = new URL(net.database.url);
-    url.username = url.password = 'guest';
+    url.username = url.password = guest;
     const pool = new pg.Pool({ connectionString: url.href });
     const client = await pool.connect();
     const { available, reason } = await enableTrigrams(client);
     client.release(true);
     await pool.end();
-    await net.query('drop role guest');
+    await net.query(`drop role ${guest}`);
     expect(available).toBe(false);
     expect(reason).toMatch(/permission denied/);
   });

@@ -59,7 +59,7 @@ describe('data killed in the middle of a deployment', () => {
          then perform pg_advisory_xact_lock(${gate}); end if; end$$`,
     );
     await test.query('create event trigger stop on ddl_command_end execute function public.stop()');
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await data.end();
@@ -135,7 +135,7 @@ describe('data killed in the middle of a deployment', () => {
     const done = await state();
     await data.apply('second', after);
     expect(await state()).toEqual(done);
-  }, 180_000);
+  });
 });
 
 describe('a reader that holds a table', () => {
@@ -189,7 +189,7 @@ describe('a reader that holds a table', () => {
     await reader.query('commit');
     await deployment;
     expect((await read()).body.data).toMatchObject([{ code: 'a', y: 'a', n: 1 }]);
-  }, 60_000);
+  });
 
   it('for too long: the deployment gives up unchanged, and is done when it is tried again', async () => {
     const third = after.map((table) => ({ ...table, version: 3, columns: [...table.columns, { name: 'more' }] }));
@@ -202,5 +202,5 @@ describe('a reader that holds a table', () => {
     await reader.query('commit');
     await apply('patient', third);
     expect((await read()).body.data).toMatchObject([{ code: 'a', more: null }]);
-  }, 60_000);
+  });
 });

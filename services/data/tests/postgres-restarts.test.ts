@@ -17,7 +17,7 @@ beforeAll(async () => {
   await deploy(net, [
     { id: table, columns: [{ name: 'n', data_type: 'integer', is_primary_key: true }, { name: 'x' }] },
   ]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await net.stop();
@@ -45,7 +45,7 @@ it('acknowledged writes survive, callers are told 503 meanwhile, and work goes o
     sent.push({ numbers, status: answer.status });
     if (answer.status !== 503 || how === 0) return;
     // With a key it is found out by repeating.
-    await eventually(async () => expect((await send()).status).toBeLessThan(300), { withinMs: 30_000, everyMs: 100 });
+    await eventually(async () => expect((await send()).status).toBeLessThan(300), { everyMs: 100 });
     sent.push({ numbers, status: 200 });
   };
   const writers = Array.from({ length: 6 }, async (_, n) => {
@@ -53,7 +53,7 @@ it('acknowledged writes survive, callers are told 503 meanwhile, and work goes o
   });
   const progress = (count: number) => {
     const before = acknowledged();
-    return eventually(async () => expect(acknowledged()).toBeGreaterThan(before + count), { withinMs: 30_000 });
+    return eventually(async () => expect(acknowledged()).toBeGreaterThan(before + count));
   };
 
   await progress(30);
@@ -76,4 +76,4 @@ it('acknowledged writes survive, callers are told 503 meanwhile, and work goes o
   // What changed is announced, as always.
   const behind = `select from announced_rows where until < (select max(svc_updated_at) from b_1.t_${table})`;
   await eventually(async () => expect(await net.query(behind)).toEqual([]));
-}, 180_000);
+}, 600_000);

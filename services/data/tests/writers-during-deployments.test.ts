@@ -21,7 +21,7 @@ beforeAll(async () => {
   data = await startData(database.url, keys);
   await data.apply('first', before);
   await fill((text, values) => test.query(text, values as unknown[]));
-}, 120_000);
+});
 
 afterAll(async () => {
   await data.end();
@@ -89,4 +89,4 @@ it('no write is lost, none is answered 500', async () => {
   );
   expect(new Map(found.map(({ id, note }) => [id, note]))).toEqual(acknowledged);
   expect(found).toHaveLength(acknowledged.size);
-}, 300_000);
+}, 600_000);
