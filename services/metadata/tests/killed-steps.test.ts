@@ -3,7 +3,11 @@
 // (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all takes every one.
 
 import { ServiceError } from '@almanac/service-kit/errors';
+import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
+import { createTestDatabase } from '@almanac/testkit/postgres';
+import { startTcpProxy } from '@almanac/testkit/tcp-proxy';
+import { createMetadata } from '../src/service.ts';
 import { type DyingProcess, type KeyedRequest, postKeyed, startDyingProcess } from './dying-process.ts';
 import { givenTable, type Metadata, startMetadata } from './given.ts';
 import { givenWork, type Work } from './promotion-given.ts';
@@ -149,3 +153,38 @@ describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
       });
   }, 300_000);
 });
+
+it('a bus that breaks in the middle holds up neither, and hears of both when it is back', async () => {
+  const { common } = metadata.config;
+  const proxy = await startTcpProxy(common.secrets.busUrl);
+  const database = await createTestDatabase('metadata');
+  const secrets = { ...common.secrets, busUrl: proxy.urlOf(common.secrets.busUrl) };
+  const config = { ...metadata.config, common: { ...common, secrets }, secrets: { databaseUrl: database.url } };
+  const service = await createMetadata(config);
+  const { httpPort } = await service.start();
+  const bus = await startBus(common.secrets.busUrl, 'listener');
+  try {
+    const types = ['metadata.deployment.deployed', 'metadata.promotion.promoted'];
+    const heard = await gather(bus, 'listener.ends', types);
+    const alone = { ...metadata, context: service.context, baseUrl: `http://127.0.0.1:${httpPort}` };
+    const own = await givenWork(alone);
+    const table = await own.table('Codes');
+    const copy = await own.clone(table.id);
+    await own.addColumn(copy.id, { name: 'more', data_type: 'text' });
+    const promotion = await own.propose(own.admin, copy.id);
+    const body = { branch_id: own.account.mainId, table_definition_ids: [table.id] };
+    const deployment = await own.admin.post('/deployments', body);
+    await proxy.cut();
+    const { status } = await own.admin.post(`/deployments/${deployment.id}/deploy`);
+    expect(status).toBe('deployed');
+    expect(await own.act(own.admin, promotion.id, 'promote', {})).toMatchObject({ body: { status: 'promoted' } });
+    expect(heard).toEqual([]);
+    await proxy.restore();
+    await eventually(() => expect(heard.map(({ type }) => type)).toEqual(types), { withinMs: 60_000 });
+  } finally {
+    await bus.stop();
+    await service.stop();
+    await proxy.stop();
+    await database.drop();
+  }
+}, 180_000);
