@@ -1,4 +1,4 @@
-// Finishes what a crash left behind: deployments nobody works on, removals and restorations half done, tables of deleted branches.
+// Finishes what a crash left behind: deployments and promotions nobody works on, removals and restorations half done, tables of deleted branches.
 // Every instance runs one; leases and idempotent steps keep them from doing harm to each other.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { prismaSql } from '@almanac/service-kit/database';
@@ -7,6 +7,7 @@ import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { dropBranch } from './branches.ts';
 import type { Context } from './context.ts';
 import { resumeDeployment } from './deployments/deployment-apply.ts';
+import { listLeftPromotions, resumePromotion } from './promotions/promote-with-rows.ts';
 import { finishRemoval } from './table-definitions/table-removal.ts';
 import { finishRestoration, restorableDays } from './table-definitions/table-restoration.ts';
 
@@ -39,6 +40,8 @@ export function createReconciler(ctx: Context): Reconciler {
 /** One look for lost work. What can't be finished now is tried again at the next look. */
 export async function reconcile(ctx: Context): Promise<void> {
   await resumeDeployments(ctx);
+  for (const id of await listLeftPromotions(ctx, atOnce))
+    await attempt(ctx, { promotion_id: id }, () => resumePromotion(ctx, id));
   await finishRemovals(ctx);
   await finishRestorations(ctx);
   await dropBranches(ctx);

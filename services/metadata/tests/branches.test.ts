@@ -183,7 +183,7 @@ describe('deleting a branch', () => {
     await eventually(async () => {
       await reconcile(metadata.context);
       expect(metadata.neighbours.data.droppedBranches).toContain(id);
+      expect(await metadata.context.prisma.branch_removal.count({ where: { branch_id: id } })).toBe(0);
     });
-    expect(await metadata.context.prisma.branch_removal.count({ where: { branch_id: id } })).toBe(0);
   });
 });

@@ -28,9 +28,12 @@ export type Metadata = {
   stop(): Promise<void>;
 };
 
-/** Metadata with short leases, so that tests of crashes need not wait; long enough that a busy machine keeps what it holds. */
-export async function startMetadata(timing: Partial<MetadataConfig['timing']> = {}): Promise<Metadata> {
-  const keys = await createTestKeys();
+/** Metadata with short leases, so that tests of crashes need not wait; long enough that a busy machine keeps what it holds. `data`: not the fake. */
+export async function startMetadata(
+  timing: Partial<MetadataConfig['timing']> = {},
+  data?: { keys: TestKeys; address: string },
+): Promise<Metadata> {
+  const keys = data?.keys ?? (await createTestKeys());
   const [neighbours, database] = await Promise.all([startNeighbours(keys), createTestDatabase('metadata')]);
   const read = readConfig({
     ...keys.env,
@@ -40,7 +43,7 @@ export async function startMetadata(timing: Partial<MetadataConfig['timing']> = 
     ALMANAC_BUS_URL: database.url,
     ALMANAC_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     IDENTITY_RPC: neighbours.addresses.identity,
-    DATA_RPC: neighbours.addresses.data,
+    DATA_RPC: data?.address ?? neighbours.addresses.data,
   });
   const config = { ...read, timing: { leaseMs: 2_000, reconcileEveryMs: 100, waitMs: 30_000, ...timing } };
   const service = await createMetadata(config);

@@ -1,5 +1,7 @@
 // Identity and data as metadata meets them: real gRPC servers with the behaviour the protos promise, kept in memory.
 import type { ApplyDeploymentRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ApplyDeploymentRequest.ts';
+import type { MergeRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsRequest.ts';
+import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
 import type { TableDiff } from '@almanac/protos/generated/almanac/data/v1/TableDiff.ts';
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
 import { createContextVerifier } from '@almanac/service-kit/call-context';
@@ -32,6 +34,11 @@ export type FakeData = {
   applied: Map<string, TableDiff[]>;
   blockers: Map<number, { message: string; rows: number }[]>;
   applications: string[];
+  /** Merges of rows that were asked for, rehearsals too. */
+  merges: MergeRowsRequest__Output[];
+  /** What the next merges of rows come to; else they merge one row of each table. */
+  merging: Partial<MergeRowsResult__Output> | undefined;
+  merged: Map<string, MergeRowsResult__Output>;
   droppedBranches: number[];
   before: Partial<Record<string, () => unknown>>;
   after: Partial<Record<string, () => unknown>>;
@@ -58,6 +65,9 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
     applied: new Map(),
     blockers: new Map(),
     applications: [],
+    merges: [],
+    merging: undefined,
+    merged: new Map(),
     droppedBranches: [],
     before: {},
     after: {},
@@ -159,6 +169,15 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       const diffs = state.applied.get(`${call.accountId}/${deployment_id}`);
       return { applied: diffs !== undefined, plan: { diffs: diffs ?? [] } };
     },
+    MergeRows: async (call, request) => {
+      const id = `${call.accountId}/${request.merge_id}`;
+      state.merges.push(request);
+      await state.before.MergeRows?.();
+      const result = state.merged.get(id) ?? mergeResult(state, request);
+      if (result.status === 'merged') state.merged.set(id, result);
+      await state.after.MergeRows?.();
+      return result;
+    },
     DropTable: async (call, { table_definition_id }) => {
       await state.before.DropTable?.();
       const others = [...state.deployed.values()].filter((table) => table.table_definition_id !== table_definition_id);
@@ -190,6 +209,21 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       for (const { table_definition_id } of tables) state.deployed.delete(table_definition_id);
       return { dropped: tables.length };
     },
+  };
+}
+
+function mergeResult(state: FakeData, { pairs, rehearsal }: MergeRowsRequest__Output): MergeRowsResult__Output {
+  const key = (id: number) => state.deployed.get(id)?.key ?? '';
+  return {
+    status: rehearsal ? 'rehearsed' : 'merged',
+    conflicts: [],
+    conflict_count: 0,
+    undecided_count: 0,
+    strange: [],
+    violations: [],
+    warnings: [],
+    tables: pairs.map((pair) => ({ ...pair, table: key(pair.target_table_id), created: 1, updated: 0, deleted: 0 })),
+    ...state.merging,
   };
 }
 

@@ -152,6 +152,7 @@ describe('a restoration', () => {
     expect([first.status, second.status]).toEqual([503, 503]);
     await eventually(async () => expect((await show(one.id)).status).toBe(200));
     await eventually(async () => expect((await show(two.id)).status).toBe(200));
-    expect(await metadata.context.prisma.table_removal.count({ where: { account_id: work.account.id } })).toBe(0);
+    const left = () => metadata.context.prisma.table_removal.count({ where: { account_id: work.account.id } });
+    await eventually(async () => expect(await left()).toBe(0));
   });
 });

@@ -13,19 +13,23 @@ export const decideBy =
   (conflict) =>
     resolutions.find(isNamed(conflict))?.resolution;
 
+/** The sentence for a resolution of what is no conflict. */
+export const strangeSentence = (name: ConflictName): string => `There is no conflict about ${describeName(name)}`;
+
+/** The sentence for a conflict that nobody has decided. */
+export const openSentence = (conflict: Conflict): string =>
+  `Conflict about ${describeName(conflict)}: ${describeSides(conflict)}`;
+
 /** Throws 422 naming every conflict that is still open, and every resolution of what is none. */
 export function refuseUnsettled(conflicts: Conflict[], resolutions: GivenResolution[]): void {
   const strange = resolutions.filter((given) => !conflicts.some(isNamed(given)));
   const open = conflicts.filter(({ resolution }) => resolution === null);
-  const problems = [
-    ...strange.map((given) => `There is no conflict about ${describeName(given)}`),
-    ...open.map((conflict) => `Conflict about ${describeName(conflict)}: ${describeSides(conflict)}`),
-  ];
+  const problems = [...strange.map(strangeSentence), ...open.map(openSentence)];
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-const describeName = ({ table, column, attribute }: ConflictName) =>
-  `${attribute} of ${column === null ? '' : `${column} of `}${table}`;
+const describeName = ({ table, column, attribute, key }: ConflictName) =>
+  `${attribute} of ${column === null ? '' : `${column} of `}${table}${key ? ` ${described(key)}` : ''}`;
 
 const described = (value: unknown) => [...JSON.stringify(value)].slice(0, 200).join('');
 const describeSides = ({ base, source, target }: Conflict) =>

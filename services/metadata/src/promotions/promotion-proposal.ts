@@ -21,7 +21,7 @@ export async function createPromotion(
   ctx: Context,
   call: CallContext,
   branches: Branches,
-  tableIds: number[],
+  { tableIds, includeData }: { tableIds: number[]; includeData: boolean },
 ): Promise<Promotion> {
   const from = await requireBranch(ctx, call, branches.from_branch_id);
   await requireBranch(ctx, call, branches.to_branch_id);
@@ -34,7 +34,7 @@ export async function createPromotion(
   if (branches.from_branch_id === branches.to_branch_id)
     throw validationFailed('A branch can be promoted to another one only');
   refuseStrangers(from.name, branches, sources, pairs);
-  const insert = (tx: Transaction) => insertPromotion(tx, call, branches, tables);
+  const insert = (tx: Transaction) => insertPromotion(tx, call, { ...branches, include_data: includeData }, tables);
   const id = await transactOnce(ctx, call, insert, (made) => made);
   return getPromotion(ctx, call, id);
 }
@@ -89,12 +89,13 @@ type Table = { table_definition_id: number; key: string; name: string; domain_id
 async function insertPromotion(
   tx: Transaction,
   call: CallContext,
-  branches: Branches,
+  { include_data, ...branches }: Branches & { include_data: boolean },
   tables: Table[],
 ): Promise<number> {
   const data = {
     account_id: call.accountId,
     ...branches,
+    include_data,
     revision: '',
     created_by: call.userId ?? null,
     tables: { create: tables },

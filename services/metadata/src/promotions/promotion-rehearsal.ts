@@ -10,13 +10,23 @@ import { type Transaction, transact } from '../transaction.ts';
 import { lockSides } from './branch-sides.ts';
 import { decideBy, type GivenResolution } from './conflict-resolutions.ts';
 import type { PromotionPlan } from './promotion-plan.ts';
-import type { PromotionDiff } from './promotion-schema.ts';
+import { askToMergeRows, noteFirstRows, type RowsOutcome } from './promotion-rows.ts';
+import type { MergedRows, PromotionDiff } from './promotion-schema.ts';
+import { requireSightOfRows } from './promotion-sight.ts';
 import { isOpen } from './promotion-states.ts';
 import { writePlan } from './promotion-write.ts';
 import { planStored, requireSeenPromotion, type StoredPromotion } from './promotions.ts';
 import type { Conflict } from './table-merge.ts';
 
-export type PromotionRehearsal = { diffs: PromotionDiff[]; conflicts: Conflict[]; violations: Violation[] };
+export type PromotionRehearsal = {
+  diffs: PromotionDiff[];
+  /** All of definitions, and the first of rows. */
+  conflicts: Conflict[];
+  conflict_count: number;
+  violations: Violation[];
+  warnings: Violation[];
+  rows: MergedRows[];
+};
 
 /** Thrown to roll a rehearsal back. */
 class Rehearsed extends Error {
@@ -40,14 +50,39 @@ export async function rehearsePromotion(
   readResolutions: () => GivenResolution[],
 ): Promise<PromotionRehearsal> {
   const stored = await requireSeenPromotion(ctx, call, id);
+  if (stored.include_data) await requireSightOfRows(ctx, call, stored);
   const resolutions = readResolutions();
   if (!isOpen(stored.status))
     throw new ServiceError('wrong_state', `Promotion is ${stored.status}; there is nothing to rehearse.`);
   const { plan, wanted } = await rolledBack(() => transact(ctx, (tx) => rehearse(tx, call, stored, resolutions)));
   const diffs = plan.tables.map(({ diff }) => diff);
   const deployment = await planTables(ctx, call, stored.to_branch_id, wanted);
-  return { diffs, conflicts: plan.conflicts, violations: [...violationsOf(diffs), ...violationsOf(deployment)] };
+  const rows = stored.include_data ? await rehearseRows(ctx, call, id, plan, resolutions) : nothing;
+  return {
+    diffs,
+    conflicts: [...plan.conflicts, ...rows.conflicts],
+    conflict_count: plan.conflicts.length + rows.conflictCount,
+    violations: [...violationsOf(diffs), ...violationsOf(deployment), ...rows.violations],
+    warnings: rows.warnings,
+    rows: rows.rows,
+  };
 }
+
+const nothing = { conflicts: [], conflictCount: 0, violations: [], warnings: [], rows: [] };
+
+const rehearseRows = (
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  { tables }: PromotionPlan,
+  resolutions: GivenResolution[],
+): Promise<RowsOutcome> =>
+  askToMergeRows(ctx, call, {
+    mergeId: `rehearsal-${id}`,
+    pairs: tables.flatMap(({ source, sourceId, targetId, name }) => (source ? [{ sourceId, targetId, name }] : [])),
+    resolutions,
+    rehearsal: true,
+  });
 
 async function rehearse(
   tx: Transaction,
@@ -61,6 +96,7 @@ async function rehearse(
   // What is blocked can't be written, so there is no outcome to deploy.
   if (violationsOf(plan.tables.map(({ diff }) => diff)).length > 0) throw new Rehearsed(plan, []);
   const written = await writePlan(tx, call, stored, plan.tables);
+  if (stored.include_data) await noteFirstRows(tx, call, stored.to_branch_id, ids);
   const where = { id: { in: written }, account_id: call.accountId };
   const drafts = await tx.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
   throw new Rehearsed(plan, drafts.map(wantedTable));

@@ -20,11 +20,25 @@ export const conflictNameShape = {
 
 export const conflictSchema = z.object({
   ...conflictNameShape,
+  key: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'Of a row (`attribute` value or row): the columns of its primary key.' }),
   base: z.unknown(),
   source: z.unknown(),
   target: z.unknown(),
   resolution: z.enum(resolutions).nullable().meta({ description: 'Null while nobody has decided.' }),
 });
+
+/** What a merge of rows has done to a table, or would do. */
+export const mergedRowsSchema = z.object({
+  table: z.string().meta({ description: 'The key of the table.' }),
+  created: z.int(),
+  updated: z.int(),
+  deleted: z.int(),
+});
+
+export type MergedRows = z.infer<typeof mergedRowsSchema>;
 
 const promotionShape = {
   id: z.int(),
@@ -36,6 +50,8 @@ const promotionShape = {
   created_by: z.int().nullable(),
   approved_by: z.int().nullable(),
   promoted_by: z.int().nullable(),
+  include_data: z.boolean().meta({ description: 'Rows are merged too.' }),
+  rows: z.array(mergedRowsSchema).nullable().meta({ description: 'What came of the rows; null until then.' }),
   comment: z.string().nullable(),
   error: z.string().nullable(),
   created_at: z.iso.datetime(),

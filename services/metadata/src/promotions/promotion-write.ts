@@ -1,7 +1,7 @@
 // Writes what a promotion has merged onto the target branch: drafts, which then need a deployment. All of it happens in the
 // caller's transaction, with the branch and the definitions locked, and set-based whatever the number of tables.
-import type { CallContext } from '@almanac/service-kit/call-context';
 import { prismaSql } from '@almanac/service-kit/database';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { normalizeName } from '../names.ts';
 import { followDomain, nextDefinitionId, requireRoom, tellDefinition } from '../table-definitions/table-definitions.ts';
 import { lockForRemoval } from '../table-definitions/table-references.ts';
@@ -17,7 +17,7 @@ type Written = PlannedTable & { merged: TableStructure; id: number; version: num
 /** Makes the target branch what the plan says; answers the ids of the definitions that are there then. */
 export async function writePlan(
   tx: Transaction,
-  call: CallContext,
+  call: RpcCaller,
   branches: Branches,
   tables: PlannedTable[],
 ): Promise<number[]> {
@@ -63,14 +63,14 @@ async function freeNames(tx: Transaction, changed: PlannedTable[]): Promise<void
 // As DELETE does it: what is deployed goes on serving until it is removed.
 async function deleteTarget(
   tx: Transaction,
-  call: CallContext,
+  call: RpcCaller,
   target: { id: number; branch_id: number },
 ): Promise<void> {
   await lockForRemoval(tx, call, target);
   await deleteDefinition(tx, call, target.id);
 }
 
-async function numberTables(tx: Transaction, call: CallContext, changed: PlannedTable[]): Promise<Written[]> {
+async function numberTables(tx: Transaction, call: RpcCaller, changed: PlannedTable[]): Promise<Written[]> {
   await requireRoom(tx, call, changed.filter(({ targetId, merged }) => merged && targetId === null).length);
   const written: Written[] = [];
   for (const table of changed) {
@@ -84,7 +84,7 @@ async function numberTables(tx: Transaction, call: CallContext, changed: Planned
 
 async function insertDefinitions(
   tx: Transaction,
-  call: CallContext,
+  call: RpcCaller,
   { to_branch_id }: Branches,
   written: Written[],
 ): Promise<void> {
@@ -109,7 +109,7 @@ async function insertDefinitions(
 
 async function writeColumns(
   tx: Transaction,
-  call: CallContext,
+  call: RpcCaller,
   { to_branch_id }: Branches,
   written: Written[],
 ): Promise<void> {
@@ -142,7 +142,7 @@ async function writeColumns(
   );
 }
 
-async function writeAttributes(tx: Transaction, call: CallContext, written: Written[]): Promise<void> {
+async function writeAttributes(tx: Transaction, call: RpcCaller, written: Written[]): Promise<void> {
   const rows = written.map(({ id, version, merged: { columns: _columns, ...attributes } }) => ({
     ...attributes,
     id,

@@ -1,17 +1,19 @@
 // The HTTP edge of promotions: all of it needs a user and a plan with branching (contract, Promotions).
 import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { limits } from '@almanac/service-kit/limits';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { violationSchema } from '../deployments/violations.ts';
 import { once, repeatable } from '../repeated-requests.ts';
-import { promote } from './promote.ts';
+import { answerOwnPromotion, promote } from './promote.ts';
 import { createPromotion } from './promotion-proposal.ts';
 import { rehearsePromotion } from './promotion-rehearsal.ts';
 import {
   conflictNameShape,
   conflictSchema,
+  mergedRowsSchema,
   promotionDiffSchema,
   promotionSchema,
   promotionSummarySchema,
@@ -25,9 +27,17 @@ const common = { tag: 'Promotions', resource: 'promotion', user: true, branching
 const mostTables = 1000;
 const mostResolutions = 10_000;
 
+const rowKey = z
+  .record(z.string().max(limits.nameCodePoints), z.union([z.string(), z.number(), z.boolean()]))
+  .optional()
+  .meta({
+    description:
+      'Of rows (`attribute` value or row): the columns of the primary key; without it the resolution is for all rows, and for all their cells when `column` is null.',
+  });
+
 const resolving = {
   resolutions: z
-    .array(z.strictObject({ ...conflictNameShape, resolution: z.enum(resolutions) }))
+    .array(z.strictObject({ ...conflictNameShape, key: rowKey, resolution: z.enum(resolutions) }))
     .max(mostResolutions)
     .optional()
     .meta({ description: 'Which side each conflict is decided for.' }),
@@ -70,14 +80,15 @@ const proposing = (ctx: Context): Route[] => [
       from_branch_id: idSchema,
       to_branch_id: idSchema,
       table_definition_ids: z.array(idSchema).min(1).max(mostTables),
+      include_data: z.boolean().optional().meta({ description: 'Merge the rows too; false by default.' }),
     },
     status: 201,
     response: promotionSchema,
     requestHeaders: repeatable,
     handle: async ({ call, body }) => {
       const create = async () => {
-        const { table_definition_ids, ...branches } = body();
-        return createPromotion(ctx, call, branches, table_definition_ids);
+        const { table_definition_ids, include_data = false, ...branches } = body();
+        return createPromotion(ctx, call, branches, { tableIds: table_definition_ids, includeData: include_data });
       };
       return once(ctx, call, create, (id) => showPromotion(ctx, call, id));
     },
@@ -92,8 +103,11 @@ const proposing = (ctx: Context): Route[] => [
     body: resolving,
     response: z.object({
       diffs: z.array(promotionDiffSchema),
-      conflicts: z.array(conflictSchema),
+      conflicts: z.array(conflictSchema).meta({ description: 'All of definitions, the first 1,000 of rows.' }),
+      conflict_count: z.int(),
       violations: z.array(violationSchema),
+      warnings: z.array(violationSchema).meta({ description: 'What of the rows can’t travel yet.' }),
+      rows: z.array(mergedRowsSchema).meta({ description: 'What merging the rows would do.' }),
     }),
     handle: async ({ call, params, body }) => rehearsePromotion(ctx, call, params.id, () => body().resolutions ?? []),
   }),
@@ -120,7 +134,7 @@ const deciding = (ctx: Context): Route[] => [
     requestHeaders: repeatable,
     handle: async ({ call, params, body }) => {
       const merge = () => promote(ctx, call, params.id, body);
-      return once(ctx, call, merge, (id) => showPromotion(ctx, call, id));
+      return once(ctx, call, merge, (id) => answerOwnPromotion(ctx, call, id));
     },
   }),
   stepping(ctx, 'reject', 'Reject a promotion'),

@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { allows } from '@almanac/service-kit/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { type Addressees, askForMails, findAddressees, type MailFacts, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
 import { type BranchReference, branchReferenceFields } from '../branches.ts';
@@ -15,7 +16,7 @@ import { lockRow, readAtOnce, type Transaction } from '../transaction.ts';
 import { readPairs, readTargetBranch, revisionOf } from './branch-sides.ts';
 import { tellPromotion } from './promotion-news.ts';
 import { type PromotionPlan, planPromotion, type TablePair } from './promotion-plan.ts';
-import type { Promotion, PromotionDiff, PromotionSummary } from './promotion-schema.ts';
+import type { MergedRows, Promotion, PromotionDiff, PromotionSummary } from './promotion-schema.ts';
 import { isOpen, type PromotionAction, type PromotionState, promotionMachine } from './promotion-states.ts';
 import type { Conflict, Decide } from './table-merge.ts';
 
@@ -33,6 +34,10 @@ export const storedFields = {
   diffs: true,
   conflicts: true,
   revision: true,
+  include_data: true,
+  rows: true,
+  attempt: true,
+  was_resumed: true,
   created_at: true,
   updated_at: true,
   promoted_at: true,
@@ -46,6 +51,7 @@ export const promotionFilters = {
   from_branch_id: 'integer',
   to_branch_id: 'integer',
   status: 'text',
+  include_data: 'boolean',
   created_by: 'integer?',
   approved_by: 'integer?',
   promoted_by: 'integer?',
@@ -152,8 +158,21 @@ async function summaries(ctx: Context, call: CallContext, stored: StoredPromotio
   const now = new Map(definitions.map((definition) => [definition.id, definition]));
   const sources = new Map(branches.map((branch) => [branch.id, branch]));
   return stored.map(
-    ({ account_id: _a, diffs: _b, conflicts: _c, revision: _d, tables, status, to_branch, ...promotion }) => ({
+    ({
+      account_id: _a,
+      diffs: _b,
+      conflicts: _c,
+      revision: _d,
+      attempt: _e,
+      was_resumed: _f,
+      rows,
+      tables,
+      status,
+      to_branch,
+      ...promotion
+    }) => ({
       ...promotion,
+      rows: rows as MergedRows[] | null,
       status: status as PromotionState,
       from_branch: (sources.get(promotion.from_branch_id) ?? null) as PromotionSummary['from_branch'],
       to_branch: to_branch as BranchReference as PromotionSummary['to_branch'],
@@ -255,7 +274,7 @@ export async function takeStep(
 /** Asks for the mails about a step of a promotion. */
 export async function mailPromotion(
   tx: Transaction,
-  call: CallContext,
+  call: RpcCaller,
   addressees: Addressees,
   { id, from_branch_id, to_branch }: StoredPromotion,
   { tables }: PromotionPlan,
@@ -269,7 +288,7 @@ export async function mailPromotion(
 }
 
 /** Locks a promotion until the transaction ends. */
-export async function lockPromotion(tx: Transaction, call: CallContext, id: number): Promise<StoredPromotion> {
+export async function lockPromotion(tx: Transaction, call: RpcCaller, id: number): Promise<StoredPromotion> {
   if (!(await lockRow(tx, 'promotion', call.accountId, id))) throw notFound('Promotion');
   return tx.promotion.findUniqueOrThrow({ where: { id }, select: storedFields });
 }

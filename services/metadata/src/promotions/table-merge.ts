@@ -11,6 +11,8 @@ export type Conflict = {
   table: string;
   column: string | null;
   attribute: string;
+  /** Of a row: the columns of its primary key. */
+  key?: Record<string, unknown>;
   base: unknown;
   source: unknown;
   target: unknown;
@@ -18,7 +20,7 @@ export type Conflict = {
   resolution: Resolution | null;
 };
 
-export type ConflictName = Pick<Conflict, 'table' | 'column' | 'attribute'>;
+export type ConflictName = Pick<Conflict, 'table' | 'column' | 'attribute' | 'key'>;
 /** How a conflict was decided; undefined: not yet. */
 export type Decide = (conflict: ConflictName) => Resolution | undefined;
 

@@ -20,6 +20,9 @@ import {
 import { isBeingRemoved } from './table-references.ts';
 import { type FullDefinition, fullDefinition, structureOf } from './table-structure.ts';
 
+/** `include_data`: the copy begins with the rows that the original has when the copy is deployed first. */
+export type CloneInput = { target_branch_id: number; include_data?: boolean | undefined };
+
 export type ClonedDefinition = TableDefinition & { column_definitions: ColumnDefinition[] };
 
 /** Copies a definition that the caller sees, with its columns, to another branch; the copy is a draft there. */
@@ -27,10 +30,12 @@ export async function cloneTableDefinition(
   ctx: Context,
   call: CallContext,
   original: TableDefinition,
-  readTarget: () => number,
+  read: () => CloneInput,
 ): Promise<ClonedDefinition> {
   await requireSight(ctx, call, placeOf(original));
-  const targetBranchId = readTarget();
+  const { target_branch_id: targetBranchId, include_data: includeData = false } = read();
+  // Who approves on a branch sees its definitions, not its rows.
+  if (includeData) await requireRight(ctx.rights, call, 'view', placeOf(original));
   const branch = await requireBranch(ctx, call, targetBranchId);
   await requireRight(ctx.rights, call, 'develop', { branchId: targetBranchId, domainId: original.domain_id });
   const sourceId = original.id;
@@ -40,7 +45,8 @@ export async function cloneTableDefinition(
     await requireRoom(tx, call);
     const id = await nextDefinitionId(tx);
     const targets = await repoint(tx, call, source, id, branch);
-    await copyDefinition(tx, call, source, id, targetBranchId);
+    if (includeData) await requireRows(tx, call, source);
+    await copyDefinition(tx, call, source, { id, branchId: targetBranchId, includeData });
     await copyColumns(tx, source, id, targets);
     const cloned = await tx.table_definition.findUniqueOrThrow({ where: { id }, select: definitionFields });
     await tellDefinition(tx, call, 'cloned', cloned, { source_id: sourceId });
@@ -81,12 +87,17 @@ async function repoint(
   return targets;
 }
 
+async function requireRows(tx: Transaction, call: CallContext, { id }: FullDefinition): Promise<void> {
+  const where = { id, account_id: call.accountId };
+  if ((await tx.deployed_table_definition.count({ where })) === 0)
+    throw validationFailed('Table definition is not deployed, so it has no rows to include');
+}
+
 async function copyDefinition(
   tx: Transaction,
   call: CallContext,
   source: FullDefinition,
-  id: number,
-  branchId: number,
+  { id, branchId, includeData }: { id: number; branchId: number; includeData: boolean },
 ): Promise<void> {
   const { account_id, key, name, name_key, description, domain_id, lineage_id, load_type } = source;
   await tx.table_definition.create({
@@ -103,6 +114,7 @@ async function copyDefinition(
       branch_id: branchId,
       cloned_from_id: source.id,
       cloned_from_version: source.version,
+      rows_from_id: includeData ? source.id : null,
       creator_id: call.userId ?? null,
     },
   });

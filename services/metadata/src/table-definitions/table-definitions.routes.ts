@@ -32,6 +32,10 @@ const draftShape = {
   needs_deployment: z.boolean(),
   cloned_from_id: z.int().nullable(),
   cloned_from_version: z.int().nullable(),
+  rows_from_id: z
+    .int()
+    .nullable()
+    .meta({ description: 'The table whose rows it begins with when it is deployed first.' }),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 };
@@ -161,14 +165,20 @@ const movingOn = (ctx: Context): Route[] => [
     user: true,
     params,
     query,
-    body: { target_branch_id: idSchema },
+    body: {
+      target_branch_id: idSchema,
+      include_data: z
+        .boolean()
+        .optional()
+        .meta({ description: 'The copy begins with the rows that the original has when the copy is deployed first.' }),
+    },
     status: 201,
     response: z.object({ ...draftShape, column_definitions: z.array(columnSchema) }),
     requestHeaders: repeatable,
     handle: async ({ call, params, query, body }) => {
       const clone = async () => {
         const source = await requireTableDefinition(ctx, call, params.id, query.branch_id);
-        return cloneTableDefinition(ctx, call, source, () => body().target_branch_id);
+        return cloneTableDefinition(ctx, call, source, body);
       };
       return once(ctx, call, clone, async (id) => {
         const { user_groups: _groups, ...made } = await getTableDefinition(ctx, call, String(id));

@@ -4,6 +4,7 @@ import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { reachOf, requireRight, type Where } from '@almanac/service-kit/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { z } from 'zod';
 import { branchReferenceFields, requireBranch } from '../branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
@@ -32,6 +33,7 @@ export const definitionFields = {
   needs_deployment: true,
   cloned_from_id: true,
   cloned_from_version: true,
+  rows_from_id: true,
   created_at: true,
   updated_at: true,
   domain: { select: domainReferenceFields },
@@ -55,6 +57,7 @@ export const definitionFilters = {
   needs_deployment: 'boolean',
   cloned_from_id: 'integer?',
   cloned_from_version: 'integer?',
+  rows_from_id: 'integer?',
   created_at: 'time',
   updated_at: 'time',
 } as const;
@@ -216,7 +219,7 @@ async function hasDomain(tx: Transaction, call: CallContext, id: number): Promis
 }
 
 /** Throws 422 when the account's definitions would be `more` than its plan allows. */
-export async function requireRoom(tx: Transaction, call: CallContext, more = 1): Promise<void> {
+export async function requireRoom(tx: Transaction, call: RpcCaller, more = 1): Promise<void> {
   const most = call.branching ? maximumDefinitions.withBranching : maximumDefinitions.otherwise;
   const count = await tx.table_definition.count({ where: { account_id: call.accountId } });
   if (count + more > most) throw validationFailed(`The plan allows at most ${most} table definitions`);

@@ -1,0 +1,364 @@
+// Rows that travel with definitions: what copies and promotions ask of data, what comes of its answers, and of a crash between.
+import { ServiceError } from '@almanac/service-kit/errors';
+import { eventually } from '@almanac/testkit/eventually';
+import { reconcile } from '../src/reconciler.ts';
+import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
+import { givenWork, type User, type Work } from './promotion-given.ts';
+
+let metadata: Metadata;
+let work: Work;
+const nameColumn = { name: 'name', data_type: 'string', length: 50 };
+
+beforeAll(async () => {
+  metadata = await startMetadata();
+});
+afterAll(() => metadata.stop());
+beforeEach(async () => {
+  work = await givenWork(metadata);
+});
+afterEach(() => {
+  Object.assign(metadata.neighbours.data, { before: {}, after: {}, merging: undefined, merges: [] });
+});
+
+const merges = () => metadata.neighbours.data.merges;
+const away = () => {
+  throw new ServiceError('unavailable', 'data is away');
+};
+
+async function deploy(branch_id: number, ...table_definition_ids: number[]): Promise<void> {
+  const { id } = await work.admin.post('/deployments', { branch_id, table_definition_ids });
+  await work.admin.post(`/deployments/${id}/deploy`);
+}
+
+const cloneWithRows = (id: number, user: User = work.admin, to = work.featureId) =>
+  user.send('POST', `/table_definitions/${id}/clone`, { target_branch_id: to, include_data: true });
+
+/** A table in service on `main`, and its copy in service on the feature branch. */
+async function givenServed(name = 'Countries') {
+  const main = await work.table(name, [keyColumn, nameColumn]);
+  await deploy(work.account.mainId, main.id);
+  const feature = (await cloneWithRows(main.id)).body;
+  await deploy(work.featureId, feature.id);
+  return { main, feature };
+}
+
+const propose = (user: User, ...table_definition_ids: number[]) =>
+  user.post('/promotions', {
+    from_branch_id: work.featureId,
+    to_branch_id: work.account.mainId,
+    table_definition_ids,
+    include_data: true,
+  });
+
+const statusOf = async (id: number) => (await work.admin.get(`/promotions/${id}`)).status;
+const everyAction = async (id: number) =>
+  (await work.admin.get(`/promotions/${id}`)).actions.map(({ action }: { action: string }) => action);
+
+const conflict = {
+  table: 'countries',
+  row_key: '{"code":"CH","number":12345678901234567890}',
+  column: 'name',
+  base: '"Swiss"',
+  source: '"Suisse"',
+  target: '"Schweiz"',
+  resolution: '',
+};
+
+describe('a copy with rows', () => {
+  it('begins with those of its original when it is deployed first', async () => {
+    const { main, feature } = await givenServed();
+    expect(feature).toMatchObject({ rows_from_id: main.id, cloned_from_id: main.id });
+    expect(metadata.neighbours.data.deployed.get(feature.id)?.rows_from_table_id).toBe(main.id);
+    const plain = await work.clone(main.id, (await work.admin.post('/branches', { name: 'other' })).id);
+    expect(plain.rows_from_id).toBeNull();
+  });
+
+  it('of what is not in service is refused: it has none', async () => {
+    const draft = await work.table('Drafts');
+    expect(await cloneWithRows(draft.id)).toMatchObject({
+      status: 422,
+      body: { errors: ['Table definition is not deployed, so it has no rows to include'] },
+    });
+    expect((await work.admin.get(`/table_definitions?branch_id=${work.featureId}`)).data).toEqual([]);
+  });
+
+  it('needs the right to view them, which an approver need not have', async () => {
+    const main = await work.table('Countries');
+    await deploy(work.account.mainId, main.id);
+    const user = givenUser(metadata, work.account.id, [
+      ['approve', 'branch', work.account.mainId],
+      ['develop', 'branch', work.featureId],
+    ]);
+    expect((await cloneWithRows(main.id, user)).status).toBe(403);
+    expect(
+      (await user.send('POST', `/table_definitions/${main.id}/clone`, { target_branch_id: work.featureId })).status,
+    ).toBe(201);
+  });
+});
+
+describe('a promotion with rows', () => {
+  it('has them merged once, then writes the definitions, and says what came of both', async () => {
+    const { main, feature } = await givenServed();
+    await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
+    const { id, include_data, rows } = await propose(work.admin, feature.id);
+    expect([include_data, rows]).toEqual([true, null]);
+    const promoted = await work.act(work.admin, id, 'promote', {
+      resolutions: [{ table: 'countries', column: null, attribute: 'row', resolution: 'target' }],
+    });
+    expect(promoted).toMatchObject({
+      status: 200,
+      body: { status: 'promoted', rows: [{ table: 'countries', created: 1, updated: 0, deleted: 0 }], error: null },
+    });
+    expect(merges()).toEqual([
+      {
+        merge_id: `metadata-${id}-1`,
+        pairs: [{ source_table_id: feature.id, target_table_id: main.id }],
+        resolutions: [{ table: 'countries', column: '', row_key: {}, is_row: true, resolution: 'target' }],
+        rehearsal: false,
+      },
+    ]);
+    expect(await work.columns(main.id)).toHaveProperty('capital');
+    expect(await everyAction(id)).toEqual(['create', 'promote', 'succeed']);
+    expect((await work.act(work.admin, id, 'promote')).status).toBe(422);
+    expect(merges()).toHaveLength(1);
+  });
+
+  it('merges the rows of definitions that are alike, too', async () => {
+    const { feature } = await givenServed();
+    const { id, diffs } = await propose(work.admin, feature.id);
+    expect(diffs[0].change).toBe('unchanged');
+    expect((await work.act(work.admin, id, 'promote')).body).toMatchObject({
+      status: 'promoted',
+      rows: [{ created: 1 }],
+    });
+  });
+
+  it('asks about rows that are undecided, naming them, and is as it was', async () => {
+    const { feature } = await givenServed();
+    const { id } = await propose(work.creator, feature.id);
+    await work.act(work.creator, id, 'send_request', {});
+    metadata.neighbours.data.merging = {
+      status: 'refused',
+      conflicts: [conflict],
+      conflict_count: 5,
+      undecided_count: 3,
+    };
+    const named = '{"code":"CH","number":"12345678901234567890"}';
+    expect(await work.act(work.approver, id, 'promote')).toMatchObject({
+      status: 422,
+      body: {
+        errors: [
+          `Conflict about value of name of countries ${named}: it was "Swiss", is "Suisse" on the source and "Schweiz" on the target`,
+          '2 more conflicts of rows are not listed',
+        ],
+      },
+    });
+    expect(await statusOf(id)).toBe('requested');
+    expect(await everyAction(id)).toEqual(['create', 'send_request']);
+    metadata.neighbours.data.merging = undefined;
+    const key = { code: 'CH', number: '12345678901234567890' };
+    const resolutions = [{ table: 'countries', column: 'name', attribute: 'value', key, resolution: 'source' }];
+    expect((await work.act(work.approver, id, 'promote', { resolutions })).status).toBe(200);
+    expect(merges()[1]).toMatchObject({
+      merge_id: `metadata-${id}-2`,
+      resolutions: [{ table: 'countries', column: 'name', row_key: key, is_row: false, resolution: 'source' }],
+    });
+  });
+
+  it('names resolutions that are about no conflict', async () => {
+    const { feature } = await givenServed();
+    const { id } = await propose(work.admin, feature.id);
+    metadata.neighbours.data.merging = { status: 'refused', strange: [0] };
+    const resolutions = [
+      { table: 'countries', column: 'name', attribute: 'value', key: { code: 'X' }, resolution: 'source' },
+    ];
+    expect((await work.act(work.admin, id, 'promote', { resolutions })).body.errors).toEqual([
+      'There is no conflict about value of name of countries {"code":"X"}',
+    ]);
+    expect(await statusOf(id)).toBe('created');
+  });
+
+  it('fails when the rows would break rules, with the reasons, writes no definition, and can be promoted again', async () => {
+    const { main, feature } = await givenServed();
+    await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
+    const { id } = await propose(work.admin, feature.id);
+    metadata.neighbours.data.merging = {
+      status: 'refused',
+      violations: [{ table: 'Countries', message: "name can't be blank", rows: 3 }],
+    };
+    const errors = ["Countries: name can't be blank (3 rows)"];
+    expect(await work.act(work.admin, id, 'promote')).toMatchObject({ status: 422, body: { errors } });
+    expect(await work.admin.get(`/promotions/${id}`)).toMatchObject({ status: 'failed', error: errors[0], rows: null });
+    expect(await work.columns(main.id)).not.toHaveProperty('capital');
+    metadata.neighbours.data.merging = undefined;
+    expect((await work.act(work.admin, id, 'promote')).body).toMatchObject({ status: 'promoted', error: null });
+  });
+
+  it('lets a table that is not in service on the target begin with the source’s rows', async () => {
+    const made = await work.onFeature('Regions');
+    const draft = await work.onFeature('Drafts');
+    await deploy(work.featureId, made.id);
+    const { id } = await propose(work.admin, made.id, draft.id);
+    const rehearsed = await work.act(work.admin, id, 'rehearse', {});
+    expect(rehearsed.body.warnings).toEqual([
+      {
+        table: 'Regions',
+        message: 'The table is not deployed on the target branch; once it is, it begins with the source’s rows.',
+        rows: 0,
+      },
+      { table: 'Drafts', message: 'The table is not deployed on the source branch and has no rows there.', rows: 0 },
+    ]);
+    const { body } = await work.act(work.admin, id, 'promote');
+    const [first, second] = body.table_definitions.map(
+      (each: Record<string, number>) => each.target_table_definition_id,
+    );
+    expect((await work.admin.get(`/table_definitions/${first}`)).rows_from_id).toBe(made.id);
+    expect((await work.admin.get(`/table_definitions/${second}`)).rows_from_id).toBeNull();
+    expect(merges().map(({ pairs }) => pairs)).toEqual([[], []]);
+  });
+
+  it('rehearses rows too, and shows every conflict, violation and warning', async () => {
+    const { main, feature } = await givenServed();
+    const { id } = await propose(work.admin, feature.id);
+    const violations = [{ table: 'Countries', message: 'name must be there', rows: 2 }];
+    const warnings = [{ table: 'Countries', message: 'capital is not deployed', rows: 0 }];
+    const tables = [
+      { source_table_id: feature.id, target_table_id: main.id, table: 'countries', created: 1, updated: 2, deleted: 3 },
+    ];
+    metadata.neighbours.data.merging = {
+      conflicts: [conflict],
+      conflict_count: 7,
+      undecided_count: 7,
+      violations,
+      warnings,
+      tables,
+    };
+    expect(await work.act(work.admin, id, 'rehearse', {})).toMatchObject({
+      status: 200,
+      body: {
+        conflicts: [
+          {
+            table: 'countries',
+            column: 'name',
+            attribute: 'value',
+            key: { code: 'CH', number: '12345678901234567890' },
+            base: 'Swiss',
+            source: 'Suisse',
+            target: 'Schweiz',
+            resolution: null,
+          },
+        ],
+        conflict_count: 7,
+        violations,
+        warnings,
+        rows: [{ table: 'countries', created: 1, updated: 2, deleted: 3 }],
+      },
+    });
+    expect(merges()).toMatchObject([{ rehearsal: true }]);
+    expect(await statusOf(id)).toBe('created');
+  });
+
+  it('shows rows only to those who may see them on the source, and to approvers of the target', async () => {
+    const { feature } = await givenServed();
+    const { id } = await propose(work.admin, feature.id);
+    const onTarget = givenUser(metadata, work.account.id, [['develop', 'branch', work.account.mainId]]);
+    expect((await work.act(onTarget, id, 'rehearse', {})).status).toBe(403);
+    expect((await work.act(work.approver, id, 'rehearse', {})).status).toBe(200);
+    expect((await work.act(work.stranger, id, 'rehearse', {})).status).toBe(200);
+  });
+
+  it('says when definitions were changed while the rows were merged, and goes on from there', async () => {
+    const { main, feature } = await givenServed();
+    const { id } = await propose(work.admin, feature.id);
+    metadata.neighbours.data.after.MergeRows = async () => {
+      metadata.neighbours.data.after = {};
+      await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
+    };
+    expect((await work.act(work.admin, id, 'promote')).body.errors).toEqual([
+      'The definitions have changed meanwhile.',
+      'Its rows are merged; look at the promotion again, then promote it.',
+    ]);
+    expect(await work.admin.get(`/promotions/${id}`)).toMatchObject({ status: 'failed', rows: [{ created: 1 }] });
+    await work.act(work.admin, id, 'promote');
+    expect((await work.act(work.admin, id, 'promote')).body.status).toBe('promoted');
+    expect(await work.columns(main.id)).toHaveProperty('capital');
+  });
+});
+
+describe('data that is away', () => {
+  /** The first so many times. */
+  const awayFor = (times: number) => {
+    let calls = 0;
+    return () => {
+      calls += 1;
+      if (calls <= times) away();
+    };
+  };
+
+  it.each(['before', 'after'] as const)(
+    '%s the rows are merged leaves a promotion that is finished once, and asked again answers the same',
+    async (when) => {
+      const { main, feature } = await givenServed();
+      await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
+      const { id } = await propose(work.admin, feature.id);
+      metadata.neighbours.data[when].MergeRows = awayFor(2);
+      const answer = await work.act(work.admin, id, 'promote');
+      expect(answer).toMatchObject({ status: 200, body: { status: 'promoted', rows: [{ created: 1 }] } });
+      expect(await work.columns(main.id)).toHaveProperty('capital');
+      expect(await work.act(work.admin, id, 'promote')).toEqual(answer);
+      expect(new Set(merges().map(({ merge_id }) => merge_id))).toEqual(new Set([`metadata-${id}-1`]));
+      expect(await everyAction(id)).toEqual(['create', 'promote', 'succeed']);
+    },
+  );
+
+  it('and then finds conflicts leaves the promotion as it was', async () => {
+    const { feature } = await givenServed();
+    const { id } = await propose(work.admin, feature.id);
+    metadata.neighbours.data.before.MergeRows = away;
+    const promoting = work.act(work.admin, id, 'promote');
+    await eventually(async () => expect(merges().length).toBeGreaterThan(1));
+    metadata.neighbours.data.merging = {
+      status: 'refused',
+      conflicts: [conflict],
+      conflict_count: 1,
+      undecided_count: 1,
+    };
+    metadata.neighbours.data.before = {};
+    expect((await promoting).body.errors).toEqual([
+      'Promotion is created: conflicts of rows are undecided; rehearse it.',
+    ]);
+    expect(await everyAction(id)).toEqual(['create']);
+  });
+
+  it('lets a promotion be taken up by whoever comes next', async () => {
+    const { feature } = await givenServed();
+    const { id } = await propose(work.admin, feature.id);
+    metadata.neighbours.data.before.MergeRows = away;
+    const promoting = work.act(work.admin, id, 'promote');
+    await eventually(async () => expect(merges().length).toBeGreaterThan(0));
+    metadata.neighbours.data.before = {};
+    await reconcile(metadata.context);
+    await eventually(async () => expect(await statusOf(id)).toBe('promoted'), { withinMs: 30_000 });
+    expect((await promoting).status).toBe(200);
+  });
+
+  it('broken over and over fails the promotion in the end', async () => {
+    const { feature } = await givenServed();
+    const { id } = await propose(work.admin, feature.id);
+    metadata.neighbours.data.before.MergeRows = () => {
+      throw new Error('broken');
+    };
+    const promoting = work.act(work.admin, id, 'promote');
+    const error = 'The rows could not be merged; try again.';
+    await eventually(
+      async () => {
+        await metadata.pool.query(`update promotion set lease_until = now() where id = $1 and status = 'promoting'`, [
+          id,
+        ]);
+        expect(await work.admin.get(`/promotions/${id}`)).toMatchObject({ status: 'failed', error });
+      },
+      { withinMs: 60_000 },
+    );
+    expect(await promoting).toMatchObject({ status: 422, body: { errors: [error] } });
+  });
+});
