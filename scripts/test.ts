@@ -1,7 +1,7 @@
 // `npm test`: every layer of tests that needs nothing but Node, one after the other, with one summary at the end.
 // Words after `--` go to jest as they are: `npm test -- services/data`, `npm test -- --part acceptance`.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -25,6 +25,12 @@ type Part = keyof typeof parts;
 const { chosen, words } = readArguments(process.argv.slice(2));
 const results = new Map<Part, Counts>();
 let running: ReturnType<typeof spawn> | undefined;
+
+// Far more than the longest part takes, also on a slow machine: what still runs then has got stuck.
+const partWithinMs = 90 * 60_000;
+// When its report is written, a part is over; a handle that somebody has left open must not keep it for ever.
+const endsWithinMs = 60_000;
+
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => running?.kill(name));
 
 for (const part of chosen) {
@@ -55,7 +61,7 @@ async function runPart(part: Part, words: string[]): Promise<Counts> {
   const begun = performance.now();
   try {
     const args = ['--selectProjects', part, '--json', `--outputFile=${outputFile}`, '--passWithNoTests'];
-    const code = await run([...args, ...(parts[part] as string[]), ...words]);
+    const code = await run(part, outputFile, [...args, ...(parts[part] as string[]), ...words]);
     type Report = Record<'numTotalTestSuites' | 'numFailedTestSuites' | 'numPassedTests' | 'numFailedTests', number>;
     const report = readJson<Report>(outputFile);
     const counts = {
@@ -73,9 +79,10 @@ async function runPart(part: Part, words: string[]): Promise<Counts> {
   }
 }
 
-function run(args: string[]): Promise<number> {
+/** Answers jest's exit code; not 0 when it had to be ended, be its tests green or not. */
+function run(part: Part, outputFile: string, args: string[]): Promise<number> {
   return new Promise((done) => {
-    running = spawn(
+    const jestProcess = spawn(
       process.execPath,
       ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, ...args],
       {
@@ -84,7 +91,23 @@ function run(args: string[]): Promise<number> {
         stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file; jest's own lines come on stderr
       },
     );
-    running.once('close', (code) => done(code ?? 1));
+    running = jestProcess;
+    const end = (why: string) => {
+      console.error(`The ${part} tests ${why} and are ended.`);
+      jestProcess.kill('SIGKILL');
+    };
+    const begun = performance.now();
+    let reportedAt: number | undefined;
+    const watch = setInterval(() => {
+      if (reportedAt === undefined && existsSync(outputFile)) reportedAt = performance.now();
+      if (reportedAt !== undefined && performance.now() - reportedAt > endsWithinMs)
+        end('do not end after their report');
+      else if (performance.now() - begun > partWithinMs) end(`take longer than ${partWithinMs / 60_000} minutes`);
+    }, 1_000);
+    jestProcess.once('exit', (code) => {
+      clearInterval(watch);
+      done(code ?? 1);
+    });
   });
 }
 
