@@ -110,7 +110,10 @@ function searches(all: Item[], field: string): Search[] {
   if (kind === 'number' || kind === 'time')
     asked.push(...values.flatMap((value) => rangeSearches(field, value as string | number, kind)));
   if (kind === 'number' && values.length > 1)
-    asked.push([`in:${values.slice(0, 2).join('|')}`, (item) => values.slice(0, 2).includes(item[field])]);
+    asked.push([
+      `in:${values.slice(0, 2).join('|')}`,
+      (item) => values.slice(0, 2).some((value) => value === item[field]),
+    ]);
   return asked;
 }
 
