@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@almanac/testkit/eventually';
 import { listAccountsWithExpired, takeBackExpired } from '../src/call-leases.ts';
 import { createSweeper } from '../src/sweeper.ts';
 import { type Billing, callOf, givenBilling } from './given.ts';
@@ -82,7 +83,11 @@ describe('reserving calls', () => {
     const call = await billing.account('plus', 0);
     await billing.sql('update account_subscription set overage_enabled = true where account_id = $1', [call.accountId]);
     const before = await billing.reserve(call, 4);
-    await billing.sql(`insert into overage_rate (plan, currency, price_per_1000) values ('plus', 'EUR', 9)`);
+    // Times are kept in milliseconds, rounded: from now on may mean in half of one.
+    await billing.sql(
+      `insert into overage_rate (plan, currency, price_per_1000, valid_from)
+       values ('plus', 'EUR', 9, now() - interval '1 millisecond')`,
+    );
     const after = await billing.reserve(call, 6);
     await billing.settle(call, { lease: before.lease_id, sequence: 1, calls: 4, release: true });
     await billing.settle(call, { lease: after.lease_id, sequence: 1, calls: 6, release: true });
@@ -153,10 +158,8 @@ describe('settling calls', () => {
     await billing.sql(`update call_lease set expires_at = now() - interval '1 second' where id = $1`, [lease_id]);
     const sweeper = createSweeper({ pool: billing.ctx.pool, logger: billing.ctx.logger, everyMs: 10 });
     await sweeper.start?.();
-    for (let i = 0; i < 500 && (await billing.month(call)).reserved > 0; i += 1)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await eventually(async () => expect(await billing.month(call)).toMatchObject({ calls: 0, reserved: 0 }));
     await sweeper.stop?.();
-    expect(await billing.month(call)).toMatchObject({ calls: 0, reserved: 0 });
   });
 
   it('a report keeps the lease alive', async () => {

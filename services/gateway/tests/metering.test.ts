@@ -256,22 +256,23 @@ describe('the end of the allowance', () => {
 describe('overdue payment', () => {
   it('blocks what changes anything after 7 days, reads work, and it ends when payment arrives', async () => {
     const account = await givenAccount();
-    expect((await get(a, account)).status).toBe(200);
+    let served = 0;
+    const call = async (method: string, path: string) => {
+      const answer = await callWith(a, account.token, method, path);
+      if (answer.status === 200) served += 1;
+      return answer;
+    };
     const overdueSince = (days: number) =>
       billing.client.UpdateAccountBilling(
         { accountId: account.id },
         { billing_status: 'overdue', overdue_since: new Date(Date.now() - days * 86_400_000).toISOString() },
       );
+    const write = (method = 'POST', path = '/api/v1/table_data') => call(method, path);
+    expect((await call('GET', '/api/v1/domains')).status).toBe(200);
     await overdueSince(6.9);
-    const write = (method = 'POST', path = '/api/v1/table_data') => callWith(a, account.token, method, path);
     await eventually(async () => expect((await write()).status).toBe(200));
     await overdueSince(8);
     await eventually(async () => expect((await write()).status).toBe(402));
-    const before = await eventually(async () => {
-      const calls = await booked(account);
-      expect(calls).toBeGreaterThan(0);
-      return calls;
-    });
     const answer = await write();
     expect(await answer.json()).toEqual({
       error: 'Payment overdue',
@@ -284,11 +285,10 @@ describe('overdue payment', () => {
       ['DELETE', '/api/v1/domains/7'],
     ])
       expect((await write(method, path)).status).toBe(402);
-    expect((await get(a, account)).status).toBe(200);
-    expect((await callWith(a, account.token, 'HEAD', '/api/v1/domains')).status).toBe(200);
+    for (const method of ['GET', 'HEAD']) expect((await call(method, '/api/v1/domains')).status).toBe(200);
     await billing.client.UpdateAccountBilling({ accountId: account.id }, { billing_status: 'current' });
     await eventually(async () => expect((await write()).status).toBe(200));
-    await eventually(async () => expect(await booked(account)).toBe(before + 3));
+    await eventually(async () => expect(await booked(account)).toBe(served));
   });
 });
 

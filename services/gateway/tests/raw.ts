@@ -18,7 +18,7 @@ export function send(
       if (!closed) socket.destroy();
       resolve({ text, status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), closed });
     };
-    const timer = setTimeout(() => reject(new Error(`nothing more after: ${text.slice(0, 500)}`)), 20_000);
+    const timer = setTimeout(() => reject(new Error(`nothing more after: ${text.slice(0, 500)}`)), 60_000);
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
       if (until(text)) done(false);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const [keys, made, fakes] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
   [database, services] = [made, fakes];
   [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  const timeouts = { headersMs: 1_500, clientMs: 1_500, readMs: 1_500, writeMs: 1_500, sweepMs: 50 };
+  const timeouts = { headersMs: 4_000, clientMs: 4_000, readMs: 4_000, writeMs: 4_000, sweepMs: 50 };
   const options = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
   gateway = await givenGateway({ ...options, config: { timeouts } });
 });
@@ -49,7 +49,7 @@ async function sendSlowly(path: string, headers: Record<string, string>): Promis
   answered.catch(() => {});
   for (let sent = 0; sent < pieces && !sending.destroyed; sent += 1) {
     sending.write(piece);
-    await sleep(375);
+    await sleep(1_000);
   }
   sending.end();
   return answered;

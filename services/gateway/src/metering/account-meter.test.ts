@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { createLogger } from '@almanac/service-kit/logger';
+import { eventually } from '@almanac/testkit/eventually';
 import { AccountMeter, type Ticket } from './account-meter.ts';
 import type { BillingClient } from './call-lease.ts';
 
@@ -68,6 +68,18 @@ function fakeBilling() {
   return fake;
 }
 
+const realNow = performance.now.bind(performance);
+let laterMs = 0;
+beforeAll(() => {
+  performance.now = () => realNow() + laterMs;
+});
+beforeEach(() => {
+  laterMs = 0;
+});
+afterAll(() => {
+  performance.now = realNow;
+});
+
 function given() {
   const billing = fakeBilling();
   const logger = createLogger('gateway', 'silent');
@@ -82,10 +94,10 @@ function given() {
 
 it('counts each call in the month of the lease it was let in with', async () => {
   const { billing, meter, serve } = given();
-  billing.months = [{ start: monthsAway(0), endsInMs: 50 }];
+  billing.months = [{ start: monthsAway(0), endsInMs: 20_000 }];
   const straddling = await meter.admit(false);
   await serve();
-  await sleep(60);
+  laterMs = 20_001;
   billing.months = [{ start: monthsAway(1), endsInMs: 60_000 }];
   await serve();
   meter.answered(straddling, 200, facts);
@@ -147,7 +159,7 @@ it('waits a moment for calls other gateways hold, not for ever', async () => {
   billing.granted = 0;
   billing.held = 1;
   const waiting = meter.admit(false);
-  await sleep(100);
+  await eventually(() => expect(billing.reserves).toBeGreaterThan(1));
   billing.granted = 1;
   await expect(waiting).resolves.toBeDefined();
   billing.granted = 0;
