@@ -12,6 +12,7 @@ import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
 import { gather, startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';
+import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase } from '@almanac/testkit/postgres';
@@ -127,7 +128,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     log: log.text,
     async publish(type, payload) {
       const message = { v: 1, id: crypto.randomUUID(), type, occurred_at: new Date().toISOString(), payload } as const;
-      await bus.publish([message]);
+      await eventually(() => bus.publish([message])); // refused until the queues of all services are there
       return message;
     },
     billing: billing.state,

@@ -30,7 +30,7 @@ describe('the process', () => {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const exit = once(process_, 'exit');
+    const exit = once(process_, 'close'); // by then it has said all
     let log = '';
     process_.stdout.on('data', (chunk) => (log += chunk));
     process_.stderr.on('data', (chunk) => (log += chunk));
