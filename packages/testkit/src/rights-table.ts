@@ -196,7 +196,9 @@ export const operations: Record<string, Case[]> = {
     { rule: 'develop', note: 'To file it under another domain takes the right there as well.' },
   ],
   'DELETE /table_definitions/{id}': [{ rule: 'develop' }],
-  'POST /table_definitions/{id}/clone': [{ rule: 'copy' }],
+  'POST /table_definitions/{id}/clone': [
+    { rule: 'copy', note: 'With `include_data` it takes `view` on the original besides.' },
+  ],
   'POST /table_definitions/{id}/remove': [{ rule: 'develop' }],
   'POST /table_definitions/{id}/restore': [{ rule: 'develop' }],
   'POST /table_definitions/{id}/deploy': [{ rule: 'develop', plan: 'without branching' }],
@@ -225,7 +227,12 @@ export const operations: Record<string, Case[]> = {
   'GET /promotions': [list('seeDeployments')],
   'POST /promotions': [{ rule: 'merge' }],
   'GET /promotions/{id}': [{ rule: 'seeDeployments' }],
-  'POST /promotions/{id}/rehearse': [{ rule: 'seeDeployments' }],
+  'POST /promotions/{id}/rehearse': [
+    {
+      rule: 'seeDeployments',
+      note: 'With `include_data` it takes `view` on the tables of the source branch, or `approve` on the target branch, besides; so does `promote`.',
+    },
+  ],
   'POST /promotions/{id}/send_request': [{ rule: 'propose', note: 'Its creator may, too.' }],
   'POST /promotions/{id}/promote': [
     { rule: 'decide', when: 'on a protected branch', note: 'An approver promotes what others have proposed.' },

@@ -156,12 +156,12 @@ describe('a promotion with rows', () => {
     expect(await statusOf(id)).toBe('requested');
     expect(await everyAction(id)).toEqual(['create', 'send_request']);
     metadata.neighbours.data.merging = undefined;
-    const key = { code: 'CH', number: '12345678901234567890' };
-    const resolutions = [{ table: 'countries', column: 'name', attribute: 'value', key, resolution: 'source' }];
+    const row = { code: 'CH', number: '12345678901234567890' };
+    const resolutions = [{ table: 'countries', column: 'name', attribute: 'value', row, resolution: 'source' }];
     expect((await work.act(work.approver, id, 'promote', { resolutions })).status).toBe(200);
     expect(merges()[1]).toMatchObject({
       merge_id: `metadata-${id}-2`,
-      resolutions: [{ table: 'countries', column: 'name', row_key: key, is_row: false, resolution: 'source' }],
+      resolutions: [{ table: 'countries', column: 'name', row_key: row, is_row: false, resolution: 'source' }],
     });
   });
 
@@ -170,7 +170,7 @@ describe('a promotion with rows', () => {
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.merging = { status: 'refused', strange: [0] };
     const resolutions = [
-      { table: 'countries', column: 'name', attribute: 'value', key: { code: 'X' }, resolution: 'source' },
+      { table: 'countries', column: 'name', attribute: 'value', row: { code: 'X' }, resolution: 'source' },
     ];
     expect((await work.act(work.admin, id, 'promote', { resolutions })).body.errors).toEqual([
       'There is no conflict about value of name of countries {"code":"X"}',
@@ -241,7 +241,7 @@ describe('a promotion with rows', () => {
             table: 'countries',
             column: 'name',
             attribute: 'value',
-            key: { code: 'CH', number: '12345678901234567890' },
+            row: { code: 'CH', number: '12345678901234567890' },
             base: 'Swiss',
             source: 'Suisse',
             target: 'Schweiz',

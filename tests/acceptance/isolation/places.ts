@@ -76,6 +76,7 @@ const byName: Record<string, Kind> = {
   parent_branch_id: 'main branch',
   request_id: 'request id',
   resource_id: 'domain', // beside `resource_type: domain`
+  rows_from_id: 'table definition',
   table_definition_id: 'table definition',
   table_definition_ids: 'table definition',
   table_definition_key: 'table definition key',

@@ -28,8 +28,8 @@ export function refuseUnsettled(conflicts: Conflict[], resolutions: GivenResolut
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-const describeName = ({ table, column, attribute, key }: ConflictName) =>
-  `${attribute} of ${column === null ? '' : `${column} of `}${table}${key ? ` ${described(key)}` : ''}`;
+const describeName = ({ table, column, attribute, row }: ConflictName) =>
+  `${attribute} of ${column === null ? '' : `${column} of `}${table}${row ? ` ${described(row)}` : ''}`;
 
 const described = (value: unknown) => [...JSON.stringify(value)].slice(0, 200).join('');
 const describeSides = ({ base, source, target }: Conflict) =>

@@ -20,7 +20,7 @@ export const conflictNameShape = {
 
 export const conflictSchema = z.object({
   ...conflictNameShape,
-  key: z
+  row: z
     .record(z.string(), z.unknown())
     .optional()
     .meta({ description: 'Of a row (`attribute` value or row): the columns of its primary key.' }),

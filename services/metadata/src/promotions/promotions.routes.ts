@@ -37,7 +37,7 @@ const rowKey = z
 
 const resolving = {
   resolutions: z
-    .array(z.strictObject({ ...conflictNameShape, key: rowKey, resolution: z.enum(resolutions) }))
+    .array(z.strictObject({ ...conflictNameShape, row: rowKey, resolution: z.enum(resolutions) }))
     .max(mostResolutions)
     .optional()
     .meta({ description: 'Which side each conflict is decided for.' }),

@@ -12,11 +12,11 @@ const ofRow = 'row';
 export const isAboutRows = ({ attribute }: Pick<GivenResolution, 'attribute'>): boolean =>
   attribute === ofCell || attribute === ofRow;
 
-/** What data is told of a resolution about rows. Without a key it is for all rows, without a column for all cells. */
-export const rowResolution = ({ table, column, attribute, key, resolution }: GivenResolution): RowResolution => ({
+/** What data is told of a resolution about rows. Without a row it is for all rows, without a column for all cells. */
+export const rowResolution = ({ table, column, attribute, row, resolution }: GivenResolution): RowResolution => ({
   table,
   column: column ?? '',
-  row_key: Object.fromEntries(Object.entries(key ?? {}).map(([name, value]) => [name, String(value)])),
+  row_key: Object.fromEntries(Object.entries(row ?? {}).map(([name, value]) => [name, String(value)])),
   is_row: attribute === ofRow,
   resolution,
 });
@@ -28,7 +28,7 @@ export function shownRowConflict(conflict: RowConflict__Output): Conflict {
     table,
     column: column === '' ? null : column,
     attribute: column === '' ? ofRow : ofCell,
-    key: readExactly(row_key) as Record<string, unknown>,
+    row: readExactly(row_key) as Record<string, unknown>,
     base: readExactly(base),
     source: readExactly(source),
     target: readExactly(target),

@@ -12,7 +12,7 @@ export type Conflict = {
   column: string | null;
   attribute: string;
   /** Of a row: the columns of its primary key. */
-  key?: Record<string, unknown>;
+  row?: Record<string, unknown>;
   base: unknown;
   source: unknown;
   target: unknown;
@@ -20,7 +20,7 @@ export type Conflict = {
   resolution: Resolution | null;
 };
 
-export type ConflictName = Pick<Conflict, 'table' | 'column' | 'attribute' | 'key'>;
+export type ConflictName = Pick<Conflict, 'table' | 'column' | 'attribute' | 'row'>;
 /** How a conflict was decided; undefined: not yet. */
 export type Decide = (conflict: ConflictName) => Resolution | undefined;
 
