@@ -113,7 +113,7 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     announce: async (type, payload, again) => {
       const occurred_at = new Date().toISOString();
       const message: BusMessage = again ?? { v: 1, id: randomUUID(), type, occurred_at, payload };
-      await listener.publish([message]);
+      await eventually(() => listener.publish([message])); // refused until the queues of the service are there
       return message;
     },
     deadLetters: (queue) => listener.deadLetters(queue),

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toServiceError } from '@almanac/service-kit/errors';
+import { eventually } from '@almanac/testkit/eventually';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { mountFileServer } from './file-server.ts';
 import { createFileStore, type FileStore } from './file-store.ts';
@@ -82,9 +83,7 @@ describe('the folder store', () => {
       sending.on('close', () => resolve());
     });
     const unfinished = () => readdir(join(folder, 'unfinished'));
-    for (let tries = 0; tries < 100 && (await unfinished()).length > 0; tries += 1)
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await unfinished()).toEqual([]);
+    await eventually(async () => expect(await unfinished()).toEqual([]));
     expect(await store.stat(key)).toBeUndefined();
   });
 
