@@ -338,7 +338,7 @@ describe('data that is away', () => {
     await eventually(async () => expect(merges().length).toBeGreaterThan(0));
     metadata.neighbours.data.before = {};
     await reconcile(metadata.context);
-    await eventually(async () => expect(await statusOf(id)).toBe('promoted'), { withinMs: 30_000 });
+    await eventually(async () => expect(await statusOf(id)).toBe('promoted'));
     expect((await promoting).status).toBe(200);
   });
 

@@ -266,5 +266,5 @@ it(
     );
     console.log(ends);
   },
-  60_000 * Math.max(3, histories),
+  180_000 * Math.max(3, histories),
 );
