@@ -6,7 +6,8 @@ import { givenAccount, givenDeployedTable, unique } from '@almanac/testkit/build
 import { givenLocalSystem, type LocalSystem, readProcesses, readReady, systemHome } from '@almanac/testkit/system';
 import { type Progress, steps } from './main-job.ts';
 
-const patienceMs = 60_000;
+const patienceMs = 120_000;
+const jobWithinMs = 900_000; // a process takes its time to come back, and each comes back several times
 const seed = Number(process.env.FAULT_SEED ?? Date.now() % 1_000_000);
 const impatientFetch = globalThis.fetch;
 
@@ -38,6 +39,7 @@ describe('a process that is killed during the main job', () => {
         await step.run(api, progress);
       }
     },
+    jobWithinMs,
   );
 
   // A call with an Idempotency-Key may be asked for again by whoever heard nothing, so the process dies while it is under way.
@@ -73,6 +75,7 @@ describe('a process that is killed during the main job', () => {
         operations.map(({ record }, n) => [record.code, n, null]),
       );
     },
+    jobWithinMs,
   );
 });
 
