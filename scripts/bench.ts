@@ -9,6 +9,7 @@ import { openBareDatabase } from './bench/bare-database.ts';
 import { startBareServer } from './bench/bare-side.ts';
 import { compareBulk, tellBulk } from './bench/bulk.ts';
 import { type Comparison, compare, connections, type Sides } from './bench/compare.ts';
+import { tellDefinitions, timeDefinitions } from './bench/definitions.ts';
 import { makeLargeTables } from './bench/large-tables.ts';
 import { measureMemory } from './bench/memory.ts';
 import { pageOperations, rowOperations } from './bench/operations.ts';
@@ -27,13 +28,24 @@ Measures a system of its own on this machine, against a bare Node server with Po
     rows        reading, creating and changing one row
     any-column  pages by each column, near the start, in the middle, at the end; searches within texts
     memory      of data and gateway, while 64 clients page through all rows
-    bulk        imports and exports beside COPY`;
+    bulk        imports and exports beside COPY
+    definitions listing, comparing, deploying and promoting the definitions of an account that has many`;
 
 const sizes = {
-  smoke: { rows: 100_000, bulkRounds: 3, pace: { rounds: 5, sliceSeconds: 0.4 } },
-  full: { rows: 1_000_000, bulkRounds: 3, pace: { rounds: 11, sliceSeconds: 0.8 } },
+  smoke: {
+    rows: 100_000,
+    bulkRounds: 3,
+    pace: { rounds: 5, sliceSeconds: 0.4 },
+    definitions: { tables: 200, together: 40 },
+  },
+  full: {
+    rows: 1_000_000,
+    bulkRounds: 3,
+    pace: { rounds: 11, sliceSeconds: 0.8 },
+    definitions: { tables: 1_000, together: 200 },
+  },
 };
-const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk'] as const;
+const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk', 'definitions'] as const;
 type Part = (typeof parts)[number];
 
 const { size, wanted } = readArguments();
@@ -84,6 +96,8 @@ try {
   }
   if (wants('bulk'))
     tellBulk(await compareBulk({ api: product.api, bare, rows: size.rows, rounds: size.bulkRounds, say }), say);
+  if (wants('definitions'))
+    tellDefinitions(await timeDefinitions(product.api, size.definitions, say), size.definitions, say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();
 }

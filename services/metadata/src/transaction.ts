@@ -2,7 +2,7 @@
 import { type AuditAct, announceAct } from '@almanac/service-kit/audit';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { announce } from '@almanac/service-kit/outbox';
+import { announceAll } from '@almanac/service-kit/outbox';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Context } from './context.ts';
@@ -62,11 +62,22 @@ export async function tell(
   event: string,
   payload: Record<string, unknown>,
 ): Promise<void> {
-  await announce(prismaSql(tx), {
+  await tellAll(tx, caller, event, [payload]);
+}
+
+/** Announces the same of several things, with one statement. */
+export async function tellAll(
+  tx: Transaction,
+  caller: Caller,
+  event: string,
+  payloads: Record<string, unknown>[],
+): Promise<void> {
+  const announcements = payloads.map((payload) => ({
     type: `metadata.${event}`,
     payload: { account_id: caller.accountId, ...payload },
     requestId: caller.requestId,
-  });
+  }));
+  await announceAll(prismaSql(tx), announcements);
 }
 
 /** Sends what the caller has done to the audit log, in the transaction. No act (nothing was changed): nothing. */

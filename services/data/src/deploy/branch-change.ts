@@ -30,13 +30,14 @@ export function planBranch(branchId: number, wanted: WantedTable[], { branch, el
   const wantedById = new Map(wanted.map((table) => [table.table_definition_id, table]));
   const after = (id: number): WantedTable | undefined => wantedById.get(id) ?? deployedById.get(id);
 
+  const outcome = outcomeOf(branch, wanted);
   const changes = wanted.map((table): TableChange => {
     const old = deployedById.get(table.table_definition_id);
     const resolved = resolveForeignKeys(table.structure.columns, after);
     table.structure.foreign_keys = resolved.foreignKeys;
     const problems = [
       ...findTableProblems(table),
-      ...findPlaceProblems(table, branchId, old, branch, wanted),
+      ...findPlaceProblems(table, branchId, old, outcome),
       ...resolved.problems,
     ];
     if (elsewhere.has(table.table_definition_id)) problems.push('The table definition is deployed on another branch.');
@@ -46,9 +47,9 @@ export function planBranch(branchId: number, wanted: WantedTable[], { branch, el
   const touched: Pair[] = [];
   for (const old of branch) {
     if (wantedById.has(old.table_definition_id)) continue;
-    const resolved = resolveForeignKeys(old.structure.columns, after);
     const refersToWanted = old.structure.foreign_keys.some((foreignKey) => wantedById.has(foreignKey.target_table_id));
     if (!refersToWanted) continue;
+    const resolved = resolveForeignKeys(old.structure.columns, after);
     touched.push({ old, wanted: { ...old, structure: { ...old.structure, foreign_keys: resolved.foreignKeys } } });
     for (const problem of resolved.problems) blame(changes, old, problem);
   }
@@ -79,31 +80,37 @@ function blame(changes: TableChange[], referring: DeployedTable, problem: string
       problems.push(`${referring.name} refers to this table: ${problem}`);
 }
 
+/** The tables of the branch as it will be, by what no two of them may share. */
+type Outcome = Record<'byId' | 'byKey' | 'byLineage', Map<number | string, WantedTable[]>>;
+
+function outcomeOf(branch: DeployedTable[], wanted: WantedTable[]): Outcome {
+  const isWanted = new Set(wanted.map((table) => table.table_definition_id));
+  const all = [...branch.filter((table) => !isWanted.has(table.table_definition_id)), ...wanted];
+  return {
+    byId: Map.groupBy(all, (table) => table.table_definition_id),
+    byKey: Map.groupBy(all, (table) => table.key),
+    byLineage: Map.groupBy(all, (table) => table.lineage_id),
+  };
+}
+
 function findPlaceProblems(
   table: WantedTable,
   branchId: number,
   old: DeployedTable | undefined,
-  branch: DeployedTable[],
-  wanted: WantedTable[],
+  { byId, byKey, byLineage }: Outcome,
 ): string[] {
   const problems: string[] = [];
   if (table.branch_id !== branchId) problems.push('The table definition belongs to another branch.');
   if (old && old.lineage_id !== table.lineage_id)
     problems.push('The table definition was deployed under another lineage.');
-  if (wanted.filter((other) => other.table_definition_id === table.table_definition_id).length > 1)
-    problems.push('The table definition is named twice.');
-  const others = [
-    ...branch.filter((other) => !wanted.some((w) => w.table_definition_id === other.table_definition_id)),
-    ...wanted,
-  ];
-  for (const other of others) {
-    if (other.table_definition_id === table.table_definition_id) continue;
-    if (other.key === table.key)
-      problems.push(`The key ${table.key} is used by the deployed table ${other.name} (${other.table_definition_id}).`);
-    else if (other.lineage_id === table.lineage_id)
+  if ((byId.get(table.table_definition_id)?.length ?? 0) > 1) problems.push('The table definition is named twice.');
+  const isOther = (other: WantedTable) => other.table_definition_id !== table.table_definition_id;
+  for (const other of (byKey.get(table.key) ?? []).filter(isOther))
+    problems.push(`The key ${table.key} is used by the deployed table ${other.name} (${other.table_definition_id}).`);
+  for (const other of (byLineage.get(table.lineage_id) ?? []).filter(isOther))
+    if (other.key !== table.key)
       problems.push(
         `The deployed table ${other.name} (${other.table_definition_id}) has the same lineage; remove it first.`,
       );
-  }
   return problems;
 }

@@ -199,7 +199,11 @@ async function apply(
   for (const statement of inOrder(planned.physical.map((change) => change.statements))) await sql(statement);
   await rememberRetired(sql, accountId, planned);
   const pairs = [...planned.change.wanted.map((table) => table.pair), ...planned.change.touched];
-  for (const { wanted } of pairs) await catalogue(sql, accountId, wanted);
+  await catalogue(
+    sql,
+    accountId,
+    pairs.map(({ wanted }) => wanted),
+  );
   await keepFirstRows(sql, accountId, planned.first, copying);
   await sql('insert into applied_deployment (account_id, deployment_id, plan) values ($1::int, $2, $3::jsonb)', [
     accountId,
@@ -254,34 +258,26 @@ async function rememberRetired(sql: Sql, accountId: number, { change, physical, 
       );
 }
 
-/** Notes a table in the catalogue as it is in service from now on. */
-export async function catalogue(sql: Sql, accountId: number, table: WantedTable): Promise<void> {
+/** Notes tables in the catalogue as they are in service from now on. */
+export async function catalogue(sql: Sql, accountId: number, tables: WantedTable[]): Promise<void> {
   await sql(
     `insert into deployed_table (table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type,
        version, structure, history_since)
-     values ($1::int, $2::int, $3::int, $4::int, $5::int, $6::uuid, $7, $8, $9, $10::int, $11::jsonb, '0001-01-01T00:00:00Z')
+     select table_definition_id, $1::int, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version, structure,
+       '0001-01-01T00:00:00Z'
+     from jsonb_to_recordset($2::jsonb) as entry (table_definition_id int, branch_id int, domain_id int, lineage_id int, uuid uuid,
+       key text, name text, load_type text, version int, structure jsonb)
      on conflict (table_definition_id) do update set domain_id = excluded.domain_id, key = excluded.key, name = excluded.name,
        load_type = excluded.load_type, version = excluded.version, structure = excluded.structure,
        revision = nextval('deployed_revision'), deployed_at = now()
        where deployed_table.account_id = excluded.account_id`,
-    [
-      table.table_definition_id,
-      accountId,
-      table.branch_id,
-      table.domain_id,
-      table.lineage_id,
-      table.uuid,
-      table.key,
-      table.name,
-      table.load_type,
-      table.version,
-      JSON.stringify(table.structure),
-    ],
+    [accountId, JSON.stringify(tables)],
   );
   await sql(
     `insert into announced_rows (table_definition_id, account_id, until)
-     values ($1::int, $2::int, date_trunc('milliseconds', clock_timestamp()) - interval '1 millisecond') on conflict do nothing`,
-    [table.table_definition_id, accountId],
+     select id, $1::int, date_trunc('milliseconds', clock_timestamp()) - interval '1 millisecond' from unnest($2::int[]) as id
+     on conflict do nothing`,
+    [accountId, tables.map((table) => table.table_definition_id)],
   );
 }
 

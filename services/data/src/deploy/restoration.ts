@@ -97,7 +97,7 @@ async function bringBack(sql: Sql, { id, entry }: Retired, branch: DeployedTable
   const objects = objectsOf(entry, (lineageId) => byLineage.get(lineageId) as DeployedTable);
   for (const { kind, create } of objects)
     if (since !== null || !ofHistory.has(kind)) await makeObject(sql, entry, create);
-  await catalogue(sql, entry.account_id, entry);
+  await catalogue(sql, entry.account_id, [entry]);
   await sql(
     'update deployed_table set history_since = to_timestamp($2::float8 / 1000) where table_definition_id = $1::int',
     [entry.table_definition_id, since],

@@ -3,7 +3,7 @@ import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { type Addressees, askForMails, findAddressees, type MailFacts } from '../approval-mails.ts';
 import type { Context } from '../context.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { type Transaction, tell, transact } from '../transaction.ts';
+import { type Transaction, tellAll, transact } from '../transaction.ts';
 import type { TableDiff } from './deployment-diffs.ts';
 import { deploymentTransitions } from './deployment-states.ts';
 import { noteAction, tellDeployment } from './deployments.ts';
@@ -23,8 +23,8 @@ export async function finishDeployed(
     if (!(await end(tx, caller, attempt, 'succeed', { diffs, deployed_at: at, was_resumed: isResumed }))) return;
     await noteInService(tx, caller, attempt, at);
     await noteDrafts(tx, caller, attempt);
-    for (const { table_definition_id, branch_id } of attempt.tables)
-      await tell(tx, caller, 'table_definition.deployed', { table_definition_id, branch_id });
+    const inService = attempt.tables.map(({ table_definition_id, branch_id }) => ({ table_definition_id, branch_id }));
+    await tellAll(tx, caller, 'table_definition.deployed', inService);
     await tellDeployment(tx, caller, 'deployed', deploymentOf(attempt));
     await askForMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'deployed', reasons: [] });
   });
