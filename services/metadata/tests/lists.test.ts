@@ -12,7 +12,7 @@ beforeAll(async () => {
   metadata = await startMetadata();
   work = await givenWork(metadata);
   await fill();
-}, 60_000);
+});
 afterAll(() => metadata.stop());
 
 // Something of every kind, with and without a value in each field that may have none.
@@ -60,10 +60,11 @@ const lists = [
   '/deployments',
   '/promotions',
 ];
-// Made of something else as it is answered.
-const computed: Record<string, string[]> = {
+// Made of something else as it is answered, or of several values.
+const notAsked: Record<string, string[]> = {
   '/branches': ['is_current'],
   '/deployed_table_definitions': ['table_definition_id'],
+  '/promotions': ['rows'],
 };
 
 const ask = (path: string, ...parameters: [string, string][]): Promise<Answer> =>
@@ -88,7 +89,7 @@ function kindOf(items: Item[], field: string): Kind {
 const fieldsOf = (path: string, items: Item[]) =>
   Object.keys(items[0] as Item).filter(
     (field) =>
-      !computed[path]?.includes(field) &&
+      !notAsked[path]?.includes(field) &&
       items.every((item) => item[field] === null || typeof item[field] !== 'object'),
   );
 
@@ -97,7 +98,7 @@ type Search = [condition: string, holds: (item: Item) => boolean];
 /** What can be asked of a field, and which items each question is about. */
 function searches(all: Item[], field: string): Search[] {
   const kind = kindOf(all, field);
-  const values = [...new Set(all.map((item) => item[field]).filter((value) => value !== null))].slice(0, 4);
+  const values = [...new Set(all.map((item) => item[field]).filter((value) => value !== null))].slice(0, 2);
   const asked: Search[] = [
     ['null:', (item) => item[field] === null],
     ['not_null', (item) => item[field] !== null],

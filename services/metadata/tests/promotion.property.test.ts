@@ -1,6 +1,6 @@
 // Random histories of definitions on two branches, with the data service itself: promoting does what its rehearsal said and nothing
 // else, deploying its outcome meets what the rehearsal foretold, and nothing of the source is lost but what was decided.
-// PROMOTION_SEED repeats a run; PROMOTION_HISTORIES: how many (5).
+// PROMOTION_SEED repeats a run; PROMOTION_HISTORIES: how many (3).
 import { createTestKeys } from '@almanac/testkit/keys';
 import fc from 'fast-check';
 import {
@@ -18,7 +18,7 @@ import { givenWork, type Work } from './promotion-given.ts';
 import { type RealData, startRealData } from './real-data.ts';
 
 const seed = Number(process.env.PROMOTION_SEED ?? Date.now() % 1_000_000);
-const histories = Number(process.env.PROMOTION_HISTORIES ?? 5);
+const histories = Number(process.env.PROMOTION_HISTORIES ?? 3);
 
 let metadata: Metadata;
 let data: RealData;
