@@ -1,5 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@almanac/testkit/eventually';
+import { textRow, workbookOf } from '../src/formats/given-files.ts';
+import { parquetOf } from '../src/formats/given-parquet.ts';
+import { sweepObjects } from '../src/stored-objects.ts';
 import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
 
 let jobs: Jobs;
@@ -12,6 +15,9 @@ beforeAll(async () => {
   jobs.neighbours.addTable({ key: 'foreign', account_id: 2, branch_id: 3 });
 });
 afterAll(() => jobs.close());
+
+const workbook = await workbookOf(textRow('code', 'name') + textRow('U1', 'in a cell'));
+const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
 
 const post = (path: string, body?: unknown, headers?: Record<string, string>) =>
   jobs.call('POST', `/api/v1${path}`, body, headers);
@@ -317,6 +323,9 @@ describe('a file', () => {
     ['in lines of JSON', '{"code":"U1","name":"Zürich"}\n', 'Zürich'],
     ['in a JSON array in UTF-16', Buffer.from('\ufeff[ {"code":"U1","name":"Zürich"} ]', 'utf16le'), 'Zürich'],
     ['in JSON packed by gzip', gzipSync('[{"name":"packed","code":"U1"}]'), 'packed'],
+    ['as a workbook', workbook, 'in a cell'],
+    ['as a packed workbook', gzipSync(workbook), 'in a cell'],
+    ['in Parquet', parquetOf({ code: { ...text, data: ['U1'] }, name: { ...text, data: ['in a page'] } }), 'in a page'],
     ['with columns of an export', 'svc_sk,code,name,svc_updated_at\n1,U1,again,2026-01-01\n', 'again'],
     ['with a formula', 'code,name\nU1,=1+1\n', '=1+1'],
   ])('%s', async (_what, content, name) => {
@@ -341,6 +350,16 @@ describe('a file', () => {
         { row: 4, column: '', value: '{', message: 'The record is not valid JSON.' },
       ],
     });
+  });
+
+  it('that was unpacked to be read leaves nothing behind', async () => {
+    const kept = () => jobs.context.prisma.stored_object.findMany({ where: { expires_at: { lte: new Date() } } });
+    const before = (await kept()).length;
+    await runImport(jobs, { countries: gzipSync(workbook) });
+    const after = await kept();
+    expect(after.length).toBe(before + 1);
+    await sweepObjects(jobs.context);
+    expect(await jobs.context.store.stat(after.at(-1)?.key as string)).toBeUndefined();
   });
 
   it('in another format than was said fails', async () => {

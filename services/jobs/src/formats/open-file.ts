@@ -1,8 +1,11 @@
 // Opens a file that was sent, in whatever format it is.
 import { openCsv } from '../csv/csv-file.ts';
+import { fileError } from '../csv/file-error.ts';
 import { gunzip } from '../csv/gunzip.ts';
 import { textBytes } from '../csv/text-bytes.ts';
-import { detectFormat, type FileFormat, isGzip } from './file-format.ts';
+import { detectFormat, type FileFormat, isGzip, isParquet, isZip } from './file-format.ts';
+import { openIsolated } from './isolated-file.ts';
+import type { IsolatedFormat } from './isolated-messages.ts';
 import { openJson } from './json-file.ts';
 import type { FileSource, TableFile } from './table-file.ts';
 
@@ -21,8 +24,16 @@ const headBytes = 4096;
 
 /** Reads as much as it takes to know the header. What is wrong with the file is a file error. */
 export async function openTableFile(source: FileSource, wanted: Wanted): Promise<TableFile> {
-  const format = wanted.format ?? (await lookAt(source));
+  const head = await firstBytes(source.range(0, Math.min(headBytes, source.size)));
+  const packed = isGzip(head);
+  const inside = packed ? await firstBytes(gunzip(source.open())) : head;
+  const format = wanted.format ?? detectFormat(inside);
   switch (format) {
+    case 'xlsx':
+    case 'parquet':
+      requireForm(format, inside);
+      // Their parts are read in any order, which can't be done in a packed file.
+      return openIsolated(packed ? await source.keep(gunzip(source.open())) : source, format);
     case 'json':
     case 'ndjson':
       return openJson(() => textBytes(source.open()), { format, columns: wanted.columns });
@@ -34,9 +45,9 @@ export async function openTableFile(source: FileSource, wanted: Wanted): Promise
   }
 }
 
-async function lookAt(source: FileSource): Promise<FileFormat> {
-  const head = await firstBytes(source.open());
-  return detectFormat(isGzip(head) ? await firstBytes(gunzip(source.open())) : head);
+function requireForm(format: IsolatedFormat, head: Uint8Array): void {
+  if (format === 'xlsx' ? isZip(head) : isParquet(head)) return;
+  throw fileError(`The file is not ${format === 'xlsx' ? 'an XLSX workbook' : 'a Parquet file'}.`);
 }
 
 async function firstBytes(source: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -1,5 +1,7 @@
 // Rows that were read cell by cell, on their way to the data service: CSV as PostgreSQL writes it, each row led by its number in
 // the file and by what is wrong with it that its text no longer shows.
+import { limits } from '@almanac/service-kit/limits';
+import { fileError } from '../csv/file-error.ts';
 import { slices } from '../csv/slices.ts';
 
 /** `column` is the table's, empty when the row as a whole is meant. */
@@ -25,10 +27,14 @@ export async function* stagedBytes(
   columns: readonly (string | undefined)[],
 ): AsyncGenerator<Uint8Array> {
   let text = '';
+  let size = 0;
   for await (const batch of batches)
     for (const row of batch) {
       text += line(row, columns);
       if (text.length < chunkCharacters) continue;
+      // A few bytes of Parquet can stand for any number of rows.
+      size += text.length;
+      if (size > limits.uploadBytes) throw fileError(`The rows take more than ${limits.uploadBytes} bytes as text.`);
       yield* slices(Buffer.from(text));
       text = '';
     }

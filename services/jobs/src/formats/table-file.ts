@@ -35,3 +35,6 @@ export type FileSource = {
   /** Keeps bytes as a file of its own until the work is over. */
   keep(bytes: AsyncIterable<Uint8Array>): Promise<FileSource>;
 };
+
+/** The bytes could not be had: no fault of the file. Whoever asked for them knows why. */
+export class SourceFailed extends Error {}
