@@ -1,10 +1,11 @@
-// Forwards requests to the services over kept connections: bodies flow through unread, a client that goes away takes its upstream
-// request with it, and a service that is away is a 503. By hand on node:http: what a proxy library adds costs a call as much again.
-import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+// Forwards requests to the services with http-proxy-middleware over kept connections: bodies flow through unread, a client
+// that goes away takes its upstream request with it, and a service that is away is a 503.
+import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
+import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
 import { type UpstreamName, upstreamNames } from '../config.ts';
-import { type Exchange, refuse } from './exchange.ts';
+import { type EdgeRequest, type Exchange, refuse } from './exchange.ts';
 import { hasBody } from './framing.ts';
 
 export type Upstreams = {
@@ -29,41 +30,37 @@ const droppedAnswerHeaders = ['keep-alive', 'proxy-connection', 'trailer', 'upgr
 
 export function createUpstreams({ urls, logger, onAnswer }: Options): Upstreams {
   const agent = new Agent({ keepAlive: true, maxSockets: 1_024, maxFreeSockets: 128, scheduling: 'lifo' });
-  const targets = new Map(upstreamNames.map((name) => [name, targetOf(urls[name])]));
-
-  const send = (name: UpstreamName, exchange: Exchange) => {
-    const { req, res } = exchange;
-    if (exchange.expectsContinue && !exchange.wasRetried) res.writeContinue();
-    const { hostname, port, host } = targets.get(name) as Target;
-    const headers = { ...req.headers, host };
-    // A body of unknown length is the last on its connection, so that nobody can hide a second request in it.
-    if (headers['transfer-encoding'] !== undefined) headers.connection = 'close';
-    const outgoing = request({ agent, hostname, port, method: req.method, path: req.url, headers, setHost: false });
-    outgoing.once('socket', () => {
-      exchange.upstreamRequest = outgoing;
-    });
-    res.once('close', () => {
-      if (!res.writableFinished) outgoing.destroy();
-    });
-    outgoing.on('error', (error) => failed(name, exchange, error));
-    outgoing.once('response', (answer) => {
-      drainAfterEarlyAnswer(req, outgoing, answer);
-      if (res.headersSent) answer.resume();
-      else {
-        begin(answer, exchange, onAnswer);
-        relay(answer, res);
-      }
-    });
-    if (hasBody(req)) req.pipe(outgoing);
-    else outgoing.end();
-  };
+  const handlers = new Map<UpstreamName, RequestHandler<EdgeRequest>>();
+  for (const name of upstreamNames)
+    handlers.set(
+      name,
+      createProxyMiddleware<EdgeRequest, ServerResponse>({
+        target: urls[name],
+        agent,
+        changeOrigin: true,
+        ejectPlugins: true,
+        plugins: [
+          (proxy) => {
+            proxy.on('proxyReq', (upstreamRequest, req) => {
+              const { exchange } = req;
+              if (exchange) exchange.upstreamRequest = upstreamRequest;
+            });
+            proxy.on('proxyRes', (answer, req) => begin(answer, req, onAnswer));
+            proxy.on('error', (error, req) => {
+              if (req?.exchange) failed(name, req.exchange, error);
+            });
+            proxy.on('econnreset', () => {}); // the client went away
+          },
+        ],
+      }),
+    );
 
   const forward = (name: UpstreamName, exchange: Exchange) => {
-    try {
-      send(name, exchange);
-    } catch (error) {
-      failed(name, exchange, error);
-    }
+    const handler = handlers.get(name) as RequestHandler<EdgeRequest>;
+    if (exchange.expectsContinue && !exchange.wasRetried) exchange.res.writeContinue();
+    handler(exchange.req, exchange.res, (error) => failed(name, exchange, error)).catch((error: unknown) =>
+      failed(name, exchange, error),
+    );
   };
 
   const failed = (name: UpstreamName, exchange: Exchange, error: unknown) => {
@@ -83,59 +80,12 @@ export function createUpstreams({ urls, logger, onAnswer }: Options): Upstreams 
   return { forward, url: (name) => urls[name], close: () => agent.destroy() };
 }
 
-type Target = { hostname: string; port: string | undefined; host: string };
-
-function targetOf(url: string): Target {
-  const { hostname, port, host } = new URL(url);
-  return { hostname: hostname.replace(/^\[|\]$/g, ''), port: port || undefined, host };
-}
-
-// A service that answers before it has got all of the body reads no more of it.
-function drainAfterEarlyAnswer(req: IncomingMessage, outgoing: ClientRequest, answer: IncomingMessage): void {
-  if (outgoing.writableFinished) return;
-  const drain = () => {
-    if (outgoing.writableFinished || outgoing.destroyed) return;
-    req.unpipe(outgoing);
-    req.resume();
-    outgoing.destroy();
-  };
-  answer.once('end', drain);
-  answer.once('close', drain);
-}
-
-function begin(answer: IncomingMessage, exchange: Exchange, onAnswer: Options['onAnswer']): void {
-  const { req, res } = exchange;
-  const { headers, statusCode = 502 } = answer;
+function begin(answer: IncomingMessage, req: EdgeRequest, onAnswer: Options['onAnswer']): void {
+  const { exchange } = req;
+  if (!exchange) return;
   exchange.answerDue = undefined;
-  for (const name of droppedAnswerHeaders) delete headers[name];
-  const isOld = req.httpVersion === '1.0';
-  if (isOld || statusCode === 204 || statusCode === 304) delete headers['transfer-encoding'];
-  headers.connection = res.shouldKeepAlive && !exchange.isLast && !isOld ? 'keep-alive' : 'close';
-  onAnswer(exchange, statusCode);
-  for (const name in headers) res.setHeader(name, headers[name] as string | string[]);
-  res.statusCode = statusCode;
-}
-
-// Most answers come whole in one piece, which then leaves in one.
-function relay(answer: IncomingMessage, res: ServerResponse): void {
-  const length = Number(answer.headers['content-length'] ?? Number.NaN);
-  const cut = () => {
-    if (!answer.complete) res.destroy();
-  };
-  answer.once('error', cut);
-  answer.once('close', cut);
-  res.once('close', () => {
-    if (!answer.complete) answer.destroy();
-  });
-  answer.once('data', (chunk: Buffer) => {
-    if (chunk.length === length) {
-      res.end(chunk);
-      return;
-    }
-    res.write(chunk);
-    answer.pipe(res, { end: false });
-  });
-  answer.once('end', () => {
-    if (!res.writableEnded) res.end();
-  });
+  for (const name of droppedAnswerHeaders) delete answer.headers[name];
+  answer.headers.connection = exchange.res.shouldKeepAlive && !exchange.isLast ? 'keep-alive' : 'close';
+  answer.statusMessage = ''; // the reason phrase is ours
+  onAnswer(exchange, answer.statusCode ?? 502);
 }
