@@ -37,13 +37,22 @@ function lengthOf({ type, column }: Field): number {
 export function indexesFor({ filter, sorts, includeDeleted }: PagePlan): GridIndex[] {
   if (includeDeleted) return [];
   const order = orderOf(sorts);
-  const pairs = order ? equalitiesOf(filter).map((each) => ({ each, pair: { ...order, equal: each.field } })) : [];
+  const pairs = order
+    ? equalitiesOf(filter).map((each) => ({ each, pair: simplest({ ...order, equal: each.field }) }))
+    : [];
   const possible = pairs.filter(({ pair }) => isPossible(pair));
   const paired = new Set(possible.map(({ each }) => each.test));
   const single = testsOf(filter).filter(({ test }) => !paired.has(test));
   const orders = order && possible.length === 0 ? [order] : [];
   const wanted = [...possible.map(({ pair }) => pair), ...orders, ...single.flatMap(indexFor)];
   return [...new Map(wanted.map((index) => [nameOf(index), index])).values()].filter(isPossible);
+}
+
+/** The same index, or one of a single column that holds the same rows in the same order. */
+export function simplest(index: GridIndex): GridIndex {
+  const { field, kind, equal } = index;
+  const isSingle = equal !== undefined && field === last && kind === 'ascending' && equal.type.family !== 'text';
+  return isSingle ? { field: equal, kind } : index;
 }
 
 /** The tests that every row of the page meets and that ask for one value of a column that more than one row may have. */

@@ -79,6 +79,7 @@ describe('the indexes a page asks for', () => {
     const byName = [{ colId: 'name', sort: 'desc' }];
     expect(names({ name: text('equals', 'x') })).toEqual(['g_5_e12as1']);
     expect(names({ price: is(1) }, byName)).toEqual(['g_5_e14d12']);
+    expect(names({ price: is(1) })).toEqual(['g_5_a14']);
     expect(names({ price: is(1), name: text('contains', 'abc') }, byName)).toEqual(['g_5_e14d12', 'g_5_w12']);
     expect(names({ price: is(1), name: text('equals', 'x') }, byName)).toEqual(['g_5_e14d12', 'g_5_e12d12']);
     // One row at most has the value.
@@ -196,6 +197,9 @@ describe('the plan of indexes', () => {
     ];
     expect(plan(orders(5_000)).make).toEqual(['g_5_e12as1']);
     expect(plan(orders(4_999).map((each) => ({ ...each, asked: 3 }))).make).toEqual(['g_5_e12d14', 'g_5_e12a11']);
+    // Of a number the plain index of its column is the same.
+    const numbers = [need(12, { equal_id: 14, equal_distinct: -1, asked: 2 }), need(14, { asked: 2 })];
+    expect(plan(numbers).make).toEqual(['g_5_a14']);
     expect(plan([...orders(5_000), need(-1, { asked: 2 })], [existing('g_5_e12as1', { option: 0 })])).toEqual({
       drop: [],
       make: [],

@@ -1,7 +1,17 @@
 // Which indexes to make and to drop: few for each table, those that people ask for. Pure.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { schemaName } from '../query/identifiers.ts';
-import { byMaking, findField, type GridIndex, indexName, isPossible, type Kind, orderOptionOf } from './grid-index.ts';
+import {
+  byMaking,
+  columnIdOf,
+  findField,
+  type GridIndex,
+  indexName,
+  isPossible,
+  type Kind,
+  orderOptionOf,
+  simplest,
+} from './grid-index.ts';
 
 /** What people have asked of one index that would serve them, with what is known of its table. */
 export type Need = {
@@ -38,7 +48,7 @@ export type IndexRules = {
 export const indexRules: IndexRules = {
   rowsMinimum: 100_000,
   askedMinimum: 3,
-  perTable: 12,
+  perTable: 20,
   wordsPerTable: 4,
   idleDays: 14,
   retryDays: 1,
@@ -78,17 +88,23 @@ function oneWay(needs: Need[]): Need[] {
     const { rows, equal_id } = need;
     const valuesOf = (distinct: number | null) => (distinct === null ? 1 : distinct < 0 ? -distinct * rows : distinct);
     const isSorted = equal_id !== 0 && rows <= fewEqual * valuesOf(need.equal_distinct);
-    const column_id = isSorted ? byMaking : need.column_id;
     const kind =
       need.kind === 'descending' && (isSorted || rows <= manyTies * valuesOf(need.distinct)) ? 'ascending' : need.kind;
-    const key = `${need.table.table_definition_id} ${column_id} ${kind} ${equal_id}`;
+    const same = simplestNeed({ ...need, column_id: isSorted ? byMaking : need.column_id, kind });
+    const key = `${need.table.table_definition_id} ${same.column_id} ${same.kind} ${same.equal_id}`;
     const known = merged.get(key);
     const asked = need.asked + (known?.asked ?? 0);
     const idle_days = Math.min(need.idle_days, known?.idle_days ?? need.idle_days);
     const failed_days = need.failed_days ?? known?.failed_days ?? null;
-    merged.set(key, { ...need, column_id, kind, asked, idle_days, failed_days });
+    merged.set(key, { ...same, asked, idle_days, failed_days });
   }
   return [...merged.values()];
+}
+
+function simplestNeed(need: Need): Need {
+  const index = indexOf(need);
+  const same = index && simplest(index);
+  return same && same !== index ? { ...need, column_id: columnIdOf(same.field), equal_id: 0 } : need;
 }
 
 const placeOf = ({ table, index }: IndexToMake) => `${schemaName(table.branch_id)}.${indexName(table, index)}`;

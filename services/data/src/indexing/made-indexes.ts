@@ -6,7 +6,7 @@ import { run } from '../database.ts';
 import type { Field } from '../query/fields.ts';
 import type { Filter, PagePlan } from '../query/filter.ts';
 import { gridIndexPattern, tableName } from '../query/identifiers.ts';
-import { equalitiesOf, type GridIndex, indexName, orderOf } from './grid-index.ts';
+import { equalitiesOf, type GridIndex, indexName, orderOf, simplest } from './grid-index.ts';
 
 type Known = { names: ReadonlySet<string>; until: number };
 
@@ -49,7 +49,7 @@ export function serve(table: DeployedTable, plan: PagePlan, made: ReadonlySet<st
   if (made.size === 0 || plan.includeDeleted || !('all' in filter)) return plan;
   const order = orderOf(plan.sorts);
   const isMade = (orders: (GridIndex | undefined)[], equal: Field) =>
-    orders.some((each) => each && made.has(indexName(table, { ...each, equal })));
+    orders.some((each) => each && made.has(indexName(table, simplest({ ...each, equal }))));
   // From either end; and where few rows are equal there is one index for all orders.
   const inOrder: GridIndex[] = order
     ? [
