@@ -8,17 +8,18 @@ import { columns } from './rows.ts';
 const pool = new pg.Pool({ connectionString: process.argv[2] as string, max: 10 });
 const names = columns.map(({ name }) => name);
 
+// Rows that are deleted are gone here.
 const page = (where: string) =>
-  `(select coalesce(json_agg(p), '[]') from (select * from product where ${where} order by price, svc_sk limit 100 offset $1) p)`;
-const filtered = 'category_id = $2 and not svc_is_deleted';
+  `(select coalesce(json_agg(p), '[]') from (select * from product ${where} order by price, svc_sk limit 100 offset $1) p)`;
+const filtered = 'where category_id = $2';
 
 const routes: Record<string, { statement: string; values(body: Record<string, unknown>, id: string): unknown[] }> = {
   'POST /filtered': {
-    statement: `select json_build_object('rows', ${page(filtered)}, 'rowCount', (select count(*) from product where ${filtered}))::text as body`,
+    statement: `select json_build_object('rows', ${page(filtered)}, 'rowCount', (select count(*) from product ${filtered}))::text as body`,
     values: ({ startRow, category }) => [startRow, category],
   },
   'POST /sorted': {
-    statement: `select json_build_object('rows', ${page('not svc_is_deleted')})::text as body`,
+    statement: `select json_build_object('rows', ${page('')})::text as body`,
     values: ({ startRow }) => [startRow],
   },
   'GET /rows': {
