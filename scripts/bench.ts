@@ -12,6 +12,7 @@ import { type Comparison, compare, connections, type Sides } from './bench/compa
 import { tellDefinitions, timeDefinitions } from './bench/definitions.ts';
 import { makeLargeTables } from './bench/large-tables.ts';
 import { measureMemory } from './bench/memory.ts';
+import { tellMerges, timeMerges } from './bench/merge.ts';
 import { pageOperations, rowOperations } from './bench/operations.ts';
 import { startProduct } from './bench/product.ts';
 import { tellComparison, tellGateway } from './bench/report.ts';
@@ -29,23 +30,26 @@ Measures a system of its own on this machine, against a bare Node server with Po
     any-column  pages by each column, near the start, in the middle, at the end; searches within texts
     memory      of data and gateway, while 64 clients page through all rows
     bulk        imports and exports beside COPY
-    definitions listing, comparing, deploying and promoting the definitions of an account that has many`;
+    definitions listing, comparing, deploying and promoting the definitions of an account that has many
+    merge       copying a table to a branch with its rows, and merging a tenth of them back, changed`;
 
 const sizes = {
   smoke: {
     rows: 100_000,
     bulkRounds: 3,
+    mergeRounds: 3,
     pace: { rounds: 5, sliceSeconds: 0.4 },
     definitions: { tables: 200, together: 40 },
   },
   full: {
     rows: 1_000_000,
     bulkRounds: 3,
+    mergeRounds: 3,
     pace: { rounds: 11, sliceSeconds: 0.8 },
     definitions: { tables: 1_000, together: 200 },
   },
 };
-const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk', 'definitions'] as const;
+const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk', 'definitions', 'merge'] as const;
 type Part = (typeof parts)[number];
 
 const { size, wanted } = readArguments();
@@ -98,6 +102,8 @@ try {
     tellBulk(await compareBulk({ api: product.api, bare, rows: size.rows, rounds: size.bulkRounds, say }), say);
   if (wants('definitions'))
     tellDefinitions(await timeDefinitions(product.api, size.definitions, say), size.definitions, say);
+  if (wants('merge'))
+    tellMerges(await timeMerges({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();
 }

@@ -20,10 +20,15 @@ export function deployProducts(api: Api, name: string, categoriesId: number): Pr
 
 type Import = { id: number; status: string; import_tables?: { metrics?: { inserted: number } }[] };
 
-/** Imports the file; answers the seconds from "the upload is complete" to "completed": the upload is not the system's work. */
-export async function importFile(api: Api, table: DeployedTable, csv: Buffer): Promise<number> {
+/** Imports the file, all of the table unless told otherwise; answers the seconds from "the upload is complete" to "completed": the upload is not the system's work. */
+export async function importFile(
+  api: Api,
+  table: Pick<DeployedTable, 'id' | 'branchId'>,
+  csv: Buffer,
+  pattern: 'full' | 'incremental' = 'full',
+): Promise<number> {
   const { id } = await api.post<Import>('/imports', { branch_id: table.branchId });
-  const { upload_url } = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, pattern: 'full' });
+  const { upload_url } = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, pattern });
   await upload(upload_url, csv);
   const begun = performance.now();
   await api.post(`/imports/${id}/upload_complete`);

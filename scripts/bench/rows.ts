@@ -88,6 +88,16 @@ export function makeCsv(rows: number): Buffer {
   return Buffer.concat(parts);
 }
 
+/** Every so many of the rows, with one numeric column higher by `more`, as CSV of that and what an import can't do without. */
+export function makeChangedCsv(rows: number, every: number, column: 'stock' | 'weight', more: number): Buffer {
+  let lines = `code,name,category_id,${column}\n`;
+  for (let row = 0; row < rows; row += every) {
+    const { code, name, category_id, ...made } = makeRow(row);
+    lines += `${code},${name},${category_id},${(made[column] as number) + more}\n`;
+  }
+  return Buffer.from(lines);
+}
+
 const csvCell = (cell: Cell) => (typeof cell === 'string' && cell.includes(',') ? `"${cell}"` : (cell ?? ''));
 
 /** The categories as CSV with a header. */

@@ -149,7 +149,7 @@ describe('a promotion with rows', () => {
       body: {
         errors: [
           `Conflict about value of name of countries ${named}: it was "Swiss", is "Suisse" on the source and "Schweiz" on the target`,
-          '2 more conflicts of rows are not listed',
+          '2 more conflicts of rows are not listed; a rehearsal shows the first 1,000',
         ],
       },
     });

@@ -9,6 +9,8 @@ import { isAboutRows, rowResolution, shownRowConflict } from './row-conflicts.ts
 import type { Conflict } from './table-merge.ts';
 
 const mergeDeadlineMs = 5 * 60_000;
+// A rehearsal shows more of them.
+const toldConflicts = 100;
 
 /** A table on both branches; null on the target where it is new. */
 export type RowPair = { sourceId: number; targetId: number | null; name: string };
@@ -60,11 +62,12 @@ function describeUnsettled(
   conflicts: Conflict[],
 ): string[] {
   const open = conflicts.filter(({ resolution }) => resolution === null);
-  const more = undecided_count - open.length;
+  const told = open.slice(0, toldConflicts);
+  const more = undecided_count - told.length;
   return [
     ...strange.flatMap((place) => (given[place] ? [strangeSentence(given[place])] : [])),
-    ...open.map(openSentence),
-    ...(more > 0 ? [`${more} more conflicts of rows are not listed`] : []),
+    ...told.map(openSentence),
+    ...(more > 0 ? [`${more} more conflicts of rows are not listed; a rehearsal shows the first 1,000`] : []),
   ];
 }
 
