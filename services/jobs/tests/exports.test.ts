@@ -98,6 +98,34 @@ describe('an export', () => {
     expect(gunzipSync(bytes).toString()).toBe(`code,name\n${rows.replace('=1+1', "'=1+1")}`);
   });
 
+  const ivory = 'Côte d’Ivoire, "Ivory Coast"';
+  const asJson = [
+    { code: 'DE', name: 'Germany' },
+    { code: 'CI', name: ivory },
+    { code: 'XF', name: '=1+1' },
+  ].map((record) => JSON.stringify(record));
+  it.each([
+    [
+      'tsv',
+      'text/tab-separated-values; charset=utf-8',
+      `code\tname\nDE\tGermany\nCI\t"${ivory.replaceAll('"', '""')}"\nXF\t=1+1\n`,
+    ],
+    ['ndjson', 'application/x-ndjson', `${asJson.join('\n')}\n`],
+    ['json', 'application/json; charset=utf-8', `[\n${asJson.join(',\n')}\n]\n`],
+  ])('can be written as %s', async (format, contentType, text) => {
+    const done = await run({ ...full, format });
+    const bytes_exported = Buffer.byteLength(text);
+    expect(done).toMatchObject({ status: 'completed', format, rows_exported: 3, bytes_exported });
+    const file = await fetch(done.download_url);
+    expect(await file.text()).toBe(text);
+    expect(file.headers.get('content-type')).toBe(contentType);
+    expect(file.headers.get('content-disposition')).toContain(`.${format}"`);
+    const packed = await run({ ...full, format, gzip: true });
+    const bytes = await fetch(packed.download_url);
+    expect(bytes.headers.get('content-disposition')).toContain(`.${format}.gz"`);
+    expect(gunzipSync(Buffer.from(await bytes.arrayBuffer())).toString()).toBe(text);
+  });
+
   it.each([
     [{}, 400],
     [{ ...full, branch_id: undefined }, 400],
@@ -119,6 +147,9 @@ describe('an export', () => {
     [{ ...full, as_of: '2026-01-15' }, 400],
     [{ ...full, pattern: 'incremental', high_water_mark: '2026-01-01T00:00:00Z', as_of: '2026-01-15T10:00:00Z' }, 400],
     [{ ...full, pattern: 'some' }, 422],
+    [{ ...full, format: 'exe' }, 422],
+    [{ ...full, format: 5 }, 400],
+    [{ ...full, format: 'json', safe_cells: true }, 422],
     [{ ...full, correlation_code: 'x'.repeat(256) }, 422],
     [{ ...full, branch_id: 99 }, 404],
     [{ ...full, branch_id: 3 }, 404],

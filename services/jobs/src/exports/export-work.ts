@@ -6,6 +6,8 @@ import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/da
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Context } from '../context.ts';
 import { guardCells } from '../csv/csv-guard.ts';
+import { copiedRows } from '../formats/copied-rows.ts';
+import { writeJson, writeNdjson, writeTsv } from '../formats/written-text.ts';
 import type { data_export } from '../generated/prisma/client.ts';
 import { callerOf } from '../imports/import-work.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
@@ -15,6 +17,7 @@ import { before } from '../states.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, tell, transact } from '../transaction.ts';
 import { exportMachine } from './export-states.ts';
+import { contentTypeOf } from './exports.ts';
 
 const readDeadlineMs = 12 * 3_600_000;
 const maxExportBytes = 1024 ** 4;
@@ -46,7 +49,7 @@ async function runExport(ctx: Context, job: Job, signal: AbortSignal): Promise<v
   const read = readTable(ctx, job, row, table, signal);
   const stored = await ctx.store.put(object_key, row.gzip ? packed(read.bytes()) : read.bytes(), {
     maxBytes: maxExportBytes,
-    contentType: row.gzip ? 'application/gzip' : 'text/csv; charset=utf-8',
+    contentType: contentTypeOf(row),
     signal,
   });
   const { rows, next_high_water_mark } = read.totals();
@@ -98,7 +101,6 @@ function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTabl
       const first = await iterator.next();
       const columns = first.done ? undefined : first.value.start?.columns;
       if (!columns) throw new Error('the data service did not say which columns it reads');
-      yield Buffer.from(`${columns.map(headerCell).join(',')}\n`);
       async function* rows() {
         for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
           signal.throwIfAborted();
@@ -106,7 +108,7 @@ function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTabl
           if (next.value.end) totals = next.value.end;
         }
       }
-      yield* row.safe_cells ? guardCells(rows(), guardedColumns(columns, table)) : rows();
+      yield* written(row, columns, table, rows());
     } finally {
       await iterator.return?.();
     }
@@ -115,6 +117,26 @@ function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTabl
   }
   return { bytes, totals: () => totals as Totals };
 }
+
+// The bytes of CSV are passed on as PostgreSQL wrote them.
+async function* written(
+  { format, safe_cells }: data_export,
+  columns: readonly string[],
+  table: DeployedTable__Output,
+  rows: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  if (format === 'csv') {
+    yield Buffer.from(`${columns.map(headerCell).join(',')}\n`);
+    yield* safe_cells ? guardCells(rows, guardedColumns(columns, table)) : rows;
+    return;
+  }
+  const types = new Map(table.columns.map(({ name, data_type }) => [name, data_type]));
+  const typed = columns.map((name) => ({ name, dataType: types.get(name) ?? systemTypes[name] ?? 'text' }));
+  yield* writers[format as keyof typeof writers](typed, copiedRows(rows));
+}
+
+const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson };
+const systemTypes: Record<string, string> = { svc_sk: 'bigint' };
 
 const headerCell = (name: string) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
 

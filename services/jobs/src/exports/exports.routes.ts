@@ -9,6 +9,7 @@ import {
   asOfSchema,
   createExport,
   exportFields,
+  exportFormats,
   exportPatterns,
   exportSchema,
   getExport,
@@ -67,10 +68,18 @@ export function exportRoutes(ctx: Context): Route[] {
           .meta({
             description: `The caller's label, at most ${limits.nameCodePoints} characters; generated when omitted.`,
           }),
+        format: z
+          .string()
+          .optional()
+          .meta({
+            enum: [...exportFormats],
+            default: 'csv',
+            description: 'Extension. Numbers keep all digits in each.',
+          }),
         gzip: z.boolean().optional().meta({ description: 'Extension: the file is packed by gzip.' }),
         safe_cells: z.boolean().optional().meta({
           description:
-            'Extension: text that a spreadsheet would run as a formula gets an apostrophe in front (so does text that begins with one).',
+            'Extension, csv only: text that a spreadsheet would run as a formula gets an apostrophe in front (so does text that begins with one).',
         }),
       },
       status: 201,

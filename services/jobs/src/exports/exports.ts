@@ -18,6 +18,8 @@ import { readReach } from '../visibility.ts';
 import { type ExportStatus, openExportStates } from './export-states.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;
+export const exportFormats = ['csv', 'tsv', 'ndjson', 'json'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
 
 const time = z.iso.datetime();
 
@@ -31,6 +33,7 @@ export const exportSchema = z.object({
   pattern: z.enum(exportPatterns),
   high_water_mark: z.string().nullable(),
   as_of: z.string().nullable(),
+  format: z.enum(exportFormats),
   gzip: z.boolean(),
   safe_cells: z.boolean(),
   download_url: z.string().nullable().meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
@@ -99,6 +102,7 @@ export type NewExport = {
   high_water_mark?: string | null | undefined;
   as_of?: string | null | undefined;
   correlation_code?: string | null | undefined;
+  format?: string | undefined;
   gzip?: boolean | undefined;
   safe_cells?: boolean | undefined;
 };
@@ -114,6 +118,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
   await requireRight(ctx.rights, call, 'view', where, { fresh: true });
   const pattern = readPattern(input);
   const as_of = readAsOf(input, table);
+  const format = readFormat(input);
   const correlation_code = readCorrelationCode(input.correlation_code);
   const id = await transact(ctx, (tx) =>
     makeOnce(prismaSql(tx), call.keyed, async () => {
@@ -135,6 +140,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
           pattern,
           high_water_mark: pattern === 'incremental' ? (input.high_water_mark ?? null) : null,
           as_of,
+          format,
           gzip: input.gzip ?? false,
           safe_cells: input.safe_cells ?? false,
           correlation_code,
@@ -172,6 +178,13 @@ function readPattern(input: NewExport): string {
   if (input.pattern === 'incremental' && (input.high_water_mark ?? null) === null)
     throw new ServiceError('bad_request', 'high_water_mark is required when the pattern is incremental.');
   return input.pattern;
+}
+
+function readFormat({ format = 'csv', safe_cells }: NewExport): string {
+  if (!(exportFormats as readonly string[]).includes(format))
+    throw validationFailed(`Format must be one of ${exportFormats.join(', ')}`);
+  if (safe_cells && format !== 'csv') throw validationFailed('Safe cells go with the format csv only');
+  return format;
 }
 
 function readAsOf({ as_of, pattern }: NewExport, table: DeployedTable__Output): string | null {
@@ -228,6 +241,17 @@ export async function listExports(ctx: Context, call: CallContext, filter: Filte
   return page(await Promise.all(rows.map((row) => showExport(ctx, row))), list, count);
 }
 
+const contentTypes = {
+  csv: 'text/csv; charset=utf-8',
+  tsv: 'text/tab-separated-values; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+  json: 'application/json; charset=utf-8',
+} as const satisfies Record<ExportFormat, string>;
+
+/** What the file of an export is. */
+export const contentTypeOf = ({ format, gzip }: Pick<data_export, 'format' | 'gzip'>): string =>
+  gzip ? 'application/gzip' : contentTypes[format as ExportFormat];
+
 const toNumber = (value: bigint | null) => (value === null ? null : Number(value));
 
 /** An export as a caller sees it, with a fresh link to its file while that is kept. */
@@ -242,6 +266,7 @@ export async function showExport(ctx: Pick<Context, 'store'>, row: data_export):
     pattern: row.pattern as (typeof exportPatterns)[number],
     high_water_mark: row.high_water_mark,
     as_of: row.as_of,
+    format: row.format as ExportFormat,
     gzip: row.gzip,
     safe_cells: row.safe_cells,
     download_url: await downloadUrl(ctx, row),
@@ -264,7 +289,7 @@ async function downloadUrl(ctx: Pick<Context, 'store'>, row: data_export): Promi
   const stamp = finished_at.toISOString().slice(0, 19).replace(/[-:]/g, '');
   return ctx.store.presignGet(object_key, {
     expiresSeconds: 3600,
-    fileName: `${row.table_definition_key}-${row.pattern}-${stamp}.csv${row.gzip ? '.gz' : ''}`,
-    contentType: row.gzip ? 'application/gzip' : 'text/csv; charset=utf-8',
+    fileName: `${row.table_definition_key}-${row.pattern}-${stamp}.${row.format}${row.gzip ? '.gz' : ''}`,
+    contentType: contentTypeOf(row),
   });
 }
