@@ -223,12 +223,14 @@ export async function insertDeployment(
       created_by: call.userId ?? null,
       diffs: diffs as Prisma.InputJsonValue,
       tables: {
-        create: tables.map(({ id, key, name }) => ({
-          table_definition_id: id,
-          domain_id: domains.get(id),
-          key,
-          name,
-        })),
+        createMany: {
+          data: tables.map(({ id, key, name }) => ({
+            table_definition_id: id,
+            domain_id: domains.get(id),
+            key,
+            name,
+          })),
+        },
       },
       actions: { create: { action: 'create', user_id: call.userId ?? null } },
     },

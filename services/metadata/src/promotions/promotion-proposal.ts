@@ -98,7 +98,7 @@ async function insertPromotion(
     include_data,
     revision: '',
     created_by: call.userId ?? null,
-    tables: { create: tables },
+    tables: { createMany: { data: tables } },
     actions: { create: { action: 'create', user_id: call.userId ?? null } },
   };
   const { id } = await tx.promotion.create({ data, select: { id: true } });

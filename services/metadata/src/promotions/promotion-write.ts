@@ -3,11 +3,11 @@
 import { prismaSql } from '@almanac/service-kit/database';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { normalizeName } from '../names.ts';
-import { followDomain, nextDefinitionId, requireRoom, tellDefinition } from '../table-definitions/table-definitions.ts';
+import { followDomain, nextDefinitionIds, requireRoom } from '../table-definitions/table-definitions.ts';
 import { lockForRemoval } from '../table-definitions/table-references.ts';
 import { deleteDefinition } from '../table-definitions/table-removal.ts';
 import type { TableStructure } from '../table-definitions/table-structure.ts';
-import type { Transaction } from '../transaction.ts';
+import { type Transaction, tellAll } from '../transaction.ts';
 import type { Branches } from './branch-sides.ts';
 import { moveBases } from './branch-sides.ts';
 import type { PlannedTable } from './promotion-plan.ts';
@@ -29,12 +29,9 @@ export async function writePlan(
   await insertDefinitions(tx, call, branches, written);
   await writeColumns(tx, call, branches, written);
   await writeAttributes(tx, call, written);
-  for (const { id, targetId, sourceId, target, merged } of written) {
+  for (const { id, target, merged } of written)
     if (target && target.domain_id !== merged.domain_id) await followDomain(tx, id, merged.domain_id);
-    const where = { id, branch_id: branches.to_branch_id };
-    if (targetId === null) await tellDefinition(tx, call, 'cloned', where, { source_id: sourceId });
-    else await tellDefinition(tx, call, 'updated', where);
-  }
+  await tellWritten(tx, call, branches, written);
   const ids = new Map(written.map(({ sourceId, id }) => [sourceId, id]));
   await moveBases(
     tx,
@@ -49,6 +46,20 @@ export async function writePlan(
   return tables.flatMap(({ sourceId, targetId, merged }) =>
     merged ? [ids.get(sourceId) ?? (targetId as number)] : [],
   );
+}
+
+async function tellWritten(
+  tx: Transaction,
+  call: RpcCaller,
+  { to_branch_id: branch_id }: Branches,
+  written: Written[],
+): Promise<void> {
+  const [made, changed] = [[] as Written[], [] as Written[]];
+  for (const table of written) (table.targetId === null ? made : changed).push(table);
+  const payloadOf = ({ id }: Written) => ({ table_definition_id: id, branch_id });
+  const cloned = made.map((table) => ({ ...payloadOf(table), source_id: table.sourceId }));
+  await tellAll(tx, call, 'table_definition.cloned', cloned);
+  await tellAll(tx, call, 'table_definition.updated', changed.map(payloadOf));
 }
 
 // Two tables or columns may exchange their names, and a table may go that another one stops referring to: until all is written,
@@ -71,15 +82,14 @@ async function deleteTarget(
 }
 
 async function numberTables(tx: Transaction, call: RpcCaller, changed: PlannedTable[]): Promise<Written[]> {
-  await requireRoom(tx, call, changed.filter(({ targetId, merged }) => merged && targetId === null).length);
-  const written: Written[] = [];
-  for (const table of changed) {
+  const news = changed.filter(({ targetId, merged }) => merged && targetId === null).length;
+  await requireRoom(tx, call, news);
+  const ids = (await nextDefinitionIds(tx, news)).values();
+  return changed.flatMap((table) => {
     const { merged, targetId, targetVersion } = table;
-    if (!merged) continue;
-    const id = targetId ?? (await nextDefinitionId(tx));
-    written.push({ ...table, merged, id, version: (targetVersion ?? 0) + 1 });
-  }
-  return written;
+    if (!merged) return [];
+    return [{ ...table, merged, id: targetId ?? (ids.next().value as number), version: (targetVersion ?? 0) + 1 }];
+  });
 }
 
 async function insertDefinitions(

@@ -227,9 +227,14 @@ export async function requireRoom(tx: Transaction, call: RpcCaller, more = 1): P
 
 /** An id for a definition about to be made, whose lineage it may start. */
 export async function nextDefinitionId(tx: Transaction): Promise<number> {
+  return (await nextDefinitionIds(tx, 1))[0] as number;
+}
+
+/** The same for several. */
+export async function nextDefinitionIds(tx: Transaction, count: number): Promise<number[]> {
   const rows = await tx.$queryRaw<{ id: number }[]>`
-    select nextval(pg_get_serial_sequence('table_definition', 'id'))::int as id`;
-  return (rows[0] as { id: number }).id;
+    select nextval(pg_get_serial_sequence('table_definition', 'id'))::int as id from generate_series(1, ${count}::int)`;
+  return rows.map(({ id }) => id);
 }
 
 /** Changes a draft; what is deployed stays as it is until the next deployment. */
