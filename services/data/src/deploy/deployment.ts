@@ -92,11 +92,10 @@ async function plan(read: Read, accountId: number, { branchId, tables }: Request
     const copy = first.tables.get(pair.wanted.lineage_id);
     if (copy) physical[i]?.statements.columns.push(copy.statement);
   }
-  const diffs = await Promise.all(
-    change.wanted.map((table, i) =>
-      showTable(read, first, table, sound ? (physical[i] as PhysicalChange).statements : undefined),
-    ),
-  );
+  // One after the other: a connection answers one question at a time.
+  const diffs: TableDiff[] = [];
+  for (const [i, table] of change.wanted.entries())
+    diffs.push(await showTable(read, first, table, sound ? (physical[i] as PhysicalChange).statements : undefined));
   return { change, physical, first, shown: { diffs }, revision };
 }
 
