@@ -1,0 +1,126 @@
+// The rows with which a copy of a table begins: in the transaction of its first deployment, as its original has them then.
+import { startBus } from '@almanac/testkit/bus';
+import { eventually } from '@almanac/testkit/eventually';
+import { plan } from './columns.ts';
+import { create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
+import { codeColumn, copyOf, edit, givenCopy, merge, nextId, recordsOf, rowsOf, withLineages } from './row-merges.ts';
+import { versionsOf } from './versions.ts';
+
+let net: DataNet;
+
+beforeAll(async () => {
+  net = await givenData();
+});
+
+afterAll(() => net.stop());
+
+const columns: TableInput['columns'] = [codeColumn, { name: 'name', length: 20 }];
+
+async function givenOriginal(rows: Parameters<typeof edit>[2], own = columns): Promise<TableInput> {
+  const main: TableInput = { id: nextId(), columns: own };
+  await deploy(net, [main]);
+  await edit(net, main.id, rows);
+  return main;
+}
+
+it('are live rows alone, as first versions that came through a promotion, and are announced', async () => {
+  const main = await givenOriginal({ A: { name: 'a' }, B: { name: 'b' }, C: { name: 'c' } });
+  await edit(net, main.id, { A: { name: 'aa' }, B: null });
+  await deploy(net, [copyOf(main)]);
+  expect(await rowsOf(net, main.id + 1)).toEqual({ A: { name: 'aa' }, C: { name: 'c' } });
+  const [row] = await recordsOf(net, main.id + 1);
+  expect(await versionsOf(net.call, main.id + 1, row?.svc_sk as number)).toMatchObject([
+    { svc_version: 1, action: 'created', channel: 'promotion', application_id: 9 },
+  ]);
+});
+
+it('are announced like any others', async () => {
+  const main = await givenOriginal({ A: { name: 'a' }, B: { name: 'b' } });
+  const heard: Record<string, unknown>[] = [];
+  const bus = await startBus(net.database.url, 'jobs');
+  await bus.subscribe(['data.rows.changed'], async ({ payload }) => void heard.push(payload));
+  await deploy(net, [copyOf(main)]);
+  const ofCopy = expect.objectContaining({ table_definition_id: main.id + 1, inserted: 2, updated: 0, deleted: 0 });
+  await eventually(() => expect(heard).toContainEqual(ofCopy));
+  await bus.stop();
+});
+
+it('come once: with another deployment nothing comes again', async () => {
+  const { main, copy } = await givenCopy(net, { A: { name: 'a', size: 1 } });
+  await edit(net, main.id, { B: { name: 'b' } });
+  await deploy(net, [{ ...copy, version: 2, name: 'Renamed' }]);
+  expect(Object.keys(await rowsOf(net, copy.id))).toEqual(['A']);
+});
+
+it('are shown by the plan as a statement, which changes nothing', async () => {
+  const main = await givenOriginal({ A: { name: 'a' } });
+  const { diffs } = await plan(net, [copyOf(main)]);
+  expect(diffs[0]).toMatchObject({ change: 'new', warnings: [], blockers: [] });
+  expect(diffs[0]?.statements.some((text) => text.startsWith(`insert into b_2.t_${main.id} `))).toBe(true);
+  expect(await net.query('select 1 from row_base where table_definition_id = $1', [main.id])).toEqual([]);
+});
+
+it('become what the copy’s columns are; what would break or be lost is counted before', async () => {
+  const main = await givenOriginal({ A: { name: 'a long name' }, B: { name: '7' }, C: { name: null } });
+  const changed = (column: Partial<TableInput['columns'][number]>, more: TableInput['columns'] = []) => {
+    const own = withLineages(main);
+    Object.assign(own[1] as object, column);
+    return copyOf(main, { columns: [...own, ...more] });
+  };
+  const told = async (table: TableInput) => {
+    const { diffs } = await plan(net, [table]);
+    return [diffs[0]?.warnings.map(({ rows }) => rows), diffs[0]?.blockers.map(({ rows }) => rows)];
+  };
+  expect(await told(changed({ length: 3 }))).toEqual([[1], []]);
+  expect(await told(changed({ data_type: 'integer', length: undefined }))).toEqual([[], [1]]);
+  expect(await told(changed({ is_required: true }))).toEqual([[], [1]]);
+  expect(await told(changed({}, [{ name: 'new', is_required: true, lineage_id: 999_999 }]))).toEqual([[], [3]]);
+  const refused = await failureOf(deploy(net, [changed({ is_required: true })]));
+  expect(refused).toMatchObject({ kind: 'validation_failed', errors: [expect.stringContaining('(1 row)')] });
+  await deploy(net, [changed({ length: 3 })]);
+  expect(await rowsOf(net, main.id + 1)).toEqual({ A: { name: 'a l' }, B: { name: '7' }, C: { name: null } });
+  // What was cut is no change that would travel back.
+  expect(await merge(net, [[main.id + 1, main.id]])).toMatchObject({ status: 'merged', tables: [{ updated: 0 }] });
+});
+
+it('must find what they refer to on the branch: their parents come along, or are counted as missing', async () => {
+  const parents = await givenOriginal({ P: { name: 'p' } });
+  const children = await givenOriginal({ c: { parent: 'P' }, d: { parent: null } }, [
+    codeColumn,
+    { name: 'parent', length: 10, foreign_key_table_id: parents.id },
+  ]);
+  const own = withLineages(children);
+  Object.assign(own[1] as object, { foreign_key_table_id: parents.id + 1 });
+  const copy = copyOf(children, { columns: own });
+  const { diffs } = await plan(net, [copyOf(parents, { rows_from_table_id: undefined }), copy]);
+  expect(diffs[1]?.blockers).toMatchObject([{ rows: 1 }]);
+  await deploy(net, [copy, copyOf(parents)], { branchId: 2 });
+  expect(await rowsOf(net, copy.id)).toEqual({ c: { parent: 'P' }, d: { parent: null } });
+});
+
+it('are none when the original is gone, which is said', async () => {
+  const main = await givenOriginal({ A: { name: 'a' } });
+  await net.metadata.DropTable({ accountId: 1 }, { table_definition_id: main.id });
+  const { diffs } = await plan(net, [copyOf(main)]);
+  expect(diffs[0]).toMatchObject({
+    blockers: [],
+    warnings: [{ message: expect.stringContaining('not in service any more') }],
+  });
+  await deploy(net, [copyOf(main)]);
+  expect(await rowsOf(net, main.id + 1)).toEqual({});
+});
+
+it('never come from another account', async () => {
+  const main = await givenOriginal({ A: { name: 'a' } });
+  await deploy(net, [{ ...copyOf(main), branch_id: 77 }], { accountId: 2, branchId: 77 });
+  expect(await net.query(`select count(*)::int as n from b_77.t_${main.id}`)).toEqual([{ n: 0 }]);
+});
+
+it('are those of one instant, while others write: what comes later comes with the next merge', async () => {
+  const main = await givenOriginal({ A: { name: 'a' } });
+  const writing = Array.from({ length: 30 }, (_, i) => create(net, main.id, { code: `w${i}`, name: 'w' }));
+  await Promise.all([deploy(net, [copyOf(main)]), ...writing]);
+  const merged = await merge(net, [[main.id, main.id + 1]]);
+  expect(merged).toMatchObject({ status: 'merged', conflict_count: 0, tables: [{ updated: 0, deleted: 0 }] });
+  expect(await rowsOf(net, main.id + 1)).toEqual(await rowsOf(net, main.id));
+});
