@@ -32,7 +32,7 @@ export async function postKeyed(metadata: Metadata, baseUrl: string, request: Ke
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-const asked = ['PlanDeployment', 'ApplyDeployment'] as const;
+const asked = ['PlanDeployment', 'ApplyDeployment', 'MergeRows'] as const;
 
 /** Starts it; `beforeApply` runs in data before it applies anything. */
 export async function startDyingProcess(metadata: Metadata, beforeApply?: () => void): Promise<DyingProcess> {
@@ -108,7 +108,7 @@ function watchWrites(reach: (step: string) => boolean): ReturnType<() => Watch> 
       return isAnswer && reach('after COMMIT');
     }
     const text = chunk.toString('latin1');
-    if (text.includes('BEGIN')) isWithin = true;
+    if (/BEGIN|ROLLBACK/.test(text)) isWithin = text.includes('BEGIN');
     const write = isWithin ? /COMMIT|(insert into|update|delete from) [\w". ]*/i.exec(text)?.[0] : undefined;
     if (!write) return false;
     if (write === 'COMMIT') isWithin = false;
