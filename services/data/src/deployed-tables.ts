@@ -17,7 +17,11 @@ export async function getDeployedTable(ctx: DataContext, call: CallContext, name
   const now = clock?.now as Date;
   return {
     ...{ table_definition_id, key, name, branch_id, domain_id, version, load_type },
-    columns: structure.columns,
+    columns: structure.columns.map((column) => ({
+      ...column,
+      length: column.length ?? undefined,
+      scale: column.scale ?? undefined,
+    })),
     as_of_from: new Date(history_since ?? now).toISOString(),
     as_of_until: now.toISOString(),
   };

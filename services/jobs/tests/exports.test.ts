@@ -1,5 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { eventually } from '@almanac/testkit/eventually';
+import { fileOf, readAll } from '../src/formats/given-files.ts';
+import { openTableFile } from '../src/formats/open-file.ts';
 import { ended, givenJobs, type Jobs } from './given.ts';
 import type { FakeTable } from './neighbours.ts';
 
@@ -124,6 +126,28 @@ describe('an export', () => {
     const bytes = await fetch(packed.download_url);
     expect(bytes.headers.get('content-disposition')).toContain(`.${format}.gz"`);
     expect(gunzipSync(Buffer.from(await bytes.arrayBuffer())).toString()).toBe(text);
+  });
+
+  it.each([
+    ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+    ['parquet', 'application/vnd.apache.parquet'],
+  ])('can be written as %s', async (format, contentType) => {
+    const done = await run({ ...full, format });
+    expect(done).toMatchObject({ status: 'completed', format, rows_exported: 3 });
+    const answer = await fetch(done.download_url);
+    expect(answer.headers.get('content-type')).toBe(contentType);
+    expect(answer.headers.get('content-disposition')).toContain(`.${format}"`);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(bytes.length).toBe(done.bytes_exported);
+    const wanted = { format: undefined, delimiter: undefined, expected: new Set<string>(), columns: [] };
+    const file = await openTableFile(fileOf(bytes, 100_000), wanted);
+    const read = await readAll(file, { code: 'string', name: 'string' });
+    await file.close();
+    expect(read.map(({ cells }) => cells)).toEqual([
+      ['DE', 'Germany'],
+      ['CI', ivory],
+      ['XF', '=1+1'],
+    ]);
   });
 
   it.each([

@@ -7,7 +7,9 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import type { Context } from '../context.ts';
 import { guardCells } from '../csv/csv-guard.ts';
 import { copiedRows } from '../formats/copied-rows.ts';
-import { writeJson, writeNdjson, writeTsv } from '../formats/written-text.ts';
+import { writeParquet } from '../formats/written-parquet.ts';
+import { type WrittenColumn, writeJson, writeNdjson, writeTsv } from '../formats/written-text.ts';
+import { writeXlsx } from '../formats/written-xlsx.ts';
 import type { data_export } from '../generated/prisma/client.ts';
 import { callerOf } from '../imports/import-work.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
@@ -130,13 +132,20 @@ async function* written(
     yield* safe_cells ? guardCells(rows, guardedColumns(columns, table)) : rows;
     return;
   }
-  const types = new Map(table.columns.map(({ name, data_type }) => [name, data_type]));
-  const typed = columns.map((name) => ({ name, dataType: types.get(name) ?? systemTypes[name] ?? 'text' }));
+  const own = new Map(table.columns.map((column) => [column.name, column]));
+  const typed = columns.map((name): WrittenColumn => {
+    const { data_type = systemTypes[name] ?? 'text', length, scale } = own.get(name) ?? {};
+    return { name, dataType: data_type, precision: length, scale };
+  });
   yield* writers[format as keyof typeof writers](typed, copiedRows(rows));
 }
 
-const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson };
-const systemTypes: Record<string, string> = { svc_sk: 'bigint' };
+const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson, xlsx: writeXlsx, parquet: writeParquet };
+const systemTypes: Record<string, string> = {
+  svc_sk: 'bigint',
+  svc_created_at: 'timestamptz',
+  svc_updated_at: 'timestamptz',
+};
 
 const headerCell = (name: string) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
 

@@ -10,6 +10,7 @@ import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@alman
 import { requireRight } from '@almanac/service-kit/rights';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
+import { type FileFormat, fileFormats } from '../formats/file-format.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
 import { readCorrelationCode } from '../imports/imports.ts';
 import { queueJob } from '../queue/jobs.ts';
@@ -18,8 +19,7 @@ import { readReach } from '../visibility.ts';
 import { type ExportStatus, openExportStates } from './export-states.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;
-export const exportFormats = ['csv', 'tsv', 'ndjson', 'json'] as const;
-export type ExportFormat = (typeof exportFormats)[number];
+export const exportFormats = fileFormats;
 
 const time = z.iso.datetime();
 
@@ -246,11 +246,13 @@ const contentTypes = {
   tsv: 'text/tab-separated-values; charset=utf-8',
   ndjson: 'application/x-ndjson',
   json: 'application/json; charset=utf-8',
-} as const satisfies Record<ExportFormat, string>;
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  parquet: 'application/vnd.apache.parquet',
+} as const satisfies Record<FileFormat, string>;
 
 /** What the file of an export is. */
 export const contentTypeOf = ({ format, gzip }: Pick<data_export, 'format' | 'gzip'>): string =>
-  gzip ? 'application/gzip' : contentTypes[format as ExportFormat];
+  gzip ? 'application/gzip' : contentTypes[format as FileFormat];
 
 const toNumber = (value: bigint | null) => (value === null ? null : Number(value));
 
@@ -266,7 +268,7 @@ export async function showExport(ctx: Pick<Context, 'store'>, row: data_export):
     pattern: row.pattern as (typeof exportPatterns)[number],
     high_water_mark: row.high_water_mark,
     as_of: row.as_of,
-    format: row.format as ExportFormat,
+    format: row.format as FileFormat,
     gzip: row.gzip,
     safe_cells: row.safe_cells,
     download_url: await downloadUrl(ctx, row),

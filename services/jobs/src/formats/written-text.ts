@@ -1,7 +1,13 @@
 // Exports in the formats of text: TSV, lines of JSON, one JSON array. Numbers keep all their digits.
 import type { Cells } from './copied-rows.ts';
 
-export type WrittenColumn = { name: string; dataType: string };
+/** Precision and scale of decimals that have them. */
+export type WrittenColumn = {
+  name: string;
+  dataType: string;
+  precision?: number | undefined;
+  scale?: number | undefined;
+};
 
 const encode = (text: string) => Buffer.from(text);
 
