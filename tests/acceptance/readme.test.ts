@@ -42,7 +42,7 @@ describe('the README', () => {
     const { stdout } = await promisify(execFile)(
       'bash',
       ['-euc', script.replaceAll('http://127.0.0.1:8080', system.baseUrl)],
-      { cwd: folder },
+      { cwd: folder, timeout: 240_000 },
     );
     const answers = stdout.split(mark).map((text) => text.trim());
     for (const [place, { answer }] of steps.entries())

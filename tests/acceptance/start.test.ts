@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApi } from '@almanac/api-client/api';
 import { signInMachine, signInPerson } from '@almanac/api-client/sign-in';
+import { eventually } from '@almanac/testkit/eventually';
 import { type RunningSystem, readProcesses, startSystem } from '@almanac/testkit/system';
 
 const isAlive = (pid: number) => {
@@ -17,7 +18,7 @@ const isAlive = (pid: number) => {
 };
 
 async function allGone(pids: number[]): Promise<boolean> {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + 120_000; Date.now() < deadline; ) {
     if (!pids.some(isAlive)) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -135,8 +136,7 @@ describe('a first start', () => {
         () => {},
       );
       const isUnderWay = () => read('secrets.json')?.demo && read('runtime.json')?.ready.length === 7;
-      for (const deadline = Date.now() + 60_000; Date.now() < deadline && !isUnderWay(); )
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      await eventually(() => expect(isUnderWay()).toBe(true), { withinMs: 180_000 });
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       process.kill(read('runtime.json').pid, 'SIGKILL');
       await cutOff;
@@ -160,5 +160,5 @@ describe('a first start', () => {
     } finally {
       await system.stop();
     }
-  });
+  }, 900_000);
 });
