@@ -4,7 +4,7 @@ import type { CallContext, Issuer } from '@almanac/service-kit/call-context';
 import { createPool, pgSql, type Sql } from '@almanac/service-kit/database';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { openAccount } from '../src/account-billing.ts';
 import { reserveCalls } from '../src/call-leases.ts';
@@ -40,6 +40,7 @@ export async function givenBilling(): Promise<Billing> {
   const logger = createLogger('billing', 'silent');
   await migrate({ databaseUrl: database.url, directory: join(import.meta.dirname, '../prisma/migrations'), logger });
   const pool = createPool({ url: database.url, name: 'billing-test', max: 20, logger });
+  queueLonger(pool);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   const ctx: BillingContext = { pool, prisma, logger, leaseSeconds: 30 };
   const sql = pgSql(pool);

@@ -10,7 +10,7 @@ import type { RpcCaller, RpcClient, RpcHandlers } from '@almanac/service-kit/rpc
 import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, queueLonger, type TestDatabase } from '@almanac/testkit/postgres';
 import pg from 'pg';
 import { readConfig } from '../src/config.ts';
 import type { DataContext } from '../src/context.ts';
@@ -56,6 +56,7 @@ export async function givenData(
     ...options.env,
   });
   const service = await createData(config);
+  queueLonger(...Object.values(service.context.pools));
   const { httpPort, rpcPort } = await service.start();
   const baseUrl = `http://127.0.0.1:${httpPort}`;
   const clients = await Promise.all(

@@ -24,7 +24,11 @@ describe('changed rows', () => {
     await load(net, 1, Array.from({ length: 50 }, (_, i) => `${100 + i},y\n`).join(''), { file_columns: ['id', 'x'] });
     await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [rows[0].svc_sk] });
     const sum = (name: string) => heard.reduce((total, each) => total + Number(each[name]), 0);
-    await eventually(() => expect([sum('inserted'), sum('deleted')]).toEqual([52, 1]));
+    // The row that was deleted was told of before, or is told of as deleted only.
+    await eventually(() => {
+      expect(sum('deleted')).toBe(1);
+      expect([52, 53]).toContain(sum('inserted'));
+    });
     expect(heard[0]).toMatchObject({ account_id: 1, table_definition_id: 1 });
     expect(heard.length).toBeLessThan(10);
     await bus.stop();

@@ -14,7 +14,7 @@ import { type Answer, type Call, callHeaders, createCaller } from '@almanac/test
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { type JobsConfig, readConfig } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
@@ -89,6 +89,7 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     const service = store
       ? await createJobs(config, { log: log.destination, store: store(plain.context.store) })
       : plain;
+    queueLonger(service.context.pool);
     const ports = await service.start();
     return { service, ports };
   };
