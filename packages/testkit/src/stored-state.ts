@@ -162,9 +162,19 @@ function storedFiles(folder: string): StoredState {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return Object.fromEntries(
-    files.map((path) => [
-      `file ${path.slice(folder.length + 1)}`,
-      `${statSync(path).mtimeMs} ${createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16)}`,
-    ]),
+    files.flatMap((path) => {
+      const content = contentOf(path);
+      return content === undefined ? [] : [[`file ${path.slice(folder.length + 1)}`, content]];
+    }),
   );
+}
+
+// The service may take a file away while we look.
+function contentOf(path: string): string | undefined {
+  try {
+    return `${statSync(path).mtimeMs} ${createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16)}`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
