@@ -210,13 +210,21 @@ describe('the plan of indexes', () => {
     const few = { perTable: 2, wordsPerTable: 1 };
     const needs = [
       need(14, { asked: 5 }),
-      need(11, { asked: 500, idle_days: 13 }),
+      need(11, { asked: 300, idle_days: 13 }),
       need(12, { asked: 50 }),
       need(12, { kind: 'words', asked: 4 }),
       need(13, { kind: 'words', asked: 6 }),
     ];
     expect(plan(needs, [existing('g_5_a11')], true, few)).toEqual({ drop: ['g_5_a11'], make: ['g_5_w13', 'g_5_a12'] });
     expect(plan(needs, [], false, few)).toEqual({ drop: [], make: ['g_5_a12', 'g_5_a11'] });
+  });
+
+  it('leaves an index in its place until another is asked for twice as much', () => {
+    const one = { perTable: 1 };
+    const needs = (asked: number) => [need(14, { asked: 10 }), need(12, { asked })];
+    expect(plan(needs(19), [existing('g_5_a14')], true, one)).toEqual({ drop: [], make: [] });
+    expect(plan(needs(21), [existing('g_5_a14')], true, one)).toEqual({ drop: ['g_5_a14'], make: ['g_5_a12'] });
+    expect(plan(needs(19), [existing('g_5_a14', { valid: false })], true, one).make).toEqual(['g_5_a12']);
   });
 
   it('does not try again what failed today, nor what a column no longer allows', () => {

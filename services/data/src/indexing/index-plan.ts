@@ -48,7 +48,7 @@ export type IndexRules = {
 export const indexRules: IndexRules = {
   rowsMinimum: 100_000,
   askedMinimum: 3,
-  perTable: 20,
+  perTable: 24,
   wordsPerTable: 4,
   idleDays: 14,
   retryDays: 1,
@@ -60,8 +60,9 @@ export type IndexPlan = { drop: Existing[]; make: IndexToMake[] };
 /** `words`: whether the database can index by groups of letters. */
 export function planIndexes(needs: Need[], existing: Existing[], rules: IndexRules, words: boolean): IndexPlan {
   const wanted = new Map<string, IndexToMake & { need: Need }>();
+  const there = new Set(existing.filter(({ valid }) => valid).map(({ schema, name }) => `${schema}.${name}`));
   for (const [, ofTable] of Map.groupBy(oneWay(needs), (need) => need.table.table_definition_id))
-    for (const each of chosen(ofTable, rules, words)) wanted.set(placeOf(each), each);
+    for (const each of chosen(ofTable, there, rules, words)) wanted.set(placeOf(each), each);
   const kept = existing.filter((index) => {
     const want = wanted.get(`${index.schema}.${index.name}`);
     return (
@@ -79,6 +80,7 @@ export function planIndexes(needs: Need[], existing: Existing[], rules: IndexRul
 
 const manyTies = 1_000;
 const fewEqual = 200;
+const preference = 2;
 
 // What is as well served by one index: it is read from both ends, only the order of ties is another then, and few ties are sorted at
 // once; so are the few rows that are equal in a column, whatever order they are asked for in.
@@ -119,20 +121,27 @@ function indexOf({ table, column_id, kind, equal_id }: Need): GridIndex | undefi
   return field && equal && { field, kind, equal };
 }
 
-// The most asked for, by day since it was last asked for, so that yesterday's favourite gives way in time.
-function chosen(needs: Need[], rules: IndexRules, words: boolean): (IndexToMake & { need: Need })[] {
-  const weight = ({ asked, idle_days }: Need) => asked / (1 + idle_days);
+// The most asked for, by day since it was last asked for, so that yesterday's favourite gives way in time; but only to what is asked for
+// much more, or two of a kind would take each other's place again and again.
+function chosen(
+  needs: Need[],
+  there: Set<string>,
+  rules: IndexRules,
+  words: boolean,
+): (IndexToMake & { need: Need })[] {
+  const weight = ({ need, ...each }: IndexToMake & { need: Need }) =>
+    (need.asked * (there.has(placeOf(each)) ? preference : 1)) / (1 + need.idle_days);
   const candidates = needs
     .filter(
       (need) => need.rows >= rules.rowsMinimum && need.asked >= rules.askedMinimum && need.idle_days < rules.idleDays,
     )
-    .toSorted((a, b) => weight(b) - weight(a))
     .flatMap((need) => {
       const index = indexOf(need);
       return index && isPossible(index) && (words || index.kind !== 'words')
         ? [{ table: need.table, index, need }]
         : [];
-    });
+    })
+    .toSorted((a, b) => weight(b) - weight(a));
   const others = candidates.filter(({ index }) => index.kind !== 'words');
   const byWords = candidates.filter(({ index }) => index.kind === 'words').slice(0, rules.wordsPerTable);
   return [...byWords, ...others.slice(0, rules.perTable - byWords.length)];
