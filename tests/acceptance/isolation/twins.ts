@@ -206,7 +206,10 @@ class Maker {
   async clones(): Promise<void> {
     const { user } = this.given;
     for (const { id } of [this.target, this.shared])
-      await user.post(`/table_definitions/${id}/clone`, { target_branch_id: this.owned.branch });
+      await user.post(`/table_definitions/${id}/clone`, {
+        target_branch_id: this.owned.branch,
+        include_data: true,
+      });
   }
 
   /** A deployment that waits for somebody to deploy it. */
@@ -308,6 +311,7 @@ class Maker {
     const [, second] = await inTurns(columns, (column_definition) =>
       user.post<Made>('/column_definitions', { table_definition_id: made.id, column_definition }),
     );
+    await user.patch(`/table_definitions/${made.id}`, { lookup_display_column_id: (second as Made).id });
     const deployment = await user.post<Made>('/deployments', { branch_id, table_definition_ids: [made.id] });
     await user.post(`/deployments/${deployment.id}/deploy`);
     return { ...made, column: (second as Made).id };
