@@ -45,7 +45,7 @@ const sizes = {
     rows: 1_000_000,
     bulkRounds: 3,
     mergeRounds: 3,
-    pace: { rounds: 11, sliceSeconds: 0.8 },
+    pace: { rounds: 9, sliceSeconds: 0.8 },
     definitions: { tables: 1_000, together: 200 },
   },
 };
