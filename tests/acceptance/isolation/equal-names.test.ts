@@ -77,7 +77,7 @@ describe('two accounts with equal names', () => {
         ['/exports', { branch_id, table_definition_key: shared.key, pattern: 'full', correlation_code: 'twice' }],
         ['/table_data', { table_definition_id: shared.id, record: { code: 'TWICE', target: 'T' } }],
       ] as const) {
-        const headers = { 'Idempotency-Key': 'the-same-in-both' };
+        const headers = { 'Idempotency-Key': `the-same-in-both${path}` };
         const { status, body: answer } = await user.send<Created>('POST', path, body, { headers });
         expect(status).toBe(201);
         made.push(answer.id ?? answer.record.svc_sk);
