@@ -136,6 +136,20 @@ describe('a load', () => {
     expect(short.errors[0]).toMatch(/^Line 3 of the file/);
   });
 
+  it('that was cancelled before its merge never loads; one that was merged stays what it was', async () => {
+    const { table } = await givenTable();
+    const cancel = (load_id: string) => net.jobs.CancelLoad(caller, { load_id, table_definition_id: table });
+    expect(await cancel('never')).toMatchObject({ ...zero, status: 'cancelled', errors: [] });
+    expect(await load(net, table, 'a,1,,\n', { file_columns, load_id: 'never' })).toMatchObject({
+      status: 'cancelled',
+      inserted: 0,
+    });
+    expect(await shown(table)).toEqual([]);
+    await load(net, table, 'b,1,,\n', { file_columns, load_id: 'merged' });
+    expect(await cancel('merged')).toMatchObject({ status: 'completed', inserted: 1 });
+    expect(await shown(table)).toEqual(['b|1||']);
+  });
+
   it('shows a hundred rejections and keeps them all', async () => {
     const { table } = await givenTable();
     const csv = Array.from({ length: 250 }, (_, i) => `k${i},ok,bad,\n`).join('');

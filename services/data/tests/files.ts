@@ -12,6 +12,8 @@ type Options = {
   quote?: string;
   date_style?: string;
   load_id?: string;
+  numbered?: boolean;
+  first_row?: number;
   /** Columns of the file; each fills the column of its name unless `columns` says otherwise. */
   file_columns: string[];
   columns?: { position: number; target_column: string; date_format?: string }[];

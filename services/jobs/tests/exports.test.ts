@@ -209,6 +209,23 @@ describe('an export', () => {
     for (const { body, status } of [first, ...others]) if (status === 201) await ended(jobs, `/exports/${body.id}`);
   });
 
+  it('can be cancelled until it has ended, and then never shows a file', async () => {
+    jobs.neighbours.hold();
+    const { body: made } = await post(full);
+    const path = `/api/v1/exports/${made.id}`;
+    await eventually(async () => expect((await jobs.call('GET', path)).body.status).toBe('processing'));
+    const foreign = await jobs.as({ accountId: 2 })('POST', `${path}/cancel`);
+    expect(foreign.status).toBe(404);
+    const cancelled = await jobs.call('POST', `${path}/cancel`);
+    expect(cancelled).toMatchObject({ status: 200, body: { status: 'cancelled', download_url: null } });
+    jobs.neighbours.release();
+    await run(full);
+    expect((await jobs.call('GET', path)).body).toMatchObject({ status: 'cancelled', download_url: null });
+    expect((await jobs.call('POST', `${path}/cancel`)).body.errors[0]).toContain("is cancelled and can't be cancelled");
+    const job = await jobs.context.prisma.job.findFirst({ where: { kind: 'export', subject_id: made.id } });
+    expect(job?.state).toBe('cancelled');
+  });
+
   it('shows no file until it is whole, and tries again when the reading was cut', async () => {
     jobs.neighbours.readsToCut = 2;
     const done = await run(full);

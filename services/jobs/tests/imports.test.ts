@@ -403,6 +403,65 @@ describe('a file', () => {
   });
 });
 
+describe('cancelling an import', () => {
+  const cancel = (id: number) => post(`/imports/${id}/cancel`);
+
+  it('before its uploads are complete ends it at once', async () => {
+    const { id } = await givenImport(jobs, { countries: 'code,name\nC1,x\n', regions: undefined });
+    const { status, body } = await cancel(id);
+    expect([status, body.status]).toEqual([200, 'cancelled']);
+    expect(body.import_tables.map((table: { status: string }) => table.status)).toEqual(['cancelled', 'cancelled']);
+    expect(body.actions.at(-1)).toMatchObject({ action: 'cancel', application_id: 9 });
+    for (const path of ['cancel', 'complete', 'upload_complete'])
+      expect((await post(`/imports/${id}/${path}`)).status).toBe(422);
+  });
+
+  it('while a table loads stops that load, and the tables after it are never begun', async () => {
+    jobs.neighbours.hold();
+    const { id } = await givenImport(jobs, { countries: 'code,name\nC2,x\n', regions: 'code,name\nC2,x\n' });
+    await post(`/imports/${id}/upload_complete`);
+    const loads = jobs.neighbours.loads.length;
+    await eventually(() => expect(jobs.neighbours.loads.length).toBeGreaterThan(loads - 1));
+    await eventually(async () =>
+      expect((await jobs.call('GET', `/api/v1/imports/${id}`)).body.import_tables[0].status).toBe('processing'),
+    );
+    expect((await cancel(id)).status).toBe(200);
+    const done = await ended(jobs, `/imports/${id}`);
+    expect([done.status, ...done.import_tables.map((table: { status: string }) => table.status)]).toEqual([
+      ...['cancelled', 'cancelled', 'cancelled'],
+    ]);
+    jobs.neighbours.release();
+    await runImport(jobs, { regions: 'code,name\nC3,x\n' });
+    const [countries, regions] = jobs.neighbours.tables;
+    expect([countries?.rows.has('["C2"]'), regions?.rows.has('["C2"]')]).toEqual([false, false]);
+  });
+
+  it('tells what a load had done that was merged already', async () => {
+    jobs.neighbours.hold();
+    const { id } = await givenImport(jobs, { countries: 'code,name\nC4,x\n' });
+    await post(`/imports/${id}/upload_complete`);
+    const { load_id } = await jobs.context.prisma.import_table.findFirstOrThrow({ where: { import_id: id } });
+    await eventually(() => expect(jobs.neighbours.loads.some((load) => load.load_id === load_id)).toBe(true));
+    const merged = { status: 'completed', rows_read: 1, inserted: 1, rejections: [], errors: [] };
+    jobs.neighbours.results.set(load_id, merged);
+    await cancel(id);
+    const done = await ended(jobs, `/imports/${id}`);
+    expect(done).toMatchObject({
+      status: 'completed',
+      import_tables: [{ status: 'completed', metrics: { inserted: 1 } }],
+    });
+    jobs.neighbours.release();
+  });
+
+  it('of another account is as unknown as none', async () => {
+    const { id } = await givenImport(jobs, { countries: undefined });
+    const other = jobs.as({ accountId: 2 });
+    const answer = await other('POST', `/api/v1/imports/${id}/cancel`);
+    expect([answer.status, answer.body]).toEqual([404, (await other('GET', '/api/v1/imports/999999')).body]);
+    await cancel(id);
+  });
+});
+
 describe('ending an import', () => {
   it('finalizes once however many ask at the same time', async () => {
     const { id } = await givenImport(jobs, { countries: 'code,name\nP1,x\n', regions: 'code,name\nP1,x\n' });

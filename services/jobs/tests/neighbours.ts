@@ -130,6 +130,12 @@ export class Neighbours {
       return { ...deployed, columns: columns.map(deployedColumn), ...this.asOfReach };
     },
     BulkLoad: (call, requests, signal) => this.bulkLoad(call, requests as AsyncIterable<never>, signal),
+    CancelLoad: async (_call, { load_id }) => {
+      this.requireData();
+      const result = this.results.get(load_id) ?? { status: 'cancelled', rejections: [], errors: [] };
+      this.results.set(load_id, result);
+      return result;
+    },
     ReadRejectedRows: (_call, { load_id }) => this.readRejected(load_id),
     BulkRead: (call, request) => this.bulkRead(call, request),
   });
@@ -166,6 +172,8 @@ export class Neighbours {
     this.mostRunning.set(call.accountId, Math.max(this.mostRunning.get(call.accountId) ?? 0, this.running));
     try {
       await this.held?.promise;
+      const meanwhile = this.results.get(options.load_id);
+      if (meanwhile) return meanwhile;
       const rest = { [Symbol.asyncIterator]: () => iterator };
       const result = this.countOnly
         ? await count(rest, load)

@@ -309,6 +309,7 @@ export const probes: Record<string, Probe> = {
   ),
   'POST /imports/{id}/upload_complete': sends(({ importId }) => `/imports/${importId}/upload_complete`, 422),
   'POST /imports/{id}/complete': sends(({ importId }) => `/imports/${importId}/complete`, 422),
+  'POST /imports/{id}/cancel': sends(({ importId }) => `/imports/${importId}/cancel`, 422),
   'GET /exports': lists('/exports', ({ exportId }) => exportId),
   'POST /exports': sends(
     () => '/exports',
@@ -320,6 +321,7 @@ export const probes: Record<string, Probe> = {
     }),
   ),
   'GET /exports/{id}': reads(({ exportId }) => `/exports/${exportId}`),
+  'POST /exports/{id}/cancel': sends(({ exportId }) => `/exports/${exportId}/cancel`, 422),
   'GET /import_mappings': lists('/import_mappings', ({ mappingId }) => mappingId),
   'POST /import_mappings': sends(
     () => '/import_mappings',

@@ -4,7 +4,7 @@ import type { LoadOptions } from './load-options.ts';
 
 export type RejectedValue = { row: number; column: string; value: string; message: string };
 export type LoadResult = {
-  status: 'completed' | 'completed_with_errors' | 'failed';
+  status: 'completed' | 'completed_with_errors' | 'failed' | 'cancelled';
   rows_read: number;
   inserted: number;
   updated: number;

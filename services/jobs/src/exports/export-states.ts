@@ -1,8 +1,8 @@
 // The states of an export (docs/states/export.md).
 import type { Transition } from '../states.ts';
 
-export type ExportStatus = 'created' | 'processing' | 'completed' | 'failed';
-type ExportEvent = 'begin' | 'wait' | 'finish' | 'fail' | 'retry';
+export type ExportStatus = 'created' | 'processing' | 'completed' | 'failed' | 'cancelled';
+type ExportEvent = 'begin' | 'wait' | 'finish' | 'fail' | 'cancel' | 'retry';
 
 export const exportMachine = [
   ['created', 'begin', 'processing'],
@@ -11,6 +11,8 @@ export const exportMachine = [
   ['processing', 'finish', 'completed'],
   ['created', 'fail', 'failed'],
   ['processing', 'fail', 'failed'],
+  ['created', 'cancel', 'cancelled'],
+  ['processing', 'cancel', 'cancelled'],
   ['failed', 'retry', 'created'],
 ] as const satisfies readonly Transition<ExportStatus, ExportEvent>[];
 

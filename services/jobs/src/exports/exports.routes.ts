@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import {
   asOfSchema,
+  cancelExport,
   createExport,
   exportFields,
   exportFormats,
@@ -41,6 +42,20 @@ export function exportRoutes(ctx: Context): Route[] {
       params: { id: idTextSchema },
       response: exportSchema,
       handle: async ({ call, params }) => showExport(ctx, await getExport(ctx, call, params.id)),
+    }),
+    route({
+      method: 'POST',
+      path: '/exports/{id}/cancel',
+      tag,
+      summary: 'Cancel an export that has not ended',
+      extension: true,
+      params: { id: idTextSchema },
+      response: exportSchema,
+      handle: async ({ call, params, body }) => {
+        await getExport(ctx, call, params.id);
+        body();
+        return showExport(ctx, await cancelExport(ctx, call, params.id));
+      },
     }),
     route({
       method: 'POST',

@@ -13,10 +13,11 @@ import type { Context } from '../context.ts';
 import { type FileFormat, fileFormats } from '../formats/file-format.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
 import { readCorrelationCode } from '../imports/imports.ts';
-import { queueJob } from '../queue/jobs.ts';
-import { lockAccount, tellAct, transact } from '../transaction.ts';
+import { cancelJob, queueJob } from '../queue/jobs.ts';
+import { before } from '../states.ts';
+import { lockAccount, tell, tellAct, transact } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
-import { type ExportStatus, openExportStates } from './export-states.ts';
+import { type ExportStatus, exportMachine, openExportStates } from './export-states.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;
 export const exportFormats = fileFormats;
@@ -29,7 +30,7 @@ export const exportSchema = z.object({
   table_definition_id: z.int(),
   table_definition_key: z.string(),
   correlation_code: z.string(),
-  status: z.enum(['created', 'processing', 'completed', 'failed']),
+  status: z.enum(['created', 'processing', 'completed', 'failed', 'cancelled']),
   pattern: z.enum(exportPatterns),
   high_water_mark: z.string().nullable(),
   as_of: z.string().nullable(),
@@ -211,6 +212,24 @@ export async function getExport(ctx: Context, call: CallContext, id: number): Pr
   const where = { domainId: domain_id, branchId: branch_id, tableDefinitionId: table_definition_id };
   await requireRight(ctx.rights, call, 'view', where, { fresh: true });
   return found;
+}
+
+/** Ends an export before its file is there; whatever was written of it is never seen, and swept. */
+export async function cancelExport(ctx: Context, call: CallContext, id: number): Promise<data_export> {
+  const where = { id, account_id: call.accountId };
+  await transact(ctx, async (tx) => {
+    const { count } = await tx.data_export.updateMany({
+      where: { ...where, status: { in: before(exportMachine, 'cancel') } },
+      data: { status: 'cancelled', finished_at: new Date() },
+    });
+    if (count === 0) {
+      const { status } = await tx.data_export.findFirstOrThrow({ where });
+      throw new ServiceError('wrong_state', `The export is ${status} and can't be cancelled any more.`);
+    }
+    await cancelJob(tx, { kind: 'export', subjectId: id, accountId: call.accountId });
+    await tell(tx, call, 'export.finished', { id, status: 'cancelled' });
+  });
+  return findExport(ctx, call, id);
 }
 
 type Filter = { table_definition_key?: string | undefined; branch_id?: number | undefined };

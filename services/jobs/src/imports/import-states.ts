@@ -9,7 +9,7 @@ export type ImportStatus =
   | 'completed_with_errors'
   | 'failed'
   | 'cancelled';
-type ImportEvent = 'add_table' | 'upload_complete' | 'complete' | 'finish' | 'expire' | 'retry';
+type ImportEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'finish' | 'expire' | 'retry';
 
 export const importMachine = [
   ['created', 'add_table', 'uploading'],
@@ -22,6 +22,10 @@ export const importMachine = [
   ['processing', 'finish', 'completed'],
   ['processing', 'finish', 'completed_with_errors'],
   ['processing', 'finish', 'failed'],
+  ['processing', 'finish', 'cancelled'],
+  ['created', 'cancel', 'cancelled'],
+  ['uploading', 'cancel', 'cancelled'],
+  ['processing', 'cancel', 'processing'],
   ['created', 'expire', 'cancelled'],
   ['uploading', 'expire', 'cancelled'],
   ['failed', 'retry', 'processing'],
@@ -47,6 +51,7 @@ export const importTableMachine = [
   ['processing', 'finish', 'completed'],
   ['processing', 'finish', 'completed_with_errors'],
   ['processing', 'finish', 'failed'],
+  ['processing', 'finish', 'cancelled'],
   ['created', 'fail', 'failed'],
   ['uploaded', 'fail', 'failed'],
   ['processing', 'fail', 'failed'],

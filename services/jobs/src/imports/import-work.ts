@@ -58,8 +58,10 @@ async function runImportTable(ctx: Context, job: Job, signal: AbortSignal): Prom
   const table = await begin(ctx, job);
   if (!table) return transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
   const caller = callerOf(job);
-  const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
-  const result = await load(ctx, caller, table, deployed, signal);
+  const { load_id, table_definition_id } = table;
+  const result = table.data_import.cancel_requested
+    ? await ctx.data.CancelLoad(caller, { load_id, table_definition_id }, { deadlineMs: loadDeadlineMs })
+    : await load(ctx, caller, table, signal);
   const rejectedKey = result.rejected > 0 ? await keepRejectedRows(ctx, caller, table, signal) : null;
   const duration = Date.now() - (table.started_at as Date).getTime();
   await transact(ctx, async (tx) => {
@@ -69,8 +71,10 @@ async function runImportTable(ctx: Context, job: Job, signal: AbortSignal): Prom
   });
 }
 
+type BegunTable = import_table & { data_import: { cancel_requested: boolean } };
+
 // Undefined when the table has ended already (a late message, a job done twice).
-async function begin(ctx: Context, job: Job): Promise<import_table | undefined> {
+async function begin(ctx: Context, job: Job): Promise<BegunTable | undefined> {
   const { count } = await ctx.prisma.import_table.updateMany({
     where: { ...subject(job), status: { in: before(importTableMachine, 'begin') } },
     data: { status: 'processing', bytes_processed: 0, rows_processed: 0 },
@@ -81,16 +85,19 @@ async function begin(ctx: Context, job: Job): Promise<import_table | undefined> 
     where: { ...subject(job), started_at: null },
     data: { started_at: new Date() },
   });
-  return ctx.prisma.import_table.findFirstOrThrow({ where: subject(job) });
+  return ctx.prisma.import_table.findFirstOrThrow({
+    where: subject(job),
+    include: { data_import: { select: { cancel_requested: true } } },
+  });
 }
 
 async function load(
   ctx: Context,
   caller: Caller,
   table: import_table,
-  deployed: DeployedTable__Output,
   signal: AbortSignal,
 ): Promise<BulkLoadResult__Output> {
+  const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
   const mapping = table.mapping as PinnedMapping | null;
   const progress: Progress = { bytes: 0 };
   const saved = { at: performance.now() };
@@ -209,8 +216,8 @@ async function finish(
   await finishImport(tx, callerOf(job), table.import_id);
 }
 
-function outcomeOf({ status }: BulkLoadResult__Output): 'completed' | 'completed_with_errors' | 'failed' {
-  const known = (['completed', 'completed_with_errors', 'failed'] satisfies ImportTableStatus[]).find(
+function outcomeOf({ status }: BulkLoadResult__Output) {
+  const known = (['completed', 'completed_with_errors', 'failed', 'cancelled'] satisfies ImportTableStatus[]).find(
     (each) => each === status,
   );
   if (!known) throw new Error(`the data service answered a load with ${status}`);

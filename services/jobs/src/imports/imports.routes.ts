@@ -15,7 +15,15 @@ import {
   showImportDetail,
   showImportTable,
 } from './import-view.ts';
-import { completeImport, createImport, getImport, importFields, listImports, requireImportRight } from './imports.ts';
+import {
+  cancelImport,
+  completeImport,
+  createImport,
+  getImport,
+  importFields,
+  listImports,
+  requireImportRight,
+} from './imports.ts';
 import { uploadComplete } from './upload-complete.ts';
 
 const tag = 'Imports';
@@ -158,6 +166,23 @@ export function importRoutes(ctx: Context): Route[] {
         await requireImportRight(ctx, call, await getImport(ctx, call, params.id), 'edit');
         body();
         await completeImport(ctx, call, params.id);
+        return showImportDetail(ctx, await getImport(ctx, call, params.id));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/imports/{id}/cancel',
+      tag,
+      summary: 'Cancel an import',
+      description:
+        'Tables that have not begun are cancelled at once, one that is being read soon after: none of its rows is loaded. A merge that has begun is finished, and its table says so.',
+      extension: true,
+      params: id,
+      response: importDetailSchema,
+      handle: async ({ call, params, body }) => {
+        await requireImportRight(ctx, call, await getImport(ctx, call, params.id), 'edit');
+        body();
+        await cancelImport(ctx, call, params.id);
         return showImportDetail(ctx, await getImport(ctx, call, params.id));
       },
     }),

@@ -10,6 +10,7 @@ import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@alman
 import { missingRight, type Reach } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
+import { restartJobs } from '../queue/jobs.ts';
 import { before } from '../states.ts';
 import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
@@ -133,24 +134,49 @@ export async function completeImport(ctx: Context, call: CallContext, id: number
   await transact(ctx, async (tx) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'completed');
-    // Only what no instance has ever begun: the answer to a begun load may be lost while the load itself was not.
-    await prismaSql(tx)(
-      `update job set state = 'cancelled', updated_at = now() where account_id = $1::int and group_id = $2::int
-         and kind = 'import_table' and state = 'queued' and attempts = 0 and deferrals = 0`,
-      [call.accountId, id],
-    );
-    await prismaSql(tx)(
-      `update import_table t set status = 'cancelled', finished_at = now(), updated_at = now()
-       where account_id = $1::int and import_id = $2::int and status in ('created', 'uploaded')
-         and not exists (
-           select from job j where j.kind = 'import_table' and j.subject_id = t.id and j.state in ('queued', 'running')
-         )`,
-      [call.accountId, id],
-    );
+    await cancelUnbegun(tx, call.accountId, id);
     await moveImport(tx, call.accountId, id, 'complete');
     await noteAction(tx, call, id, 'complete');
     await finishImport(tx, call, id);
   });
+}
+
+/**
+ * Cancels the import: tables that have not begun at once; one whose load is on its way as soon as its job learns of it. What has been
+ * merged by then stays, and its table says so.
+ */
+export async function cancelImport(ctx: Context, call: CallContext, id: number): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const status = await lockImport(tx, call.accountId, id);
+    requireOpen(status, 'cancelled');
+    await cancelUnbegun(tx, call.accountId, id);
+    await noteAction(tx, call, id, 'cancel');
+    if (status === 'processing') {
+      await tx.data_import.updateMany({ where: { id, account_id: call.accountId }, data: { cancel_requested: true } });
+      await restartJobs(tx, { kind: 'import_table', groupId: id, accountId: call.accountId });
+      await finishImport(tx, call, id);
+      return;
+    }
+    await moveImport(tx, call.accountId, id, 'cancel');
+    await tell(tx, call, 'import.finished', { id, status: 'cancelled' });
+  });
+}
+
+async function cancelUnbegun(tx: Transaction, accountId: number, id: number): Promise<void> {
+  // Only what no instance has ever begun: the answer to a begun load may be lost while the load itself was not.
+  await prismaSql(tx)(
+    `update job set state = 'cancelled', updated_at = now() where account_id = $1::int and group_id = $2::int
+         and kind = 'import_table' and state = 'queued' and attempts = 0 and deferrals = 0`,
+    [accountId, id],
+  );
+  await prismaSql(tx)(
+    `update import_table t set status = 'cancelled', finished_at = now(), updated_at = now()
+       where account_id = $1::int and import_id = $2::int and status in ('created', 'uploaded')
+         and not exists (
+           select from job j where j.kind = 'import_table' and j.subject_id = t.id and j.state in ('queued', 'running')
+         )`,
+    [accountId, id],
+  );
 }
 
 /** Holds the import until the transaction ends: whoever changes it or its tables takes turns here. Answers its status. */
@@ -169,11 +195,12 @@ export function requireOpen(status: string, wanted: string): void {
   throw new ServiceError('wrong_state', `The import is ${status} and can't be ${wanted} any more.`);
 }
 
-type Moves = 'add_table' | 'upload_complete' | 'complete' | 'expire' | 'retry';
+type Moves = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry';
 const outcomes = {
   add_table: 'uploading',
   upload_complete: 'processing',
   complete: 'processing',
+  cancel: 'cancelled',
   expire: 'cancelled',
   retry: 'processing',
 } as const satisfies Record<Moves, string>;
@@ -183,7 +210,11 @@ export async function moveImport(tx: Transaction, accountId: number, id: number,
   const status = outcomes[event];
   const { count } = await tx.data_import.updateMany({
     where: { id, account_id: accountId, status: { in: before(importMachine, event) } },
-    data: { status, finished_at: status === 'cancelled' ? new Date() : null },
+    data: {
+      status,
+      finished_at: status === 'cancelled' ? new Date() : null,
+      ...(event === 'retry' ? { cancel_requested: false } : {}),
+    },
   });
   return count === 1;
 }
@@ -197,7 +228,9 @@ export async function finishImport(
   const tables = await tx.import_table.findMany({ where: { import_id: id, account_id: call.accountId } });
   const isFinished = ({ status }: import_table) => (finishedTableStates as string[]).includes(status);
   if (!tables.every(isFinished)) return;
-  const status = importOutcome(tables.map((table) => table.status as (typeof finishedTableStates)[number]));
+  const found = await tx.data_import.findFirstOrThrow({ where: { id, account_id: call.accountId } });
+  const states = tables.map((table) => table.status as (typeof finishedTableStates)[number]);
+  const status = found.cancel_requested && states.includes('cancelled') ? 'cancelled' : importOutcome(states);
   const { count } = await tx.data_import.updateMany({
     where: { id, account_id: call.accountId, status: { in: before(importMachine, 'finish', status) } },
     data: { status, finished_at: new Date() },

@@ -83,6 +83,32 @@ export async function queueJobs(tx: Transaction, work: NewWork & { subjects: New
   await announce(sql, { type: workRequested, payload: { account_id: work.call.accountId } });
 }
 
+/** Takes jobs of a group away from whoever runs them, to be begun anew at once: what they are about has changed. */
+export async function restartJobs(
+  tx: Transaction,
+  { kind, groupId, accountId }: { kind: JobKind; groupId: number; accountId: number },
+): Promise<void> {
+  const sql = prismaSql(tx);
+  await sql(
+    `update job set state = 'queued', attempts = least(attempts, 1), run_at = now(), run_id = null, lease_until = null, updated_at = now()
+     where account_id = $1::int and group_id = $2::int and kind = $3 and state in ('queued', 'running')`,
+    [accountId, groupId, kind],
+  );
+  await announce(sql, { type: workRequested, payload: { account_id: accountId } });
+}
+
+/** Ends the job of a subject that nobody wants any more, whoever runs it. */
+export async function cancelJob(
+  tx: Transaction,
+  { kind, subjectId, accountId }: { kind: JobKind; subjectId: number; accountId: number },
+): Promise<void> {
+  await prismaSql(tx)(
+    `update job set state = 'cancelled', run_id = null, lease_until = null, updated_at = now()
+     where account_id = $1::int and subject_id = $2::int and kind = $3 and state in ('queued', 'running')`,
+    [accountId, subjectId, kind],
+  );
+}
+
 type Taking = { lane: LaneName; leaseMs: number; concurrencyPerAccount: number; giveUpAfterSeconds: number };
 
 /**

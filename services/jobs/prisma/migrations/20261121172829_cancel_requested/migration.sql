@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "data_import" ADD COLUMN     "cancel_requested" BOOLEAN NOT NULL DEFAULT false;
