@@ -33,7 +33,7 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([
     startSystem(),
     // As root Chromium refuses to sandbox itself; it sees nothing here but our own pages.
-    chromium.launch({ executablePath: program, args: ['--no-sandbox'] }),
+    chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: 120_000 }),
   ]);
 });
 afterAll(async () => {
@@ -64,7 +64,7 @@ async function withPage(
   const context: BrowserContext = await browser.newContext({ javaScriptEnabled: false, ...options });
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(120_000);
     const faults: string[] = [];
     page.on('console', (message) => {
       // Answers to mistakes are 4xx pages on purpose.
@@ -376,7 +376,8 @@ it('notices what a page must not do: this one is told to load a picture and run 
         await route.fulfill({ response, body });
       });
       await page.goto(`${system.baseUrl}/oauth/login`);
-      expect(faults.filter((fault) => fault.includes('Content Security Policy'))).toHaveLength(2);
+      const told = () => faults.filter((fault) => fault.includes('Content Security Policy'));
+      await eventually(() => expect(told()).toHaveLength(2));
     },
     { javaScriptEnabled: true },
   ));
