@@ -268,6 +268,27 @@ describe('a merge', () => {
     expect(new Set(first.map(({ column }) => column))).toEqual(new Set(['size']));
   });
 
+  it('shows as many conflicts as an answer holds, however long their keys and values are', async () => {
+    const long = (text: string) => text.padEnd(800, '€');
+    const codes = Array.from({ length: 1000 }, (_, i) => long(`k${i}-`));
+    const write = async (table: number, name: string) => {
+      for (let from = 0; from < codes.length; from += 100)
+        await edit(net, table, Object.fromEntries(codes.slice(from, from + 100).map((code) => [code, { name }])));
+    };
+    const main: TableInput = { id: nextId(), columns: [{ ...codeColumn, length: 800 }, { name: 'name' }] };
+    await deploy(net, [main]);
+    await write(main.id, long('b'));
+    const copy = copyOf(main);
+    await deploy(net, [copy]);
+    await write(copy.id, long('s'));
+    await write(main.id, long('t'));
+    const refused = await merge(net, [[copy.id, main.id]]);
+    expect(refused).toMatchObject({ status: 'refused', conflict_count: 1000 });
+    expect(refused.conflicts.length).toBeGreaterThan(100);
+    expect(refused.conflicts.length).toBeLessThan(1000);
+    expect(refused.conflicts[0]?.sides[1]).toBe(`${long('s').slice(0, 200)}…`);
+  });
+
   it('is refused when a resolution is about no conflict, which it names by place', async () => {
     const { main, copy } = await givenCopy(net, base);
     await edit(net, copy.id, { A: { size: 10 } });

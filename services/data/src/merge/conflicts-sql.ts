@@ -7,7 +7,7 @@ import { keyTextsSql } from './merge-relation-sql.ts';
 import { rowItself } from './resolutions.ts';
 
 // Longer values are cut: nobody decides by the thousandth character, and an answer has an end.
-const shownCharacters = 300;
+const shownCharacters = 200;
 
 /** How many conflicts there are and how many of them nobody has decided: one row `conflicts`, `undecided`. */
 export function countConflictsSql({ target }: MergePlan): Statement {

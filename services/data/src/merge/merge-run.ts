@@ -19,6 +19,8 @@ import { findBase, moveBase } from './row-base.ts';
 import { violationsSql } from './violations-sql.ts';
 
 const shownConflicts = 1000;
+// An answer has at most 4 MiB; keys alone may be long.
+const shownBytes = 3_000_000;
 
 type How = {
   tables: ReadonlyMap<number, DeployedTable>;
@@ -166,7 +168,7 @@ export class MergeRun {
       const asked = strangeDecisionsSql(plan);
       if (asked) strange.push(...(await this.query(asked)).map(({ place }) => place as number));
     }
-    return { ...found, strange: strange.toSorted((a, b) => a - b) };
+    return { ...found, conflicts: fitting(found.conflicts), strange: strange.toSorted((a, b) => a - b) };
   }
 
   private async findViolations(plans: MergePlan[]): Promise<Told[]> {
@@ -209,6 +211,15 @@ export class MergeRun {
     }
     return written.map(({ merged }) => merged);
   }
+}
+
+/** As many of the first as an answer holds. */
+function fitting(conflicts: RowConflict[]): RowConflict[] {
+  let left = shownBytes;
+  return conflicts.filter((conflict) => {
+    left -= Buffer.byteLength(JSON.stringify(conflict));
+    return left >= 0;
+  });
 }
 
 const stranger = (target: DeployedTable): Told => ({
