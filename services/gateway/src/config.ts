@@ -32,6 +32,8 @@ export type GatewayConfig = {
   billingRpc: string;
   /** Calls an account may make while billing can't be reached. */
   graceCalls: number;
+  /** How long billing may take to hand out calls before it counts as away. */
+  reserveDeadlineMs: number;
   /** Origins of browser applications that may call the API; none by default. */
   corsOrigins: string[];
   /** How many proxies of our own stand in front and append to X-Forwarded-For. */
@@ -55,6 +57,7 @@ export function readConfig(env: Environment): GatewayConfig {
       default: 1_000,
       max: 1_000_000,
     }),
+    reserveDeadlineMs: 2_000,
     corsOrigins: readOrigins(read),
     trustedHops: read.integer('GATEWAY_TRUSTED_HOPS', 'proxies in front that append to X-Forwarded-For', {
       default: 0,

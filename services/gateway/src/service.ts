@@ -34,6 +34,7 @@ export async function createGateway(
     billing: billing.client,
     gatewayId: instance,
     graceCalls: config.graceCalls,
+    reserveDeadlineMs: config.reserveDeadlineMs,
     logger,
     bus,
   });

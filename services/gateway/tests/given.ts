@@ -266,6 +266,7 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
     identityRpc: identity.rpc,
     billingRpc,
     graceCalls: 1_000,
+    reserveDeadlineMs: 30_000, // a busy machine must not pass for a billing that is away
     corsOrigins: [],
     trustedHops: 0,
     timeouts: { headersMs: 20_000, clientMs: 20_000, readMs: 60_000, writeMs: 300_000, sweepMs: 5_000 },

@@ -83,7 +83,8 @@ afterAll(() => {
 function given() {
   const billing = fakeBilling();
   const logger = createLogger('gateway', 'silent');
-  const meter = new AccountMeter(1, { billing: billing.client, gatewayId: 'g', graceCalls: 5, logger });
+  const options = { gatewayId: 'g', graceCalls: 5, reserveDeadlineMs: 2_000, logger };
+  const meter = new AccountMeter(1, { billing: billing.client, ...options });
   const serve = async (status = 200) => {
     const ticket = await meter.admit(false);
     meter.answered(ticket, status, facts);

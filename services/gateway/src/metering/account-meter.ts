@@ -6,7 +6,13 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
 import { type AccountBilling, type BillingClient, CallLease, usableFor } from './call-lease.ts';
 
-export type MeterOptions = { billing: BillingClient; gatewayId: string; graceCalls: number; logger: Logger };
+export type MeterOptions = {
+  billing: BillingClient;
+  gatewayId: string;
+  graceCalls: number;
+  reserveDeadlineMs: number;
+  logger: Logger;
+};
 
 /** A call that was let in. It is told how it ended exactly once. */
 export type Ticket = { meter: AccountMeter; lease: CallLease; ended: boolean };
@@ -16,7 +22,6 @@ type CallFacts = { method: string; resource: string; applicationId: number };
 const smallestLease = 20;
 const largestLease = 2_000;
 const secondsOfCallsALease = 5;
-const reserveDeadlineMs = 2_000;
 const awayForMs = 1_000;
 const exhaustedForMs = 1_000;
 const waitForOthersMs = 2_500;
@@ -221,7 +226,7 @@ export class AccountMeter {
       const answer = await this.options.billing.ReserveCalls(
         { accountId: this.accountId },
         { gateway_id: this.options.gatewayId, wanted },
-        { deadlineMs: reserveDeadlineMs },
+        { deadlineMs: this.options.reserveDeadlineMs },
       );
       this.learn(answer, sentAt, wanted);
     } catch (error) {
