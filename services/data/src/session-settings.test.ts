@@ -17,7 +17,7 @@ function sessionChanges(source: string): string[] {
     /["'`;]\s*set\s+(?!local\b|constraints\b|transaction\b)[\w.${}]+\s*(=|to\b)[^,]*?["'`;]/gi,
     /["'`;]\s*(reset|discard|listen|load|declare)\s+\w+/gi,
     /\bset_config\s*\((?:[^()]|\([^()]*\))*?,\s*(?!true\b)[\w$]+\s*\)/gi,
-    /\bcreate\s+(local\s+|global\s+)?temp(orary)?\b/gi,
+    /\bcreate\s+(local\s+|global\s+)?temp(orary)?\b(?![^;`]*\bon\s+commit\s+drop\b)/gi,
     /\bset\s+(session\s+(authorization|characteristics)|role)\b/gi,
   ];
   return found.flatMap((pattern) => code.match(pattern) ?? []);
@@ -44,5 +44,6 @@ it.each([
   "sql('set local lock_timeout = 5000')",
   `"select set_config('lock_timeout', '2s', true), set_config('b', '0', true)"`,
   '`update t set x = 1`',
+  '`create temporary table t on commit drop as select 1`',
   '// SET LOCAL and set x = 1',
 ])('%s would not', (source) => expect(sessionChanges(source)).toEqual([]));
