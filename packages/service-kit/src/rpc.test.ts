@@ -34,6 +34,7 @@ describe('gRPC between services', () => {
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     DropBranch: refuse,
     MergeRows: refuse,
+    CancelLoad: refuse,
     PlaceAccount: async function* () {
       yield await refuse();
     },

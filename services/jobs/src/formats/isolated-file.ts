@@ -6,7 +6,8 @@ import { fileError } from '../csv/file-error.ts';
 import type { FromWorker, IsolatedFormat, ToWorker, WorkerStart } from './isolated-messages.ts';
 import type { FileSource, TableFile } from './table-file.ts';
 
-const mostMegabytes = 384;
+// The memory of the container (deploy/k8s) is that of the service and of as many readers as it runs jobs at once.
+const mostMegabytes = 192;
 /** Work on a part of a file takes far less, however busy the machine is. */
 const patienceMs = 120_000;
 

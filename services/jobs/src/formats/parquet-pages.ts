@@ -1,10 +1,9 @@
 // The values of one column of a row group, page by page: never more than a page of it is held. What a header claims is checked
 // before anything is unpacked.
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import type { ColumnMetaData, Compressors, SchemaElement } from 'hyparquet';
+import type { ColumnMetaData, Compressors, DecodedArray, SchemaElement } from 'hyparquet';
 import { parquetHeader, readPage } from 'hyparquet/src/column.js';
 import { convert } from 'hyparquet/src/convert.js';
-import type { ColumnDecoder, DecodedArray, PageHeader } from 'hyparquet/src/types.js';
 import { fileError } from '../csv/file-error.ts';
 import type { FileSource } from './table-file.ts';
 
@@ -22,6 +21,9 @@ const compressors: Compressors = {
   BROTLI: bounded(brotliDecompressSync),
 };
 const codecs = new Set(['UNCOMPRESSED', 'SNAPPY', ...Object.keys(compressors)]);
+
+type ColumnDecoder = Parameters<typeof readPage>[2];
+type PageHeader = ReturnType<typeof parquetHeader>;
 
 export type Column = { name: string; root: SchemaElement; element: SchemaElement };
 

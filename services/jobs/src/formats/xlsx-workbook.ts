@@ -16,7 +16,7 @@ export type Workbook = {
 };
 
 /** Characters that the shared texts of a workbook may have together, counting 32 for each text: they are held in memory. */
-export const maxSharedCharacters = 48 * 1024 * 1024;
+export const maxSharedCharacters = 32 * 1024 * 1024;
 const maxStyles = 70_000;
 
 /** A file that isn't a workbook is a file error. */

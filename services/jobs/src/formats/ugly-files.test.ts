@@ -1,0 +1,137 @@
+// Files as people and programs send them, each with what is to come of it: rows as the data service gets them, or why not.
+import { gzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
+import type { FileFormat } from './file-format.ts';
+import { fileOf, problemOf, readAll, textRow, workbookOf, zipOf } from './given-files.ts';
+import { openTableFile } from './open-file.ts';
+
+const names = ['code', 'name'];
+const types = { code: 'string', name: 'text' };
+
+async function read(content: string | Uint8Array, format?: FileFormat) {
+  const wanted = { format, delimiter: undefined, expected: new Set(names), columns: names };
+  const file = await openTableFile(fileOf(content, 64 * 1024), wanted);
+  try {
+    if (file.layout.numbered) return { file, rows: (await readAll(file, types)).map(({ cells }) => cells) };
+    const parts: Uint8Array[] = [];
+    for await (const part of file.rows([])) parts.push(part);
+    return { file, rows: parse(Buffer.concat(parts), { delimiter: file.layout.delimiter }) as string[][] };
+  } finally {
+    await file.close();
+  }
+}
+
+const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
+const windows = (text: string) => Buffer.from(text, 'latin1');
+const large = 'x'.repeat(10 * 1024 * 1024);
+
+describe('a file that is ugly, but can be read:', () => {
+  it.each<[string, string | Uint8Array, FileFormat, (string | null)[][]]>([
+    ['CSV with a byte order mark', '\ufeffcode,name\nA,1\n', 'csv', [['A', '1']]],
+    [
+      'mixed line ends and blank lines',
+      'code,name\r\nA,1\n\r\nB,2\rC,3',
+      'csv',
+      [
+        ['A', '1'],
+        ['B', '2'],
+        ['C', '3'],
+      ],
+    ],
+    ['quotes around everything', '"code","name"\n"A","say ""hi"""\n', 'csv', [['A', 'say "hi"']]],
+    ['a line end in a cell', 'code,name\nA,"1\r\n2"\n', 'csv', [['A', '1\r\n2']]],
+    ['semicolons', 'code;name\nA;1,5\n', 'csv', [['A', '1,5']]],
+    ['tabs', 'code\tname\nA\t1\n', 'tsv', [['A', '1']]],
+    ['what spreadsheets say of their separator', 'sep=;\r\ncode;name\r\nA;1\r\n', 'csv', [['A', '1']]],
+    ['a cell of 10 MB', `code,name\nA,${large}\n`, 'csv', [['A', large]]],
+    [
+      'formulas',
+      'code,name\nA,=1+1\nB,@x\n',
+      'csv',
+      [
+        ['A', '=1+1'],
+        ['B', '@x'],
+      ],
+    ],
+    [
+      'UTF-16 with its mark',
+      Buffer.concat([Buffer.from([0xfe, 0xff]), utf16be('code,name\nA,Zürich\n')]),
+      'csv',
+      [['A', 'Zürich']],
+    ],
+    ['Windows-1252', windows('code,name\nA,Z\xfcrich \x80\n'), 'csv', [['A', 'Zürich €']]],
+    ['gzip', gzipSync('code,name\nA,1\n'), 'csv', [['A', '1']]],
+    [
+      'several gzip files in one',
+      Buffer.concat([gzipSync('code,name\nA,1\n'), gzipSync('B,2\n')]),
+      'csv',
+      [
+        ['A', '1'],
+        ['B', '2'],
+      ],
+    ],
+    ['JSON with a byte order mark', '\ufeff [\n{"code":"A"}]', 'json', [['A']]],
+    ['lines of JSON with blank ones', '\n{"code":"A","name":null}\r\n\r\n', 'ndjson', [['A', null]]],
+    ['a header that looks like JSON', '[code],{name}\nA,1\n', 'csv', [['A', '1']]],
+  ])('%s', async (_what, content, format, rows) => {
+    const { file, rows: found } = await read(content);
+    expect([file.format, found]).toEqual([format, rows]);
+  });
+
+  it('a workbook with gaps, a second sheet and a note beside it', async () => {
+    const extra = { 'xl/worksheets/sheet2.xml': '<worksheet/>', 'docProps/app.xml': 'not even XML' };
+    const sheet = `${textRow('code', 'name')}<row r="7"><c r="B7" t="inlineStr"><is><t>only</t></is></c></row>`;
+    const { file, rows } = await read(await workbookOf(sheet, { extra }));
+    expect([file.format, rows]).toEqual(['xlsx', [[null, 'only']]]);
+  });
+});
+
+describe('a file that can not be read says why:', () => {
+  const files: [string, string | Uint8Array | Promise<Uint8Array>, string, FileFormat?][] = [
+    ['nothing but line ends', '\n\r\n', 'The file is empty'],
+    ['100,000 columns', `${'c,'.repeat(100_000)}c\n`, 'at most 1000 are read'],
+    [
+      '100,000 properties',
+      JSON.stringify([Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`c${i}`, 1]))]),
+      'more than 1000 different properties',
+    ],
+    ['a quote that is never closed', `code,name\nA,"${'x\n'.repeat(1000)}`, 'never closed'],
+    ['a row of 17 MB', `code,name\nA,${'x'.repeat(17 * 1024 * 1024)}\n`, 'is longer than 16777216 bytes'],
+    ['U+0000', 'code,name\nA,\0\n', 'U+0000'],
+    ['an encoding of its own', windows('code,name\nA,\x81\n'), 'not valid UTF-8, nor Windows-1252'],
+    ['UTF-8 that breaks', Buffer.concat([Buffer.from('code,name\nÄ,'), Buffer.from([0xff, 0x0a])]), 'not valid UTF-8'],
+    [
+      'half a UTF-16 character',
+      Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from([0x00, 0xd8, 0x41, 0x00])]),
+      'not valid UTF-16',
+    ],
+    ['gzip that is cut short', gzipSync('code,name\n'.repeat(1000)).subarray(0, 40), 'damaged or cut short'],
+    ['gzip in gzip', gzipSync(gzipSync('code\nA\n')), 'more than once'],
+    ['a gzip bomb', gzipSync(Buffer.alloc(80 * 1024 * 1024, 'code\n')), 'more than 200 times its size'],
+    [
+      'a zip bomb',
+      workbookOf('', { texts: `<si><t>${' '.repeat(1000)}</t></si>`.repeat(80_000) }),
+      'The texts of the workbook take more than',
+    ],
+    [
+      'an archive of something else',
+      zipOf({ 'aa/aa/etc/passwd': 'x' }).then((zip) =>
+        Buffer.from(zip.toString('latin1').replaceAll('aa/aa/', '../../'), 'latin1'),
+      ),
+      'damaged or cut short',
+    ],
+    ['an archive of an archive', zipOf({ 'a.zip': Buffer.from('PK\u0003\u0004') }), 'not an XLSX workbook'],
+    ['an old workbook', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]), 'an old form (.xls)'],
+    ['a workbook that was said to be CSV', workbookOf(textRow('code')), 'not text', 'csv'],
+    ['CSV that was said to be a workbook', 'code,name\n', 'not an XLSX workbook', 'xlsx'],
+    ['CSV that was said to be Parquet', 'code,name\n', 'not a Parquet file', 'parquet'],
+    ['an object that was said to be an array', '{"code":"A"}', 'it begins with [', 'json'],
+    ['Parquet that is only its mark', 'PAR1', 'damaged or cut short'],
+  ];
+  it.each(files.map(([what, content, problem, format]) => ({ what, content, problem, format })))(
+    '$what',
+    async (given) => {
+      expect(await problemOf(read(await given.content, given.format))).toContain(given.problem);
+    },
+  );
+});
