@@ -1,11 +1,12 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { fileOf, problemOf, readAll, textRow, workbookOf } from './given-files.ts';
+import { parquetOf } from './given-parquet.ts';
 import { openIsolated } from './isolated-file.ts';
 
 const workbook = await workbookOf(textRow('code', 'name') + textRow('a', 'x') + textRow('b', 'y'));
 
-describe('a reader in a thread of its own', () => {
-  it('reads what a reader in the same thread does', async () => {
+describe('a reader in a process of its own', () => {
+  it('reads what a reader in the same process does', async () => {
     const file = await openIsolated(fileOf(workbook), 'xlsx');
     expect([file.format, file.header, file.layout.numbered]).toEqual(['xlsx', ['code', 'name'], true]);
     expect(await readAll(file, { code: 'text', name: 'text' })).toEqual([
@@ -33,6 +34,17 @@ describe('a reader in a thread of its own', () => {
     };
     await expect(openIsolated(source, 'xlsx')).rejects.toBe(away);
     await expect(openIsolated(source, 'parquet')).rejects.toBe(away);
+  });
+
+  it('ends alone when a page claims a run that fills any memory at a stroke', async () => {
+    const data = Array.from({ length: 300 }, (_, i) => `value ${i % 50}`);
+    const bytes = parquetOf({ a: { type: 'BYTE_ARRAY', converted_type: 'UTF8', data } }, { codec: 'UNCOMPRESSED' });
+    const run = bytes.indexOf(Buffer.from([0xd8, 0x04, 0x01, 0x06])); // 300 values, all of them there
+    expect(run).toBeGreaterThan(0);
+    Buffer.from([0xfe, 0xff, 0xff, 0xff, 0x0f]).copy(bytes, run);
+    const file = await openIsolated(fileOf(bytes), 'parquet', 64);
+    expect(await problemOf(readAll(file, { a: 'text' }))).toContain('more memory than an import may have');
+    await file.close();
   });
 
   it('ends alone when a file takes too much memory', async () => {

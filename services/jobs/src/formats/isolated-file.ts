@@ -1,9 +1,11 @@
-// Reads formats whose readers could be led astray (archives, XML, binary pages) in a thread of its own with bounded memory: a file
-// that takes more ends its thread and its import, and nothing else. The thread gets no bytes but those it asks for.
-import { Worker } from 'node:worker_threads';
+// Reads formats whose readers could be led astray (archives, XML, binary pages) in a process of its own with bounded memory: a file
+// that takes more ends its reader and its import, and nothing else. A thread would not do: what fills the memory of one at a stroke ends
+// the whole process. The reader gets no environment, and no bytes but those it asks for.
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { fileError } from '../csv/file-error.ts';
-import type { FromWorker, IsolatedFormat, ToWorker, WorkerStart } from './isolated-messages.ts';
+import type { FromWorker, IsolatedFormat, ToWorker } from './isolated-messages.ts';
 import type { FileSource, TableFile } from './table-file.ts';
 
 // The memory of the container (deploy/k8s) is that of the service and of as many readers as it runs jobs at once.
@@ -49,7 +51,7 @@ export async function openIsolated(
 }
 
 class IsolatedReader {
-  private readonly worker: Worker;
+  private readonly worker: ChildProcess;
   private readonly source: FileSource;
   private readonly answers: Answer[] = [];
   private failure: unknown;
@@ -59,29 +61,30 @@ class IsolatedReader {
 
   constructor(source: FileSource, format: IsolatedFormat, megabytes: number) {
     this.source = source;
-    const workerData: WorkerStart = { format, size: source.size };
-    this.worker = new Worker(new URL('./isolated-worker.ts', import.meta.url), {
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: megabytes },
+    this.worker = fork(fileURLToPath(new URL('./isolated-worker.ts', import.meta.url)), [format, String(source.size)], {
+      execArgv: [`--max-old-space-size=${megabytes}`],
       env: {},
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.worker.on('message', (message: FromWorker) => {
       if (message.type === 'range') return void this.send(message);
       this.answers.push(message);
       this.wake();
     });
-    this.worker.on('error', (error: NodeJS.ErrnoException) => {
+    this.worker.on('error', (error) => this.fail(error));
+    // Node aborts when its memory is full, the system kills.
+    this.worker.on('exit', (code, signal) =>
       this.fail(
-        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-          ? fileError('Reading the file takes more memory than an import may have; send it as CSV or NDJSON.', error)
-          : error,
-      );
-    });
-    this.worker.on('exit', () => this.fail(new Error('the reader of a file ended before the file did')));
+        code === 134 || signal === 'SIGABRT' || signal === 'SIGKILL'
+          ? fileError('Reading the file takes more memory than an import may have; send it as CSV or NDJSON.')
+          : new Error(`the reader of a file ended before the file did (${signal ?? code})`),
+      ),
+    );
   }
 
   say(message: ToWorker): void {
-    this.worker.postMessage(message);
+    if (this.worker.connected) this.worker.send(message, () => {}); // what can't be sent any more is told by its end
   }
 
   /** The next thing it says, or why it says nothing any more. */
@@ -108,7 +111,10 @@ class IsolatedReader {
   }
 
   async close(): Promise<void> {
-    await this.worker.terminate();
+    if (this.worker.exitCode !== null || this.worker.signalCode !== null) return;
+    const gone = new Promise((resolve) => this.worker.once('exit', resolve));
+    this.worker.kill('SIGKILL');
+    await gone;
   }
 
   // The first failure is the reason; the others follow from it.

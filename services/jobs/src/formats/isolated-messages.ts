@@ -1,12 +1,10 @@
-// What a reader in a thread of its own and whoever started it say to each other.
+// What a reader in a process of its own and whoever started it say to each other.
 import type { ErrorKind } from '@almanac/service-kit/errors';
 import type { FileFormat } from './file-format.ts';
 import type { Layout, Place } from './table-file.ts';
 
 /** The formats whose readers take files apart that are made to be taken apart in any order. */
 export type IsolatedFormat = FileFormat & ('xlsx' | 'parquet');
-
-export type WorkerStart = { format: IsolatedFormat; size: number };
 
 /** `next` asks for the next chunk of rows; `bytes` answers `range`, undefined: they can't be had. */
 export type ToWorker =

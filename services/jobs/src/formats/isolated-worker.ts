@@ -1,22 +1,22 @@
-// The thread in which a file is read (`isolated-file.ts`). It asks for bytes and for nothing else.
-import { parentPort, workerData } from 'node:worker_threads';
+// The process in which a file is read (`isolated-file.ts`), started with its format and size. It asks for bytes and for nothing else.
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { FromWorker, ToWorker, WorkerStart } from './isolated-messages.ts';
+import type { FromWorker, IsolatedFormat, ToWorker } from './isolated-messages.ts';
 import { openParquet } from './parquet-file.ts';
 import { type FileSource, type Place, SourceFailed } from './table-file.ts';
 import { openXlsx } from './xlsx-file.ts';
 
 const pieceBytes = 1024 * 1024;
-const { format, size } = workerData as WorkerStart;
-const port = parentPort as NonNullable<typeof parentPort>;
-const say = (message: FromWorker) => port.postMessage(message);
+const [format, size] = [process.argv[2] as IsolatedFormat, Number(process.argv[3])];
+const say = (message: FromWorker) => void process.send?.(message);
 
 const wanted = new Map<number, (bytes: Uint8Array | undefined) => void>();
 const inbox: Exclude<ToWorker, { type: 'bytes' }>[] = [];
 let wake = () => {};
 let asked = 0;
 
-port.on('message', (message: ToWorker) => {
+// Nobody is left who wants to know.
+process.on('disconnect', () => process.exit());
+process.on('message', (message: ToWorker) => {
   if (message.type === 'bytes') {
     wanted.get(message.id)?.(message.bytes);
     wanted.delete(message.id);
@@ -51,7 +51,7 @@ const source: FileSource = {
     }
   },
   keep: () => {
-    throw new Error('a reader in a thread keeps nothing');
+    throw new Error('a reader in a process of its own keeps nothing');
   },
 };
 
@@ -74,4 +74,4 @@ try {
   const known = error instanceof ServiceError;
   say({ type: 'failed', kind: known ? error.kind : undefined, problems: known ? error.errors : [String(error)] });
 }
-port.close();
+// It is ended by whoever started it.
