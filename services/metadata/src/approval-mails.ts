@@ -2,9 +2,12 @@
 // creator when it is decided; never whoever did it. Jobs writes and sends the mails, and holds back floods.
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Context } from './context.ts';
+import type { TableDiff } from './deployments/deployment-diffs.ts';
 import { type Transaction, tell } from './transaction.ts';
 
 type Occasion = 'requested' | 'decided' | 'abandoned';
+
+type DiffInShort = Pick<TableDiff, 'name' | 'change' | 'columns'>;
 
 /** What the mail speaks of; names of people are no one's business here but the mail's. */
 export type MailFacts = {
@@ -13,7 +16,7 @@ export type MailFacts = {
   branch: string;
   from_branch?: string;
   comment: string | null;
-  diffs: { change: string }[];
+  diffs: DiffInShort[];
   outcome?: 'deployed' | 'promoted' | 'failed' | 'rejected';
   reasons?: string[];
 };
@@ -61,6 +64,30 @@ export async function askForMails(
   if (userIds.length === 0) return;
   const count = (change: string) => diffs.filter((diff) => diff.change === change).length;
   const changes = { new: count('new'), modified: count('modified'), deleted: count('deleted') };
-  const values = { ...facts, by, changes };
+  const values = { ...facts, by, changes, tables: inShort(diffs) };
   await tell(tx, caller, 'mail.requested', { template: `${noun}_${occasion}`, user_ids: userIds, values });
+}
+
+// A mail is a glance at it: the first tables, with the first of their columns.
+const mostTables = 20;
+const mostColumns = 20;
+
+const isChanged = ({ change }: { change: string }) => change !== 'unchanged';
+
+function inShort(diffs: DiffInShort[]) {
+  return diffs
+    .filter(isChanged)
+    .slice(0, mostTables)
+    .map(({ name, change, columns }) => ({
+      name,
+      change,
+      columns: columns
+        .filter(isChanged)
+        .slice(0, mostColumns)
+        .map((column) => ({
+          name: column.name,
+          change: column.change,
+          attributes: column.change === 'modified' ? column.attributes.map((attribute) => attribute.name) : [],
+        })),
+    }));
 }

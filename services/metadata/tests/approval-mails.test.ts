@@ -50,12 +50,13 @@ describe('mails about a deployment', () => {
     await act(work.creator, id, 'send_request', { comment: 'please' });
     await act(work.approver, id, 'deploy');
     const changes = { ...nobody, new: 1 };
+    const tables = [{ name: 'Codes', change: 'new', columns: [{ name: 'code', change: 'new', attributes: [] }] }];
     expect(await mails(2)).toEqual([
       {
         account_id: work.account.id,
         template: 'deployment_requested',
         user_ids: [work.approver.id, other.id],
-        values: { id, by: `User ${work.creator.id}`, branch: 'main', comment: 'please', changes },
+        values: { id, by: `User ${work.creator.id}`, branch: 'main', comment: 'please', changes, tables },
       },
       {
         account_id: work.account.id,
@@ -67,11 +68,20 @@ describe('mails about a deployment', () => {
           branch: 'main',
           comment: null,
           changes,
+          tables,
           outcome: 'deployed',
           reasons: [],
         },
       },
     ]);
+  });
+
+  it('name the first twenty tables', async () => {
+    const tables = await Promise.all(Array.from({ length: 21 }, (_, at) => work.table(`Codes ${at}`)));
+    await act(work.creator, await propose(...tables.map(({ id }) => id)), 'send_request');
+    const [{ values }] = (await mails(1)) as [Mail];
+    expect(values).toMatchObject({ changes: { ...nobody, new: 21 } });
+    expect(values.tables).toHaveLength(20);
   });
 
   it('tell its creator that it was rejected or failed, and never whoever did it', async () => {
@@ -107,6 +117,20 @@ describe('mails about a promotion', () => {
       { template: 'promotion_requested', user_ids: [work.approver.id], values: { ...values, comment: 'please' } },
       { template: 'promotion_decided', user_ids: [work.creator.id], values: { ...values, outcome: 'promoted' } },
     ]);
+  });
+
+  it('tell what changes of the columns that were there', async () => {
+    const main = await work.table('Codes');
+    const { id } = await work.admin.post(`/table_definitions/${main.id}/clone`, { target_branch_id: work.featureId });
+    const { code } = (await work.columns(id)) as Record<string, { id: number }>;
+    await work.changeColumn(code?.id as number, { description: 'the code', length: 12 });
+    await work.addColumn(id, { name: 'more', data_type: 'text' });
+    await work.act(work.creator, (await work.propose(work.creator, id)).id, 'send_request');
+    const columns = [
+      { name: 'code', change: 'modified', attributes: ['length', 'description'] },
+      { name: 'more', change: 'new', attributes: [] },
+    ];
+    expect(await mails(1)).toMatchObject([{ values: { tables: [{ name: 'Codes', change: 'modified', columns }] } }]);
   });
 
   it('tell of rejections, failures and abandonment, but not of what was only refused', async () => {

@@ -23,6 +23,30 @@ describe.each(['deployment', 'promotion'])('a mail about a %s', (noun) => {
     for (const body of [text, html]) expect(body).toContain(`https://almanac.test/api/v1/${noun}s/12`);
   });
 
+  it('tells the changes in short: tables, and what becomes of their columns', () => {
+    const column = (name: string, change: string, attributes: string[] = []) => ({ name, change, attributes });
+    const tables = [
+      { name: 'Countries', change: 'new', columns: [column('code', 'new', ['name', 'length']), column('name', 'new')] },
+      {
+        name: 'Cities',
+        change: 'modified',
+        columns: [column('capital', 'new'), column('size', 'deleted'), column('name', 'modified', ['name', 'length'])],
+      },
+      { name: 'Rivers', change: 'deleted', columns: [] },
+      { name: 'Lakes', change: 'modified', columns: [] },
+    ];
+    const shown = { ...plain, ...decided, tables, changes: { new: 1, modified: 9, deleted: 1 } };
+    for (const name of ['requested', 'decided']) {
+      const { text } = letterOf(`${noun}_${name}`, shown);
+      expect(text).toContain('Tables: 1 new, 9 changed, 1 deleted.');
+      expect(text).toContain('Countries, new: new code, name.');
+      expect(text).toContain('Cities, changed: new capital; changed name (name, length); deleted size.');
+      expect(text).toContain('Rivers, deleted.');
+      expect(text).toContain('Lakes, changed.');
+      expect(text).toContain('… and 7 more.');
+    }
+  });
+
   it('tells its creator how it was decided, with the reasons when it failed', () => {
     const { subject, text } = letterOf(`${noun}_decided`, { ...plain, ...decided });
     expect(subject).toBe(`Your ${noun} to main was rejected`);
@@ -44,7 +68,10 @@ describe.each(['deployment', 'promotion'])('a mail about a %s', (noun) => {
     const evil = `"a@evil.test, b" <img src=x>\r\nBcc: evil@evil.test\u202E`;
     const long = `${evil}${'x'.repeat(5000)}`;
     for (const name of ['requested', 'decided', 'abandoned']) {
-      const named = { ...plain, ...decided, by: evil, branch: evil, from_branch: evil, comment: long, reasons: [long] };
+      const column = { name: long, change: 'modified', attributes: [evil] };
+      const tables = [{ name: evil, change: 'modified', columns: [column] }];
+      const words = { by: evil, branch: evil, from_branch: evil, comment: long, reasons: [long], tables };
+      const named = { ...plain, ...decided, ...words };
       const letter = letterOf(`${noun}_${name}`, named, { person: evil, account: evil });
       expect(letter.subject).not.toMatch(/[\r\n\u202E]/);
       expect(letter.text).not.toMatch(/\nBcc|\u202E/);

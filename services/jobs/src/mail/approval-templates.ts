@@ -7,6 +7,13 @@ const nouns = ['deployment', 'promotion'] as const;
 type Noun = (typeof nouns)[number];
 
 const count = z.number().int().min(0);
+const change = z.enum(['new', 'modified', 'deleted']);
+const table = z.object({
+  name: z.string(),
+  change,
+  /** The first of those that change, with what changes of them. */
+  columns: z.array(z.object({ name: z.string(), change, attributes: z.array(z.string()) })),
+});
 const values = z.object({
   id: count,
   /** Who did it; empty: the service itself, or somebody who is gone. */
@@ -17,6 +24,8 @@ const values = z.object({
   from_branch: z.string().optional(),
   comment: z.string().nullable(),
   changes: z.object({ new: count, modified: count, deleted: count }),
+  /** The first of the tables that change; a metadata of the release before doesn't tell them. */
+  tables: z.array(table).default([]),
 });
 const decided = values.extend({
   outcome: z.enum(['deployed', 'promoted', 'failed', 'rejected']),
@@ -32,15 +41,31 @@ const cut = (text: string) => {
   return letters.length <= longestQuote ? text : `${letters.slice(0, longestQuote).join('')} …`;
 };
 
-const tables = (count: number, what: string) => (count === 0 ? [] : [`${count} ${what}`]);
+const words = { new: 'new', modified: 'changed', deleted: 'deleted' };
+const kinds = change.options;
 
-function summary({ changes }: Values): string {
-  const parts = [
-    ...tables(changes.new, 'new'),
-    ...tables(changes.modified, 'changed'),
-    ...tables(changes.deleted, 'deleted'),
+// How many tables, then a line for each of the first: `Countries, changed: new capital; changed name (length).`
+function summary({ changes, tables }: Values): string[] {
+  const counts = kinds.filter((kind) => changes[kind] > 0).map((kind) => `${changes[kind]} ${words[kind]}`);
+  const total = kinds.reduce((sum, kind) => sum + changes[kind], 0);
+  const isCut = tables.length > 0 && tables.length < total;
+  return [
+    `Tables: ${counts.join(', ') || 'none changed'}.`,
+    ...tables.map((table) => cut(tableInShort(table))),
+    ...(isCut ? [`… and ${total - tables.length} more.`] : []),
   ];
-  return `Tables: ${parts.join(', ') || 'none changed'}.`;
+}
+
+function tableInShort({ name, change, columns }: z.infer<typeof table>): string {
+  const title = `${name}, ${words[change]}`;
+  if (change === 'deleted') return `${title}.`;
+  const parts = kinds.flatMap((kind) => {
+    const names = columns
+      .filter((column) => column.change === kind)
+      .map((column) => (kind === 'modified' ? `${column.name} (${column.attributes.join(', ')})` : column.name));
+    return names.length === 0 ? [] : [`${words[kind]} ${names.join(', ')}`];
+  });
+  return parts.length === 0 ? `${title}.` : `${title}: ${parts.join('; ')}.`;
 }
 
 const quoted = ({ comment }: Values) => (comment ? [`The comment: ${cut(comment)}`] : []);
@@ -63,7 +88,7 @@ const ofNoun = (noun: Noun): Record<string, Template> => ({
       before: [
         `Hello ${person},`,
         `${actor(given)} asks you to approve ${noun} ${given.id} of ${account}, ${way(given)}.`,
-        summary(given),
+        ...summary(given),
         ...quoted(given),
       ],
     }),
@@ -82,7 +107,7 @@ const ofNoun = (noun: Noun): Record<string, Template> => ({
         given.outcome === 'failed'
           ? `Your ${noun} ${given.id} of ${account}, ${way(given)}, failed; nothing was changed. It can be tried again.`
           : `${actor(given)} has ${given.outcome} your ${noun} ${given.id} of ${account}, ${way(given)}.`,
-        summary(given),
+        ...summary(given),
         ...given.reasons.slice(0, mostReasons).map(cut),
         ...quoted(given),
       ],
