@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Actor } from '../approval-states.ts';
+import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../repeated-requests.ts';
@@ -116,7 +117,7 @@ export async function begin(
       tries: 0,
     },
   });
-  await extendLease(tx, ctx, id, number);
+  await extendLease(tx, ctx, 'deployment', { id, number });
   await noteAction(tx, id, 'deploy', call.userId ?? null, null);
   const versions = tables.map(({ table_definition_id, version }) => ({ table_definition_id, version }));
   await tellDeployment(tx, call, 'begun', now, { tables: versions });
@@ -146,17 +147,6 @@ async function readDrafts(tx: Transaction, call: CallContext, named: Named[]): P
   return definitions.map(wantedTable);
 }
 
-async function extendLease(
-  client: Pick<Transaction, '$executeRaw'>,
-  ctx: Context,
-  id: number,
-  number: number,
-): Promise<void> {
-  await client.$executeRaw`
-    update deployment set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
-    where id = ${id} and attempt = ${number} and status = 'deploying'`;
-}
-
 async function applyAttempt(ctx: Context, call: CallContext, attempt: Attempt): Promise<void> {
   const diffs = await planAttempt(ctx, call, attempt);
   const reasons = listBlockers(diffs);
@@ -165,7 +155,7 @@ async function applyAttempt(ctx: Context, call: CallContext, attempt: Attempt): 
     return;
   }
   if ((await askToApply(ctx, call, attempt, diffs, false)) === 'ended') return;
-  await shortenLease(ctx, attempt, 0);
+  await shortenLease(ctx, 'deployment', attempt, 0);
   await waitForEnd(ctx, attempt.id);
 }
 
@@ -191,7 +181,7 @@ async function askToApply(
   diffs: TableDiff[],
   isResumed: boolean,
 ): Promise<Asked> {
-  const stopExtending = keepLease(ctx, attempt);
+  const stopExtending = keepLease(ctx, 'deployment', attempt);
   try {
     const request = { deployment_id: applyId(attempt), branch_id: attempt.branchId, tables: attempt.tables };
     const plan = await ctx.data.ApplyDeployment(caller, request, { deadlineMs: applyDeadlineMs });
@@ -211,23 +201,6 @@ async function askToApply(
 
 /** The id under which data applies an attempt, once. */
 export const applyId = ({ id, number }: Pick<Attempt, 'id' | 'number'>) => `metadata-${id}-${number}`;
-
-// Whoever comes next need not wait for the rest of a lease that nobody uses.
-async function shortenLease(ctx: Context, { id, number }: Attempt, seconds: number): Promise<void> {
-  await ctx.prisma.$executeRaw`
-    update deployment set lease_until = least(lease_until, now() + make_interval(secs => ${seconds}::float8))
-    where id = ${id} and attempt = ${number} and status = 'deploying'`;
-}
-
-function keepLease(ctx: Context, attempt: Attempt): () => void {
-  const timer = setInterval(() => {
-    extendLease(ctx.prisma, ctx, attempt.id, attempt.number).catch((error) =>
-      ctx.logger.warn({ err: error, deployment_id: attempt.id }, 'a lease could not be extended'),
-    );
-  }, ctx.timing.leaseMs / 3);
-  timer.unref();
-  return () => clearInterval(timer);
-}
 
 /**
  * Takes up a deployment that nobody works on: finishes what data has applied, else has it applied now under the same id. Does
@@ -255,7 +228,7 @@ export async function resumeDeployment(ctx: Context, id: number): Promise<void> 
   const asked = await askToApply(ctx, caller, attempt, [], true);
   if (asked === 'broken' && claimed.tries >= mostTries)
     await finishFailed(ctx, caller, attempt, ['It could not be applied; try again.'], [], true);
-  else if (asked !== 'ended') await shortenLease(ctx, attempt, Math.min(claimed.tries, 10));
+  else if (asked !== 'ended') await shortenLease(ctx, 'deployment', attempt, Math.min(claimed.tries, 10));
 }
 
 type Claimed = {

@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { type Addressees, findAddressees } from '../approval-mails.ts';
+import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
 import type { Context } from '../context.ts';
 import { violationsOf } from '../deployments/violations.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -83,7 +84,7 @@ async function begin(
       tries: 0,
     },
   });
-  await extendLease(tx, ctx, now.id, number);
+  await extendLease(tx, ctx, 'promotion', { id: now.id, number });
   return { id: now.id, number, asked, tries: 0 };
 }
 
@@ -94,7 +95,7 @@ async function apply(
   attempt: Attempt,
   isResumed: boolean,
 ): Promise<ServiceError | undefined> {
-  const stopExtending = keepLease(ctx, attempt);
+  const stopExtending = keepLease(ctx, 'promotion', attempt);
   try {
     const outcome = await merge(ctx, caller, attempt);
     if (outcome.status === 'merged') return await finish(ctx, caller, attempt, outcome.rows, isResumed);
@@ -112,7 +113,7 @@ async function apply(
         was_resumed: isResumed,
       });
     ctx.logger.warn({ err: error, promotion_id: attempt.id }, 'how a promotion of rows ended is not known yet');
-    await shortenLease(ctx, attempt, Math.min(attempt.tries, 10));
+    await shortenLease(ctx, 'promotion', attempt, Math.min(attempt.tries, 10));
     return undefined;
   } finally {
     stopExtending();
@@ -209,33 +210,6 @@ async function undo(ctx: Context, caller: RpcCaller, attempt: Attempt, unsettled
     if (last) await tx.promotion_action.delete({ where: { id: last.id } });
   });
   return validationFailed(unsettled);
-}
-
-async function extendLease(
-  client: Pick<Transaction, '$executeRaw'>,
-  ctx: Context,
-  id: number,
-  number: number,
-): Promise<void> {
-  await client.$executeRaw`
-    update promotion set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
-    where id = ${id} and attempt = ${number} and status = 'promoting'`;
-}
-
-async function shortenLease(ctx: Context, { id, number }: Attempt, seconds: number): Promise<void> {
-  await ctx.prisma.$executeRaw`
-    update promotion set lease_until = least(lease_until, now() + make_interval(secs => ${seconds}::float8))
-    where id = ${id} and attempt = ${number} and status = 'promoting'`;
-}
-
-function keepLease(ctx: Context, { id, number }: Attempt): () => void {
-  const timer = setInterval(() => {
-    extendLease(ctx.prisma, ctx, id, number).catch((error) =>
-      ctx.logger.warn({ err: error, promotion_id: id }, 'a lease could not be extended'),
-    );
-  }, ctx.timing.leaseMs / 3);
-  timer.unref();
-  return () => clearInterval(timer);
 }
 
 type Claimed = {
