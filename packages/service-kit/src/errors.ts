@@ -46,10 +46,16 @@ export const errorKinds = {
   unavailable: { status: 503, label: 'Service unavailable', grpc: 14 },
 } as const satisfies Record<ErrorKind, KindFacts>;
 
-/** The body of every failed answer (contract, Errors). */
-export type ErrorBody = { error: string; errors: string[] };
+/** The body of every failed answer (contract, Errors), and what else a route declares for its refusals. */
+export type ErrorBody = { error: string; errors: string[] } & Record<string, unknown>;
 
-type Options = { label?: string; headers?: Record<string, string>; cause?: unknown };
+type Options = {
+  label?: string;
+  headers?: Record<string, string>;
+  /** More members for the body, as the route's `refusal` declares them. They end at HTTP: gRPC doesn't carry them. */
+  facts?: Record<string, unknown>;
+  cause?: unknown;
+};
 
 /**
  * A failure with a meaning to the caller. `errors` holds one sentence per problem; `label` replaces the kind's
@@ -60,6 +66,7 @@ export class ServiceError extends Error {
   readonly errors: string[];
   readonly label: string;
   readonly headers: Record<string, string>;
+  readonly facts: Record<string, unknown>;
 
   constructor(kind: ErrorKind, errors: string | string[], options: Options = {}) {
     const list = Array.isArray(errors) ? errors : [errors];
@@ -69,6 +76,7 @@ export class ServiceError extends Error {
     this.errors = list;
     this.label = options.label ?? errorKinds[kind].label;
     this.headers = options.headers ?? {};
+    this.facts = options.facts ?? {};
   }
 
   get status(): number {
@@ -76,7 +84,7 @@ export class ServiceError extends Error {
   }
 
   get body(): ErrorBody {
-    return { error: this.label, errors: this.errors };
+    return { error: this.label, errors: this.errors, ...this.facts };
   }
 }
 

@@ -60,6 +60,14 @@ const routes = [
     params: { id: idTextSchema },
     handle: () => Promise.reject(new ServiceError('forbidden', 'You need a key.')),
   }),
+  route({
+    ...base,
+    method: 'POST',
+    path: '/things/{id}/open',
+    params: { id: idTextSchema },
+    refusal: { lid: z.string().optional() },
+    handle: () => Promise.reject(new ServiceError('wrong_state', 'It is nailed up.', { facts: { lid: 'oak' } })),
+  }),
   route({ ...base, method: 'GET', path: '/broken', handle: () => Promise.reject(new Error('select * from secrets')) }),
 ];
 
@@ -135,6 +143,30 @@ describe('HTTP server of a service', () => {
     const answer = await send('PATCH', '/things/5', body);
     expect(answer).toMatchObject({ status, body: { error } });
     expect(answer.body.errors).toHaveLength(1);
+  });
+
+  it('tells what the refusal of a route declares besides the problems', async () => {
+    const { status, body } = await send('POST', '/things/5/open');
+    expect([status, body]).toEqual([422, { error: 'Wrong state', errors: ['It is nailed up.'], lid: 'oak' }]);
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      paths: Record<string, { post: unknown }>;
+    };
+    expect(paths['/api/v1/things/{id}/open']?.post).toMatchObject({
+      responses: {
+        400: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+        422: {
+          content: {
+            'application/json': {
+              schema: {
+                required: ['error', 'errors'],
+                properties: { lid: { type: 'string' } },
+                additionalProperties: false,
+              },
+            },
+          },
+        },
+      },
+    });
   });
 
   it('refuses unknown and repeated query parameters', async () => {

@@ -24,6 +24,13 @@ const errorAnswer = (description: string): Json => ({
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 });
 
+const refusalAnswer = ({ refusal }: Route): Json => {
+  const description = 'A rule is broken; every problem is listed.';
+  if (!refusal) return errorAnswer(description);
+  const schema = z.strictObject({ error: z.string(), errors: z.array(z.string()), ...refusal });
+  return { description, content: { 'application/json': { schema: asSchema(schema, 'output') } } };
+};
+
 function parameters(declared: Route): Json[] {
   const of = (shape: z.ZodRawShape | undefined, where: 'path' | 'query') =>
     Object.entries(shape ?? {}).map(([name, schema]) => {
@@ -86,7 +93,7 @@ function operation(declared: Route, service: string): Json {
         : {}),
       ...(body ? { '413': errorAnswer('The body is larger than the limit.') } : {}),
       ...(body && !declared.raw ? { '415': errorAnswer('The body is no application/json in UTF-8.') } : {}),
-      ...(declared.method === 'GET' ? {} : { '422': errorAnswer('A rule is broken; every problem is listed.') }),
+      ...(declared.method === 'GET' ? {} : { '422': refusalAnswer(declared) }),
       '429': errorAnswer('The allowance is used up; see Retry-After.'),
       '500': errorAnswer('Something failed on the side of the service.'),
       '503': errorAnswer('Not available just now; see Retry-After.'),

@@ -9,6 +9,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
+import { z } from 'zod';
 import { type MetadataConfig, readConfig } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
 import { routes } from '../src/http.ts';
@@ -87,8 +88,9 @@ export function callingAs(metadata: Metadata, who: Who): Api {
   const declared = routes(metadata.context);
   const send: Api['send'] = async (method, path, body, headers) => {
     const { status, body: answer } = await call(method, `/api/v1${path}`, body, headers);
-    if (status < 300) expectDeclared(declared, method, path, status, answer);
-    else if (status !== 204) expectError(status, answer);
+    const route = findRoute(declared, method, path);
+    if (status < 300) expectDeclared(route, status, answer);
+    else expectError(route, status, answer);
     return { status, body: answer };
   };
   const succeed = async (method: string, path: string, body?: unknown) => {
@@ -99,18 +101,23 @@ export function callingAs(metadata: Metadata, who: Who): Api {
   return { send, get: (path) => succeed('GET', path), post: (path, body) => succeed('POST', path, body) };
 }
 
-function expectDeclared(declared: Route[], method: string, path: string, status: number, answer: unknown): void {
+function findRoute(declared: Route[], method: string, path: string): Route | undefined {
   const bare = path.split('?')[0] as string;
   const matches = (route: Route) =>
     route.method === method && new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(bare);
-  const route = declared.find((each) => matches(each) && !each.path.includes('{')) ?? declared.find(matches);
+  return declared.find((each) => matches(each) && !each.path.includes('{')) ?? declared.find(matches);
+}
+
+function expectDeclared(route: Route | undefined, status: number, answer: unknown): void {
   expect(status).toBe(route?.status ?? 200);
   if (route?.response) expect(route.response.parse(answer)).toEqual(answer);
   else expect(answer).toBe('');
 }
 
-function expectError(status: number, answer: unknown): void {
-  expect(answer).toEqual({ error: expect.any(String), errors: expect.arrayContaining([expect.any(String)]) });
+function expectError(route: Route | undefined, status: number, answer: unknown): void {
+  const facts = status === 422 ? route?.refusal : {};
+  const body = z.strictObject({ error: z.string(), errors: z.array(z.string()).min(1), ...facts });
+  expect(body.parse(answer)).toEqual(answer);
   expect(JSON.stringify(answer)).not.toMatch(/prisma|select |insert |postgres|node_modules|\.ts:/i);
   expect(status).not.toBe(500);
 }

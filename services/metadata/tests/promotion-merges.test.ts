@@ -1,6 +1,6 @@
 // What promotions merge: on a real database, through HTTP. The comparison of one table by itself is table-merge.test.ts.
 import { promote } from '../src/promotions/promote.ts';
-import { keyColumn, type Metadata, startMetadata } from './given.ts';
+import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
 import { givenWork, type Work } from './promotion-given.ts';
 
 let metadata: Metadata;
@@ -234,16 +234,17 @@ describe('changes', () => {
   });
 });
 
-describe('conflicts', () => {
-  const givenConflict = async () => {
-    const both = await givenBoth();
-    await work.changeColumn(await columnId(both.feature.id, 'name'), { length: 80 });
-    await work.changeColumn(await columnId(both.main.id, 'name'), { length: 100 });
-    const promotion = await work.propose(work.admin, both.feature.id);
-    return { ...both, promotion };
-  };
-  const lengthOfName = { table: 'countries', column: 'name', attribute: 'length' };
+const lengthOfName = { table: 'countries', column: 'name', attribute: 'length' };
 
+async function givenConflict() {
+  const both = await givenBoth();
+  await work.changeColumn(await columnId(both.feature.id, 'name'), { length: 80 });
+  await work.changeColumn(await columnId(both.main.id, 'name'), { length: 100 });
+  const promotion = await work.propose(work.admin, both.feature.id);
+  return { ...both, promotion };
+}
+
+describe('conflicts', () => {
   it('are listed, and refuse the promotion until each is resolved', async () => {
     const { main, promotion } = await givenConflict();
     expect(promotion.conflicts).toEqual([{ ...lengthOfName, base: 50, source: 80, target: 100, resolution: null }]);
@@ -297,6 +298,40 @@ describe('what was shown', () => {
     expect((await work.act(work.admin, id, 'promote', { revision })).status).toBe(422);
     expect((await work.act(work.admin, id, 'promote')).status).toBe(200);
     expect((await work.columns(main.id)).name.length).toBe(80);
+  });
+
+  it('is shown anew by the refusal itself, which names the revision to promote', async () => {
+    const { main, promotion } = await givenConflict();
+    const { id } = promotion;
+    await work.changeColumn(await columnId(main.id, 'name'), { length: 120 });
+    const { body } = await work.act(work.admin, id, 'promote');
+    const { diffs, conflicts, revision } = await work.admin.get(`/promotions/${id}`);
+    expect(body).toEqual({ error: 'Wrong state', errors: expect.any(Array), diffs, conflicts, revision });
+    expect(body.conflicts).toMatchObject([{ ...lengthOfName, target: 120 }]);
+    const resolutions = [{ ...lengthOfName, resolution: 'target' }];
+    const answer = await work.act(work.admin, id, 'promote', { revision: body.revision, resolutions });
+    expect(answer).toMatchObject({ status: 200, body: { status: 'promoted' } });
+    expect((await work.act(work.admin, id, 'promote')).body).toEqual({
+      error: 'Wrong state',
+      errors: [expect.stringContaining('promoted')],
+    });
+  });
+
+  it('is not shown by the refusal to those from whose sight a table has moved', async () => {
+    const { account, admin, featureId } = work;
+    const feature = await work.onFeature('Only here');
+    const inDomain = givenUser(metadata, account.id, [['develop', 'domain', account.domainId]]);
+    const secret = await account.api.post('/domains', { name: 'Secret' });
+    const shared = (await admin.post('/branches', { name: 'shared' })).id;
+    const branches = { from_branch_id: featureId, to_branch_id: shared };
+    const { id } = await inDomain.post('/promotions', { ...branches, table_definition_ids: [feature.id] });
+    const there = await work.clone(feature.id, shared);
+    await admin.send('PATCH', `/table_definitions/${there.id}`, { domain_id: secret.id });
+    expect(await work.act(inDomain, id, 'promote')).toMatchObject({
+      status: 422,
+      body: { error: 'Wrong state', errors: [expect.stringContaining('Only here'), expect.any(String)] },
+    });
+    expect((await work.act(inDomain, id, 'promote')).status).toBe(403);
   });
 
   it('counts as shown when approval is asked for, and when its revision is named', async () => {

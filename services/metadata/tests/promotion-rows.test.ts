@@ -274,13 +274,14 @@ describe('a promotion with rows', () => {
       metadata.neighbours.data.after = {};
       await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
     };
-    expect((await work.act(work.admin, id, 'promote')).body.errors).toEqual([
+    const { body } = await work.act(work.admin, id, 'promote');
+    expect(body.errors).toEqual([
       'The definitions have changed meanwhile.',
-      'Its rows are merged; look at the promotion again, then promote it.',
+      'Its rows are merged; look at the diffs as they are now, then promote them.',
     ]);
+    expect(body.diffs).toMatchObject([{ columns: [{}, {}, { name: 'capital', change: 'new' }] }]);
     expect(await work.admin.get(`/promotions/${id}`)).toMatchObject({ status: 'failed', rows: [{ created: 1 }] });
-    await work.act(work.admin, id, 'promote');
-    expect((await work.act(work.admin, id, 'promote')).body.status).toBe('promoted');
+    expect((await work.act(work.admin, id, 'promote', { revision: body.revision })).body.status).toBe('promoted');
     expect(await work.columns(main.id)).toHaveProperty('capital');
   });
 });

@@ -134,7 +134,7 @@ async function merge(ctx: Context, caller: RpcCaller, { id, number, asked }: Att
   });
 }
 
-const rowsAreMerged = 'Its rows are merged; look at the promotion again, then promote it.';
+const rowsAreMerged = 'Its rows are merged; look at the diffs as they are now, then promote them.';
 
 // The rows are merged and can't be unmerged: what keeps the definitions from following is said, and promoting again goes on from here.
 async function finish(

@@ -72,6 +72,6 @@ function describeStale({ tables }: StoredPromotion, pairs: TablePair[]): string[
   const reasons = moved.map(({ name }) => `${name} has changed since the diffs were shown`);
   return [
     ...(reasons.length > 0 ? reasons : ['The diffs are not those that were shown']),
-    'Look at the promotion again, then promote it.',
+    'Look at the diffs as they are now, then promote them.',
   ];
 }

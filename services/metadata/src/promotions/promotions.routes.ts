@@ -9,6 +9,7 @@ import { violationSchema } from '../deployments/violations.ts';
 import { once, repeatable } from '../repeated-requests.ts';
 import { answerOwnPromotion, promote } from './promote.ts';
 import { createPromotion } from './promotion-proposal.ts';
+import { refusalShape, refusingWithDiffs } from './promotion-refusal.ts';
 import { rehearsePromotion } from './promotion-rehearsal.ts';
 import {
   conflictNameShape,
@@ -131,10 +132,12 @@ const deciding = (ctx: Context): Route[] => [
         .meta({ description: 'Promote only what was shown under this revision; else what was shown last.' }),
     },
     response: promotionSchema,
+    refusal: refusalShape,
     requestHeaders: repeatable,
     handle: async ({ call, params, body }) => {
       const merge = () => promote(ctx, call, params.id, body);
-      return once(ctx, call, merge, (id) => answerOwnPromotion(ctx, call, id));
+      const answer = () => once(ctx, call, merge, (id) => answerOwnPromotion(ctx, call, id));
+      return refusingWithDiffs(ctx, call, params.id, answer);
     },
   }),
   stepping(ctx, 'reject', 'Reject a promotion'),
