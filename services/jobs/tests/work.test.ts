@@ -154,35 +154,57 @@ describe('work', () => {
     for (const id of ids) expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
   });
 
+  // As if instances had taken it up and been killed, as often as they may.
+  const interruptTooOften = (tableId: number) =>
+    jobs.context.prisma.job.updateMany({
+      where: { kind: 'import_table', subject_id: tableId, state: { in: ['queued', 'running'] } },
+      data: {
+        state: 'running',
+        attempts: quickWork.attempts,
+        run_id: '00000000-0000-4000-8000-000000000000',
+        lease_until: new Date(0),
+      },
+    });
+
   it('is given up with a reason after it was interrupted too often', async () => {
     const { id } = await givenImport(jobs, { countries: file('G1') });
-    jobs.neighbours.dataIsAway = true;
+    jobs.neighbours.hold();
     await complete(id);
-    const { id: tableId } = await tableRow(id);
-    await eventually(async () => {
-      const { count } = await jobs.context.prisma.job.updateMany({
-        where: { kind: 'import_table', subject_id: tableId, state: 'queued' },
-        data: {
-          state: 'running',
-          attempts: 3,
-          run_id: '00000000-0000-4000-8000-000000000000',
-          lease_until: new Date(0),
-        },
-      });
-      expect(count).toBe(1);
-    });
+    const { id: tableId, load_id } = await tableRow(id);
+    await eventually(() => expect(loadsOf(load_id)).toBe(1));
+    await interruptTooOften(tableId);
     const done = await ended(jobs, `/imports/${id}`);
     expect(done).toMatchObject({
       status: 'failed',
       import_tables: [{ errors: ['It was interrupted 3 times and is given up.'] }],
     });
-    jobs.neighbours.dataIsAway = false;
+    jobs.neighbours.release();
+    expect(jobs.neighbours.results.get(load_id)).toMatchObject({ status: 'cancelled' });
     expect(await jobs.retry(`import-table-${tableId}`)).toBe('uploaded');
     const again = await ended(jobs, `/imports/${id}`);
-    expect(again).toMatchObject({ status: 'completed', import_tables: [{ errors: [] }] });
+    expect(again).toMatchObject({ status: 'completed', import_tables: [{ errors: [], metrics: { inserted: 1 } }] });
     await expect(jobs.retry(`import-table-${tableId}`)).rejects.toMatchObject({ kind: 'wrong_state' });
     await expect(jobs.retry(`import-table-${tableId}`, 2)).rejects.toMatchObject({ kind: 'not_found' });
     await expect(jobs.retry('nonsense')).rejects.toMatchObject({ kind: 'bad_request' });
+  });
+
+  it('that was given up says what data had done by then, however late that is known', async () => {
+    const { id } = await givenImport(jobs, { countries: file('G2') });
+    jobs.neighbours.hold();
+    await complete(id);
+    const { id: tableId, load_id } = await tableRow(id);
+    await eventually(() => expect(loadsOf(load_id)).toBe(1));
+    jobs.neighbours.dataIsAway = true;
+    const merged = { status: 'completed', rows_read: 1, inserted: 1, rejections: [], errors: [] };
+    jobs.neighbours.results.set(load_id, merged);
+    await interruptTooOften(tableId);
+    await eventually(async () => expect((await jobOf('import_table', tableId)).deferrals).toBeGreaterThan(2));
+    expect((await jobs.call('GET', `/api/v1/imports/${id}`)).body.status).toBe('processing');
+    jobs.neighbours.dataIsAway = false;
+    expect(await ended(jobs, `/imports/${id}`)).toMatchObject({
+      status: 'completed',
+      import_tables: [{ status: 'completed', errors: [], metrics: { rows_read: 1, inserted: 1 } }],
+    });
   });
 
   it('fails an export whose table has gone, and can be tried again by an operator', async () => {

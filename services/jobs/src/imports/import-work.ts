@@ -42,6 +42,7 @@ export function callerOf(job: Job): Caller {
 export function importTableHandler(ctx: Context): JobHandler {
   return {
     run: (job, signal) => runImportTable(ctx, job, signal),
+    settle: (job, signal) => settleImportTable(ctx, job, signal),
     fail: (tx, job, reasons) => failImportTable(tx, job, reasons),
     wait: async (tx, job) => {
       await tx.import_table.updateMany({
@@ -62,7 +63,28 @@ async function runImportTable(ctx: Context, job: Job, signal: AbortSignal): Prom
   const result = table.data_import.cancel_requested
     ? await ctx.data.CancelLoad(caller, { load_id, table_definition_id }, { deadlineMs: loadDeadlineMs })
     : await load(ctx, caller, table, signal);
-  const rejectedKey = result.rejected > 0 ? await keepRejectedRows(ctx, caller, table, signal) : null;
+  await noteResult(ctx, job, table, result, signal);
+}
+
+// Data may have merged the file for an attempt that died before it heard so. Asked in this way, it never will any more.
+async function settleImportTable(ctx: Context, job: Job, signal: AbortSignal): Promise<boolean> {
+  const table = await begin(ctx, job);
+  if (!table) return false;
+  const load = { load_id: table.load_id, table_definition_id: table.table_definition_id };
+  const result = await ctx.data.CancelLoad(callerOf(job), load, { signal, deadlineMs: loadDeadlineMs });
+  if (result.status === 'cancelled' && !table.data_import.cancel_requested) return false;
+  await noteResult(ctx, job, table, result, signal);
+  return true;
+}
+
+async function noteResult(
+  ctx: Context,
+  job: Job,
+  table: import_table,
+  result: BulkLoadResult__Output,
+  signal: AbortSignal,
+): Promise<void> {
+  const rejectedKey = result.rejected > 0 ? await keepRejectedRows(ctx, callerOf(job), table, signal) : null;
   const duration = Date.now() - (table.started_at as Date).getTime();
   await transact(ctx, async (tx) => {
     await lockImport(tx, job.account_id, table.import_id);

@@ -10,6 +10,11 @@ import { endRun, type Job, type JobKind, type LaneName, LeaseLost, type laneOf, 
 export type JobHandler = {
   /** Does the work and commits its result together with `endRun`. `signal` aborts when the lease is lost or the service stops. */
   run(job: Job, signal: AbortSignal): Promise<void>;
+  /**
+   * Asked before the work is given up, where an attempt may have had an effect that nobody heard of: true when it had, and the job has
+   * ended by that; false when it had none and never will.
+   */
+  settle?(job: Job, signal: AbortSignal): Promise<boolean>;
   /** Marks the subject as failed, in the transaction that ends the job. */
   fail(tx: Transaction, job: Job, reasons: string[]): Promise<void>;
   /** Marks the subject as waiting for the next attempt. */
@@ -45,6 +50,13 @@ const definitive: readonly ErrorKind[] = [
   'wrong_state',
   'precondition_failed',
 ];
+
+/** Too many attempts of the job ended without a word. */
+class Interrupted extends ServiceError {
+  constructor(attempts: number) {
+    super('internal', `It was interrupted ${attempts} times and is given up.`);
+  }
+}
 
 type WorkerContext = Pick<Context, 'prisma' | 'pool' | 'logger' | 'work'>;
 
@@ -122,22 +134,20 @@ async function runOne(
 ): Promise<void> {
   const { logger, work } = ctx;
   const about = factsOf(job);
-  if (job.attempts > work.attempts) {
-    const reason = `It was interrupted ${work.attempts} times and is given up.`;
-    return end(ctx, job, { state: 'failed', error: reason }, (tx) => handler.fail(tx, job, [reason]));
-  }
   const lost = new AbortController();
   const beating = keepAlive(ctx, job, lost);
   const startedAt = performance.now();
+  const signal = AbortSignal.any([lost.signal, stopping]);
   try {
-    await handler.run(job, AbortSignal.any([lost.signal, stopping]));
+    if (job.attempts > work.attempts) throw new Interrupted(work.attempts);
+    await handler.run(job, signal);
     logger.info({ ...about, attempt: job.attempts, ms: Math.round(performance.now() - startedAt) }, 'job done');
   } catch (thrown) {
     if (thrown instanceof LeaseLost || lost.signal.aborted) {
       logger.warn(about, 'the job was taken over');
       return;
     }
-    await judge(ctx, lane, handler, job, thrown, stopping);
+    await judge(ctx, lane, handler, job, thrown, { stopping, signal });
   } finally {
     clearInterval(beating);
   }
@@ -161,17 +171,21 @@ async function judge(
   handler: JobHandler,
   job: Job,
   thrown: unknown,
-  stopping: AbortSignal,
+  { stopping, signal }: { stopping: AbortSignal; signal: AbortSignal },
 ): Promise<void> {
   const { logger, work } = ctx;
   const error = toServiceError(toPostgresError(thrown));
   const about = { err: error.cause ?? error, ...factsOf(job) };
-  const fail = (reasons: string[]) =>
-    end(ctx, job, { state: 'failed', error: reasons.join(' ') }, (tx) => handler.fail(tx, job, reasons));
   const again = (afterMs: number, counted: boolean) =>
     end(ctx, job, { state: 'queued', error: error.message, afterMs, counted }, (tx) =>
       handler.wait(tx, job, error.message),
     );
+  const fail = async (reasons: string[]) => {
+    const outcome = await settle(ctx, handler, job, signal);
+    if (outcome === 'unknown') return again(Math.min(work.retryMs * 2 ** job.deferrals, longestPauseMs), false);
+    if (outcome === 'nothing done')
+      await end(ctx, job, { state: 'failed', error: reasons.join(' ') }, (tx) => handler.fail(tx, job, reasons));
+  };
 
   if (stopping.aborted) return again(0, false);
   if (definitive.includes(error.kind)) return fail(error.errors);
@@ -188,6 +202,21 @@ async function judge(
   }
   logger.error(about, 'the job is given up');
   return fail(error.errors);
+}
+
+// An end that might be untrue is none: it is put off for as long as nobody can say what the work has done.
+async function settle(
+  { logger }: Pick<Context, 'logger'>,
+  handler: JobHandler,
+  job: Job,
+  signal: AbortSignal,
+): Promise<'done' | 'nothing done' | 'unknown'> {
+  try {
+    return (await handler.settle?.(job, signal)) ? 'done' : 'nothing done';
+  } catch (thrown) {
+    logger.warn({ err: thrown, ...factsOf(job) }, 'it is not known yet what the job has done');
+    return 'unknown';
+  }
 }
 
 async function end(
