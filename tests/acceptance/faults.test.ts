@@ -3,26 +3,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Api } from '@almanac/api-client/api';
 import { givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
-import { givenLocalSystem, type LocalSystem, readProcesses, readReady, systemHome } from '@almanac/testkit/system';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import { fetchPatiently, isEverythingUp, kill, patienceMs, until } from './killing.ts';
 import { type Progress, steps } from './main-job.ts';
 
-const patienceMs = 120_000;
 const jobWithinMs = 900_000; // a process takes its time to come back, and each comes back several times
 const seed = Number(process.env.FAULT_SEED ?? Date.now() % 1_000_000);
-const impatientFetch = globalThis.fetch;
 
 describe('a process that is killed during the main job', () => {
   let system: LocalSystem;
+  let fetchAsBefore: () => void;
 
   beforeAll(async () => {
-    globalThis.fetch = patientFetch;
+    fetchAsBefore = fetchPatiently();
     system = await givenLocalSystem();
   });
 
   beforeEach(() => until('everything is up', isEverythingUp));
 
   afterAll(async () => {
-    globalThis.fetch = impatientFetch;
+    fetchAsBefore();
     await system?.stop();
   });
 
@@ -115,40 +115,4 @@ async function disturb<T>(api: Api, name: string, path: string, place: number): 
   const again = await ask();
   expect([again.status, again.body]).toEqual([answer.status, answer.body]);
   return answer;
-}
-
-const findProcess = (name: string) => readProcesses(systemHome())[name];
-
-/** Kills it, and waits until there is another. */
-async function kill(name: string): Promise<void> {
-  await until(`${name} runs`, () => findProcess(name) !== undefined);
-  const killed = findProcess(name) as number;
-  process.kill(killed, 'SIGKILL');
-  await until(`${name} was started again`, () => findProcess(name) !== undefined && findProcess(name) !== killed);
-}
-
-const isEverythingUp = () => readReady(systemHome()).length === 7;
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + patienceMs;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain until ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-/**
- * Asks again while the system says that it isn't available, as a careful client does.
- */
-async function patientFetch(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
-  const deadline = Date.now() + patienceMs;
-  for (;;) {
-    const answer = await impatientFetch(input, init).catch((error: unknown) => {
-      if (Date.now() > deadline) throw error;
-      return undefined;
-    });
-    if (answer && (![502, 503, 504].includes(answer.status) || Date.now() > deadline)) return answer;
-    await answer?.arrayBuffer();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
 }
