@@ -44,6 +44,12 @@ export default {
       to: { path: '^(packages/(?!api-client/)|protos|services|scripts|tests)/' },
     },
     {
+      name: 'client-is-published-alone',
+      severity: 'error',
+      from: { path: '^packages/client/' },
+      to: { path: '^(packages/(?!client/)|protos|services|scripts|tests)/' },
+    },
+    {
       name: 'testkit-starts-services-as-processes',
       severity: 'error',
       from: { path: '^packages/testkit/' },
@@ -77,7 +83,7 @@ export default {
   options: {
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '/generated/' },
+    exclude: { path: '/generated/|^packages/client/dist/' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],

@@ -1,5 +1,5 @@
-// Makes everything that is generated from a source in this repository: one Prisma client per service that has a schema, and
-// the TypeScript types of protos/. Runs after every install; what is up to date (by content, not by time) is left alone.
+// Makes everything that is generated from a source in this repository: one Prisma client per service that has a schema, the
+// TypeScript types of protos/, and the client package. Runs after every install; what is up to date (by content, not by time) is left alone.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const protoOptions = [
   '--importFileExtension=.ts',
 ];
 
-const targets = [...prismaTargets(), ...protoTargets()];
+const targets = [...prismaTargets(), ...protoTargets(), ...clientTargets()];
 const stale = targets.filter((target) => !isFresh(target));
 const results = await Promise.allSettled(stale.map(generate));
 const failures = results.flatMap((result) => (result.status === 'rejected' ? [(result.reason as Error).message] : []));
@@ -73,6 +73,25 @@ function protoTargets(): Target[] {
   ];
 }
 
+function clientTargets(): Target[] {
+  const folder = join(root, 'packages/client');
+  const document = join(root, 'docs/openapi.json');
+  if (!existsSync(folder) || !existsSync(document)) return []; // an image of one service
+  const sources = globSync('{src/*.ts,build.ts,tsconfig.json}', { cwd: folder }).filter(
+    (path) => !path.endsWith('.test.ts'),
+  );
+  return [
+    {
+      name: 'client',
+      sources: [document, ...sources.toSorted().map((path) => join(folder, path))],
+      output: join(folder, 'dist'),
+      tool: () => findTool('typescript', 'tsc'),
+      options: ['-p', join(folder, 'tsconfig.json')],
+      make: makeClient,
+    },
+  ];
+}
+
 async function generate(target: Target): Promise<void> {
   const stamp = stampOf(target);
   await target.make(target, target.tool());
@@ -89,16 +108,27 @@ async function makePrismaClient(target: Target, tool: Tool): Promise<void> {
   });
 }
 
-// Made beside and moved into place, so that types of messages that no longer exist do not stay behind.
+async function makeClient(target: Target, tool: Tool): Promise<void> {
+  await run(target, { ...tool, script: join(root, 'packages/client/build.ts') }, [], {});
+  await replaceFolder(target.output, (fresh) => run(target, tool, [...target.options, '--outDir', fresh], {}));
+}
+
 async function makeProtoTypes(target: Target, tool: Tool): Promise<void> {
-  const fresh = `${target.output}.${process.pid}`;
+  const protos = join(root, 'protos');
+  const files = target.sources.map((path) => relative(protos, path));
+  await replaceFolder(target.output, (fresh) =>
+    run(target, tool, [...target.options, `--outDir=${fresh}`, `--includeDirs=${protos}`, '--', ...files], {}),
+  );
+}
+
+// Made beside and moved into place, so that what no longer has a source does not stay behind.
+async function replaceFolder(output: string, make: (fresh: string) => Promise<void>): Promise<void> {
+  const fresh = `${output}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
   try {
-    const protos = join(root, 'protos');
-    const files = target.sources.map((path) => relative(protos, path));
-    await run(target, tool, [...target.options, `--outDir=${fresh}`, `--includeDirs=${protos}`, '--', ...files], {});
-    rmSync(target.output, { recursive: true, force: true });
-    renameSync(fresh, target.output);
+    await make(fresh);
+    rmSync(output, { recursive: true, force: true });
+    renameSync(fresh, output);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }

@@ -1,0 +1,35 @@
+// Builds dist/ (npm run generate): types from docs/openapi.json, the few facts the code needs at run time, then JavaScript and
+// declarations. The folder given as argument is written; nothing else reads what is in src/generated.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+
+type Operation = { parameters?: { name: string; in: string }[] };
+type Document = { paths: Record<string, Record<string, Operation>> };
+
+const folder = import.meta.dirname;
+const document = JSON.parse(readFileSync(join(folder, '../../docs/openapi.json'), 'utf8'), openObjects) as Document;
+
+// The address of a client ends with /api/v1, so that paths read as in the documentation.
+document.paths = Object.fromEntries(
+  Object.entries(document.paths).map(([path, operations]) => [path.replace(/^\/api\/v1/, ''), operations]),
+);
+const types = astToString(await openapiTS(document as unknown as OpenAPI3, { defaultNonNullable: false }));
+const keyed = Object.keys(document.paths).filter((path) =>
+  document.paths[path]?.post?.parameters?.some(({ name }) => name === 'Idempotency-Key'),
+);
+
+const generated = join(folder, 'src/generated');
+mkdirSync(generated, { recursive: true });
+writeFileSync(join(generated, 'schema.ts'), `// Made by npm run generate.\n${types}`);
+writeFileSync(
+  join(generated, 'keyed-paths.ts'),
+  `// Made by npm run generate: where POST takes an Idempotency-Key.\nexport const keyedPaths: ReadonlySet<string> = new Set(${JSON.stringify(keyed, undefined, 2)});\n`,
+);
+
+// An object that says nothing of its members may have any; the generator would take it to have none.
+function openObjects(_name: string, value: unknown): unknown {
+  const schema = value as { type?: unknown; properties?: unknown; additionalProperties?: unknown } | null;
+  if (schema?.type !== 'object' || schema.properties || schema.additionalProperties !== undefined) return value;
+  return { ...schema, additionalProperties: {} };
+}
