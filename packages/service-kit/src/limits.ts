@@ -5,7 +5,11 @@ const MB = 1024 * KB;
 
 export const limits = {
   jsonBodyBytes: MB,
+  /** Of rows in one answer. */
+  answerBytes: 32 * MB,
   mappingBodyBytes: 256 * KB,
+  /** A message of the payment provider. */
+  webhookBytes: 64 * KB,
   jsonDepth: 20,
   headerBytes: 16 * KB,
   urlBytes: 8 * KB,

@@ -1,8 +1,14 @@
 // The one file that turns PostgreSQL's codes into kinds. Texts of the database never reach a caller.
 import { ServiceError } from './errors.ts';
+import { limits } from './limits.ts';
 
 type AdapterCause = { originalCode?: unknown; kind?: unknown };
-type DatabaseError = { code?: unknown; message?: unknown; meta?: { driverAdapterError?: { cause?: AdapterCause } } };
+type DatabaseError = {
+  code?: unknown;
+  routine?: unknown;
+  message?: unknown;
+  meta?: { driverAdapterError?: { cause?: AdapterCause } };
+};
 
 // Prisma's own codes for what PostgreSQL has a code for; its other codes say nothing that a caller could use.
 const prismaCodes = new Map<unknown, string>([
@@ -37,6 +43,15 @@ function isConnectionLost(error: unknown): boolean {
   return connectionLost.has(code) || connectionLost.has(kind) || connectionTexts.test(String(message));
 }
 
+const answerTooLong = `An answer holds at most ${limits.answerBytes / 1024 ** 2} MB: ask for fewer rows at a time, or keep less in a row.`;
+
+// Where PostgreSQL finds out that a text would be longer than it holds: `repeat` when an answer is full (data/src/query/answer-size.ts),
+// the others when one value alone is too much. XX000 has many other reasons, 54000 has some.
+const textRoutines = /^(repeat|enlargeStringInfo|MemoryContext\w+|palloc\w*|repalloc\w*)$/;
+
+const isTooLong = (state: string, { routine }: DatabaseError) =>
+  (state === '54000' || state === 'XX000') && textRoutines.test(String(routine));
+
 /** What a database failure means to the caller; anything that isn't one comes back as it was. */
 export function toPostgresError(thrown: unknown): unknown {
   if (thrown instanceof ServiceError) return thrown;
@@ -44,6 +59,8 @@ export function toPostgresError(thrown: unknown): unknown {
   const unavailable = () =>
     new ServiceError('unavailable', 'The database is not available just now; try again.', { cause: thrown });
   if (state === undefined) return isConnectionLost(thrown) ? unavailable() : thrown;
+  if (isTooLong(state, thrown as DatabaseError))
+    return new ServiceError('bad_request', answerTooLong, { cause: thrown });
   if (state === '23505') return new ServiceError('already_exists', 'It exists already.', { cause: thrown });
   if (state.startsWith('23') || state.startsWith('22') || state.startsWith('54'))
     return new ServiceError('validation_failed', 'A value breaks a rule of the table.', { cause: thrown });

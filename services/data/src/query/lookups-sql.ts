@@ -42,6 +42,10 @@ export function planLookups(
   });
 }
 
+/** The columns that are shown, by the names under which they are. */
+export const shownBy = (lookups: Lookup[]): Column[] =>
+  lookups.flatMap(({ name, target }) => (target ? { ...target.shown, name } : []));
+
 /** The text of a JSON object, column to value, for the row `row` in scope; `at`: as of that instant. */
 export function lookupsSql(lookups: Lookup[], row: string, at: string | undefined, bind: Bind): string {
   const parts = lookups.flatMap(({ name, target }, i) => [

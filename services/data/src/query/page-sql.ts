@@ -1,6 +1,7 @@
 // A page of rows and the exact number of matches, as one statement whose answer is the body itself.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Bind } from '../values/check.ts';
+import { joinedSql, mayOverflow } from './answer-size.ts';
 import { rowsSql } from './as-of-sql.ts';
 import { type Counting, countSql, plainCountSql } from './count-sql.ts';
 import { type Filter, isByWords, type PagePlan, testsOf } from './filter.ts';
@@ -29,12 +30,13 @@ function wayOf({ offset, filter }: PagePlan, { asOf }: Reading, { known, mark }:
 // The count is a scalar subquery of its own: counting in a window would compute it along the sorted rows (0.6 of the speed).
 // Rows are rendered after they were chosen. No row comes back when the table is no longer what the statement was made for.
 function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, counting: Counting) {
-  const { values, record, at } = beginWithRecord(table, reading, 'p');
+  const { values, record, longest, at } = beginWithRecord(table, reading, 'p');
   const { bind } = values;
   const from = rowsSql(table, at);
   const where = whereSql(plan, bind);
   const way = wayOf(plan, reading, counting);
-  const page: Page = { from, where, record, plan, bind };
+  const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, longest));
+  const page: Page = { from, where, record, joined, plan, bind };
   const counted =
     way === 'matches'
       ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
@@ -65,30 +67,37 @@ export function whereSql({ includeDeleted, filter }: Pick<PagePlan, 'includeDele
 
 const isEmpty = (filter: Filter) => 'all' in filter && filter.all.length === 0;
 
-type Page = { from: string; where: string; record: string; plan: PagePlan; bind: Bind };
+type Page = {
+  from: string;
+  where: string;
+  record: string;
+  joined: (json: string, rows: string) => string;
+  plan: PagePlan;
+  bind: Bind;
+};
 
 const windowSql = ({ limit, offset }: PagePlan, bind: Bind) =>
   `limit ${bind(limit, 'int')} offset ${bind(offset, 'bigint')}`;
 
-function nearSql({ from, where, record, plan, bind }: Page): string {
-  const page = `select * from ${from}${where} order by ${orderSql(plan)} ${windowSql(plan, bind)}`;
-  return `(select coalesce(string_agg(${record}, ','), '') from (${page}) p)`;
+function nearSql({ from, where, record, joined, plan, bind }: Page): string {
+  return joined(record, `(select * from ${from}${where} order by ${orderSql(plan)} ${windowSql(plan, bind)}) p`);
 }
 
 /** The records of these keys, in their order. */
-const byKeySql = (record: string, from: string, keys: string, order = '') =>
-  `(select coalesce(string_agg((select ${record} from ${from} p where p.svc_sk = k.svc_sk), ','${order}), '') from (${keys}) k)`;
+const byKeySql = ({ from, record, joined }: Page, keys: string) =>
+  joined(`(select ${record} from ${from} p where p.svc_sk = k.svc_sk)`, `(${keys}) k`);
 
 // Rows on the way to a far page are only counted, never fetched: an index of the order alone will do. The count of this very statement
 // says which end is nearer; nothing is done for the other one, whose limit is 0, nor for a page behind the last row.
-function farSql({ from, where, record, plan, bind }: Page): string {
+function farSql(page: Page): string {
+  const { from, where, plan, bind } = page;
   const [limit, offset] = [bind(plan.limit, 'bigint'), bind(plan.offset, 'bigint')];
   const length = `least(${limit}, greatest(c - ${offset}, 0))`;
   const keys = (reversed: boolean, skipped: string) =>
     `select svc_sk, row_number() over () * ${reversed ? -1 : 1} as place from (select svc_sk from ${from}${where} order by ${orderSql(plan, reversed)}` +
     ` limit case when c ${reversed ? '<' : '>='} 2 * ${offset} then ${length} else 0 end offset ${skipped}) k`;
   const either = `${keys(false, offset)} union all ${keys(true, `greatest(c - ${offset} - ${limit}, 0)`)}`;
-  return byKeySql(record, from, either, ' order by place');
+  return byKeySql(page, `select * from (${either}) either order by place`);
 }
 
 // Only what the order needs; the rows themselves are fetched when they are chosen.
@@ -97,8 +106,9 @@ function matchesSql({ from, where, plan }: Page): string {
   return `matches as materialized (select ${[...columns].join(', ')} from ${from}${where})`;
 }
 
-function fromMatchesSql({ from, record, plan, bind }: Page): string {
-  return byKeySql(record, from, `select svc_sk from matches order by ${orderSql(plan)} ${windowSql(plan, bind)}`);
+function fromMatchesSql(page: Page): string {
+  const { plan, bind } = page;
+  return byKeySql(page, `select svc_sk from matches order by ${orderSql(plan)} ${windowSql(plan, bind)}`);
 }
 
 const rowsByWay = {

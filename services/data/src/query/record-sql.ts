@@ -1,8 +1,9 @@
 // A row as the JSON text that callers get, written by PostgreSQL. Names travel as parameters: no user text is in the SQL.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Bind } from '../values/check.ts';
+import { longestRecord, mayOverflow, wholeSql } from './answer-size.ts';
 import { fieldsOf } from './fields.ts';
-import { lookupsSql, planLookups } from './lookups-sql.ts';
+import { lookupsSql, planLookups, shownBy } from './lookups-sql.ts';
 import type { Reading } from './reading.ts';
 import { concatSql, Values } from './statement.ts';
 
@@ -17,7 +18,14 @@ export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind, l
   return concatSql([...parts, "'}'"]);
 }
 
-type Begun = { values: Values; record: string };
+/** The same where the record is an answer of its own. */
+export function oneRecordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind): string {
+  const record = recordSql(table, bind);
+  return mayOverflow(1, longestRecord(table)) ? wholeSql(record) : record;
+}
+
+/** `longest`: no record is longer, in bytes. */
+type Begun = { values: Values; record: string; longest: number };
 const begun = new WeakMap<object, Begun>();
 
 /**
@@ -33,17 +41,18 @@ export function beginWithRecord(
   if (targets) {
     const values = new Values();
     const at = instant(values);
-    const lookups = lookupsSql(planLookups(table, targets), row, at, values.bind);
-    return { values, record: recordSql(table, values.bind, lookups), at };
+    const lookups = planLookups(table, targets);
+    const record = recordSql(table, values.bind, lookupsSql(lookups, row, at, values.bind));
+    return { values, record, longest: longestRecord(table, shownBy(lookups)), at };
   }
   let known = begun.get(table.structure);
   if (!known) {
     const values = new Values();
-    known = { values, record: recordSql(table, values.bind) };
+    known = { values, record: recordSql(table, values.bind), longest: longestRecord(table) };
     begun.set(table.structure, known);
   }
   const values = new Values(known.values);
-  return { values, record: known.record, at: instant(values) };
+  return { ...known, values, at: instant(values) };
 }
 
 /** The ETag of a record: its version. */

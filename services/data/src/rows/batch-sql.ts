@@ -2,6 +2,7 @@
 // operations. References are checked when all of it is done. Pure.
 import { currentSql } from '../catalogue/catalogue.ts';
 import { type Column, type DeployedTable, keyColumns } from '../catalogue/structure.ts';
+import { withinAnswerSql } from '../query/answer-size.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import { recordSql } from '../query/record-sql.ts';
 import { type Statement, Template, templateOf, Values } from '../query/statement.ts';
@@ -168,7 +169,7 @@ function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string 
     ` third as materialized (select at from second, (select count(*) from changed) done),` +
     ` made as (insert into ${name} (${inserted.map(([column]) => column).join(', ')})` +
     ` select ${inserted.map(([, source]) => source).join(', ')} from third clock, ${coming} order by a.place returning svc_sk, ${record} as record)` +
-    ` select c.records as created, c.count as created_count, u.records as updated, u.count as updated_count, (select count(*) from gone) as deleted_count` +
+    ` select ${withinAnswerSql('c.records', 'octet_length(c.records) + octet_length(u.records)')} as created, c.count as created_count, u.records as updated, u.count as updated_count, (select count(*) from gone) as deleted_count` +
     ` from (select count(*), coalesce(string_agg(record, ',' order by svc_sk), '') as records from made) c,` +
     ` (select count(*), coalesce(string_agg(record, ',' order by place), '') as records from changed) u where exists (select from clock)`
   );

@@ -1,6 +1,7 @@
 // The versions of one row as the body of an answer, written by PostgreSQL. Pure.
 import { currentSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
+import { joinedSql, longestRecord, mayOverflow } from '../query/answer-size.ts';
 import { versionsSql } from '../query/as-of-sql.ts';
 import { columnName } from '../query/identifiers.ts';
 import { metaSql, type PageNumbers } from '../query/page-sql.ts';
@@ -16,7 +17,9 @@ export function historySql(table: DeployedTable, id: string, page: PageNumbers):
   const { bind } = values;
   const versions = versionsSql(table, id, bind);
   const window = `limit ${bind(page.perPage, 'int')} offset ${bind((page.page - 1) * page.perPage, 'bigint')}`;
-  const items = `(select coalesce(string_agg(${itemSql(table, bind)}, ','), '') from (select * from versions order by svc_version desc ${window}) v)`;
+  const shown = `(select * from versions order by svc_version desc ${window}) v`;
+  // Beside the record a version shows, at most, all names once more.
+  const items = joinedSql(itemSql(table, bind), shown, mayOverflow(page.perPage, 2 * longestRecord(table)));
   return {
     text:
       `with versions as materialized (select * from ${versions} both_halves)` +

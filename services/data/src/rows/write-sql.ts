@@ -2,10 +2,11 @@
 // that they supersede go to the history by a trigger (`deploy/history-ddl.ts`).
 import { currentSql } from '../catalogue/catalogue.ts';
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
+import { mayOverflow, wholeSql } from '../query/answer-size.ts';
 import { answerableSql, rowsSql } from '../query/as-of-sql.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import { type Reading, readableSql } from '../query/reading.ts';
-import { beginWithRecord, recordSql } from '../query/record-sql.ts';
+import { beginWithRecord, oneRecordSql } from '../query/record-sql.ts';
 import { type Statement, Template, templateOf, Values } from '../query/statement.ts';
 import { typeOf } from '../values/value-types.ts';
 import { channelSql, type Origin } from './origin.ts';
@@ -36,7 +37,7 @@ export function insertSql(table: DeployedTable, cells: Cells, { actor, channel, 
     ];
     const text =
       `insert into ${tableName(table)} (${sets.map(([name]) => name).join(', ')}) select ${sets.map(([, source]) => source).join(', ')} from ${clock}` +
-      ` where ${currentSql(table, values.bind)} returning ${recordSql(table, values.bind)} as record, svc_version`;
+      ` where ${currentSql(table, values.bind)} returning ${oneRecordSql(table, values.bind)} as record, svc_version`;
     return new Template(text, values, 2 + columns.length);
   });
   return template.fill([actor, requestId, ...columns.map((column) => cells.get(column) ?? null)]);
@@ -71,7 +72,7 @@ export function updateSql(
     const slots = values.list.length;
     const text =
       `update ${tableName(table)} set ${sets.join(', ')} from ${clock} where ${row}${matching} and ${currentSql(table, values.bind)}` +
-      ` returning ${recordSql(table, values.bind)} as record, svc_version`;
+      ` returning ${oneRecordSql(table, values.bind)} as record, svc_version`;
     return new Template(text, values, slots);
   });
   return template.fill([actor, requestId, ...cells.values(), id, ...(versions === undefined ? [] : [versions])]);
@@ -87,7 +88,7 @@ export function showSql(table: DeployedTable, id: string, reading: Reading = {})
     const at = asOf === undefined ? undefined : values.slot('timestamptz');
     const slots = values.list.length;
     const text =
-      `select ${recordSql(table, values.bind)} as record, svc_version, svc_is_deleted from ${rowsSql(table, at)}` +
+      `select ${oneRecordSql(table, values.bind)} as record, svc_version, svc_is_deleted from ${rowsSql(table, at)}` +
       ` where ${row} and ${answerableSql(table, at, values.bind)}`;
     return new Template(text, values, slots);
   });
@@ -95,10 +96,11 @@ export function showSql(table: DeployedTable, id: string, reading: Reading = {})
 }
 
 function showWithLookupsSql(table: DeployedTable, id: string, reading: Reading): Statement {
-  const { values, record, at } = beginWithRecord(table, reading, 'p');
+  const { values, record, longest, at } = beginWithRecord(table, reading, 'p');
+  const whole = mayOverflow(1, longest) ? wholeSql(record) : record;
   const row = `(select * from ${rowsSql(table, at)} where svc_sk = ${values.bind(id, 'bigint')}) p`;
   return {
-    text: `select ${record} as record, svc_version, svc_is_deleted from ${row} where ${readableSql(table, reading, at, values.bind)}`,
+    text: `select ${whole} as record, svc_version, svc_is_deleted from ${row} where ${readableSql(table, reading, at, values.bind)}`,
     values: values.list,
   };
 }

@@ -1,9 +1,10 @@
 // The data types of columns: how each is stored, read from JSON, checked, compared and rendered. Everything that depends on a
 // column's type asks this table.
+import { limits } from '@almanac/service-kit/limits';
 import { booleanCheck, booleanFromJson } from './booleans.ts';
 import type { Check } from './check.ts';
 import { canonicalInstant, canonicalTime, dateCheck, instantCheck, timeCheck } from './dates.ts';
-import { canonicalDecimal, decimalChecks, decimalType } from './decimals.ts';
+import { canonicalDecimal, decimalChecks, decimalType, longestDecimal } from './decimals.ts';
 import { canonicalFloat, floatCheck } from './floats.ts';
 import { canonicalInteger, integerCheck, numberFromJson } from './integers.ts';
 import { jsonCheck, jsonFromJson } from './json.ts';
@@ -58,11 +59,14 @@ export type ValueType = {
   canonical: (text: string) => string;
   /** The value as JSON text; null stays null. */
   jsonSql: (x: string) => string;
+  /** No value's JSON text is longer than this, in bytes. */
+  jsonBytes: (column: ColumnShape) => number;
   /** The value as a reader sees it, as text; null stays null. */
   textSql: (x: string) => string;
 };
 
 const same = (text: string) => text;
+const short = () => 48;
 const plain = (x: string) => `${x}::text`;
 const quoted = (x: string) => `'"' || ${x}::text || '"'`;
 // YYYY-MM-DDTHH:MM:SS.mmmZ, for instants of whole milliseconds. JSON's own form of a time costs half of what to_char does; the
@@ -80,6 +84,8 @@ const text = (length: boolean): ValueType => ({
   checks: (column) => textChecks(length ? column.length : null),
   canonical: same,
   jsonSql: (x) => `to_json(${x})::text`,
+  // A control character becomes six letters.
+  jsonBytes: (column) => 2 + 6 * Math.min((length && column.length) || limits.textCellBytes, limits.textCellBytes),
   textSql: (x) => `${x}::text`,
 });
 
@@ -91,6 +97,7 @@ const integer = (type: 'smallint' | 'integer' | 'bigint'): ValueType => ({
   checks: () => [integerCheck(type)],
   canonical: canonicalInteger,
   jsonSql: plain,
+  jsonBytes: short,
   textSql: plain,
 });
 
@@ -102,6 +109,7 @@ const float = (type: 'real' | 'double', base: string): ValueType => ({
   checks: () => [floatCheck(type)],
   canonical: (value) => canonicalFloat(type, value),
   jsonSql: plain,
+  jsonBytes: short,
   textSql: plain,
 });
 
@@ -113,6 +121,7 @@ const instant: ValueType = {
   checks: () => [instantCheck],
   canonical: canonicalInstant,
   jsonSql: (x) => `left(${wholeMilliseconds(x)}, 24) || 'Z"'`,
+  jsonBytes: short,
   textSql: (x) => `substr(${wholeMilliseconds(x)}, 2, 23) || 'Z'`,
 };
 
@@ -137,6 +146,7 @@ export const valueTypes = {
     checks: (column) => decimalChecks(decimalShape(column)),
     canonical: canonicalDecimal,
     jsonSql: plain,
+    jsonBytes: () => longestDecimal,
     textSql: plain,
   },
   real: float('real', 'real'),
@@ -149,6 +159,7 @@ export const valueTypes = {
     checks: () => [booleanCheck],
     canonical: (value) => value.toLowerCase(),
     jsonSql: plain,
+    jsonBytes: short,
     textSql: plain,
   },
   date: {
@@ -159,6 +170,7 @@ export const valueTypes = {
     checks: () => [dateCheck],
     canonical: same,
     jsonSql: quoted,
+    jsonBytes: short,
     textSql: plain,
   },
   time: {
@@ -169,6 +181,7 @@ export const valueTypes = {
     checks: () => [timeCheck],
     canonical: canonicalTime,
     jsonSql: quoted,
+    jsonBytes: short,
     textSql: plain,
   },
   datetime: instant,
@@ -181,6 +194,7 @@ export const valueTypes = {
     checks: () => [uuidCheck],
     canonical: (value) => value.toLowerCase(),
     jsonSql: quoted,
+    jsonBytes: short,
     textSql: plain,
   },
   json: {
@@ -191,6 +205,8 @@ export const valueTypes = {
     checks: () => [jsonCheck],
     canonical: same,
     jsonSql: plain,
+    // Numbers are written out: few letters become many.
+    jsonBytes: () => Number.POSITIVE_INFINITY,
     textSql: plain,
   },
 } satisfies Record<DataType, ValueType>;
