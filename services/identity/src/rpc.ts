@@ -8,7 +8,7 @@ import { createPasswordLink } from './password-links.ts';
 import { getEffectivePermissions } from './permissions.ts';
 import { ensureResourceGroups, listResourceGroups } from './resource-groups.ts';
 import { listRevocations } from './revocations.ts';
-import { findUsers, listApprovers } from './users.ts';
+import { findUsers, listAdministrators, listApprovers } from './users.ts';
 
 const callers = {
   ListRevocations: ['gateway'],
@@ -16,6 +16,7 @@ const callers = {
   GetAccount: ['gateway', 'metadata', 'data', 'jobs', 'billing', 'operator'],
   ListUsers: ['metadata', 'data', 'jobs'],
   ListApprovers: ['metadata', 'jobs'],
+  ListAdministrators: ['jobs'],
   ListResourceGroups: ['metadata'],
   EnsureResourceGroups: ['metadata'],
   CreatePasswordLink: ['jobs'],
@@ -38,6 +39,7 @@ function identityHandlers(ctx: IdentityContext): RpcHandlers<'identity'> {
     GetAccount: (call) => getAccountBasics(ctx, call.accountId),
     ListUsers: async (call, { ids }) => ({ users: await findUsers(ctx, call.accountId, ids) }),
     ListApprovers: async (call, { branch_id }) => ({ users: await listApprovers(ctx, call.accountId, branch_id) }),
+    ListAdministrators: async (call) => ({ users: await listAdministrators(ctx, call.accountId) }),
     ListResourceGroups: async (call, { resource_type, resource_ids }) => ({
       user_groups: await listResourceGroups(ctx, call, resource_type, resource_ids),
     }),

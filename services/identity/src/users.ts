@@ -186,16 +186,22 @@ export function listApprovers(ctx: IdentityContext, accountId: number, branchId:
     action: 'approve',
     OR: [{ resource_type: 'account' }, { resource_type: 'branch', resource_id: branchId }],
   };
-  const administers = { action: 'admin', resource_type: 'account' };
-  const through = (permission: object) => ({
-    assignments: { some: { user_group: { permissions: { some: permission } } } },
-  });
+  return listActive(ctx, accountId, { OR: [through(approves), administering] });
+}
+
+/** People who administer the account. */
+export function listAdministrators(ctx: IdentityContext, accountId: number) {
+  return listActive(ctx, accountId, administering);
+}
+
+const through = (permission: object) => ({
+  assignments: { some: { user_group: { permissions: { some: permission } } } },
+});
+const administering = { license_type: 'developer', ...through({ action: 'admin', resource_type: 'account' }) } as const;
+
+function listActive(ctx: IdentityContext, accountId: number, who: object) {
   return ctx.prisma.user.findMany({
-    where: {
-      account_id: accountId,
-      status: 'active',
-      OR: [through(approves), { license_type: 'developer', ...through(administers) }],
-    },
+    where: { account_id: accountId, status: 'active', ...who },
     select: contact,
     orderBy: { id: 'asc' },
   });

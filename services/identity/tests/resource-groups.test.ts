@@ -111,6 +111,12 @@ describe('groups of domains and branches', () => {
     expect(elsewhere.users.map(({ id }) => id)).toEqual([account.admin_user_id]);
   });
 
+  it('tell who administers the account: nobody else, and nobody of another account', async () => {
+    const { users } = await identity.rpc('jobs').ListAdministrators(call(), {});
+    expect(users.map(({ id }) => id)).toEqual([account.admin_user_id]);
+    await expect(identity.rpc('metadata').ListAdministrators(call(), {})).rejects.toMatchObject({ kind: 'forbidden' });
+  });
+
   it('are told to metadata with their members, and nothing of other accounts', async () => {
     const asked = { resource_type: 'domain', resource_ids: [1, 999] };
     const { user_groups } = await identity.rpc('metadata').ListResourceGroups(call(), asked);

@@ -16,7 +16,7 @@ export type Context = {
   store: ObjectStore;
   rights: Rights;
   /** Who gets a mail, and the link in it. */
-  identity: Pick<RpcClient<'identity'>, 'GetAccount' | 'ListUsers' | 'CreatePasswordLink'>;
+  identity: Pick<RpcClient<'identity'>, 'GetAccount' | 'ListUsers' | 'ListAdministrators' | 'CreatePasswordLink'>;
   metadata: Pick<RpcClient<'metadata'>, 'GetBranch' | 'GetTableDefinition' | 'ListTablePlaces'>;
   data: Pick<RpcClient<'data'>, 'GetDeployedTable' | 'BulkLoad' | 'CancelLoad' | 'BulkRead' | 'ReadRejectedRows'>;
   work: JobsConfig['work'];

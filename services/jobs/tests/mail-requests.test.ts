@@ -56,7 +56,22 @@ describe('requests for mail', () => {
     }
   });
 
+  it('go to whoever administers the account', async () => {
+    const [ada, bob] = [mails.person(), mails.person()];
+    const elsewhere = mails.person({ account_id: 2 });
+    mails.person(); // no administrator
+    for (const { id } of [ada, bob, elsewhere]) jobs.neighbours.administrators.add(id);
+    const values = { overdue_since: '2026-03-01T08:00:00.000Z', writes_blocked_from: '2026-03-08T08:00:00.000Z' };
+    const payload = { account_id: 1, template: 'payment_overdue', to: 'administrators', values };
+    await jobs.announce('billing.mail.requested', payload);
+    const found = await untilThereAre(2);
+    expect(found.map(({ user_id }) => user_id).toSorted((a, b) => a - b)).toEqual([ada.id, bob.id]);
+    expect(found[0]).toMatchObject({ template: 'payment_overdue', values });
+  });
+
   it.each([
+    ['people and administrators', { to: 'administrators' }],
+    ['a group there is not', { user_ids: undefined, to: 'everybody' }],
     ['an unknown template', { template: 'lottery' }],
     ['a template called like a member of every object', { template: 'constructor' }],
     ['no account', { account_id: undefined }],

@@ -59,6 +59,7 @@ export class Neighbours {
   readsToCut = 0;
   /** Who is in which account; a mail asks. */
   users: { id: number; account_id: number; first_name: string; last_name: string; email: string }[] = [];
+  administrators = new Set<number>();
   /** Happens when identity is asked for a link, before it is made. */
   onLink: () => void = () => {};
   /** Password links made, by user; users without a password yet. */
@@ -247,6 +248,11 @@ export class Neighbours {
     ListUsers: async ({ accountId }, { ids }) => ({
       users: this.users.filter(({ id, account_id }) => account_id === accountId && ids.includes(id)),
     }),
+    ListAdministrators: async ({ accountId }) => {
+      return {
+        users: this.users.filter(({ id, account_id }) => account_id === accountId && this.administrators.has(id)),
+      };
+    },
     CreatePasswordLink: async ({ accountId }, { user_id, purpose }) => {
       this.onLink();
       if (this.needNoLink.has(user_id)) throw new ServiceError('not_found', 'User not found');

@@ -10,7 +10,7 @@ import { lockAccount, type Transaction, transact } from '../transaction.ts';
 import { findTemplate } from './templates.ts';
 import { planHours, readTaken } from './throttle.ts';
 
-type MailContext = Pick<Context, 'prisma' | 'work'>;
+type MailContext = Pick<Context, 'prisma' | 'work' | 'identity'>;
 
 const queue = 'jobs.mail';
 const types = ['identity', 'metadata', 'billing'].map((service) => `${service}.mail.requested`);
@@ -22,10 +22,12 @@ const id = z
   .int()
   .positive()
   .max(2 ** 31 - 1);
+// To people by their ids, or to whoever administers the account by now, where the asking service knows no people.
 const payloadSchema = z.object({
   account_id: id,
   template: z.string(),
-  user_ids: z.array(id).max(10_000),
+  user_ids: z.array(id).max(10_000).optional(),
+  to: z.literal('administrators').optional(),
   values: z.record(z.string(), z.unknown()).default({}),
 });
 
@@ -37,7 +39,9 @@ export function consumeMailRequests(ctx: MailContext, bus: Bus): Promise<void> {
 type Request = { account_id: number; template: string; users: number[]; values: unknown; isUrgent: boolean };
 
 async function receive(ctx: MailContext, message: BusMessage): Promise<void> {
-  const request = read(message);
+  const { toAdministrators, ...read } = readRequest(message);
+  // Asked before the transaction: nobody holds locks while identity is asked.
+  const request = toAdministrators ? { ...read, users: await listAdministrators(ctx, message, read) } : read;
   await transact(ctx, async (tx) => {
     if (!(await receiveOnce(prismaSql(tx), queue, message.id))) return;
     await lockAccount(tx, request.account_id, 'mails');
@@ -55,16 +59,28 @@ async function receive(ctx: MailContext, message: BusMessage): Promise<void> {
 }
 
 // What makes no sense becomes a dead letter at once: its sender has to be mended first.
-function read({ payload }: BusMessage): Request {
-  const { user_ids, ...request } = check(payloadSchema, payload);
+function readRequest({ payload }: BusMessage): Request & { toAdministrators: boolean } {
+  const { user_ids, to, ...request } = check(payloadSchema, payload);
+  if ((user_ids === undefined) === (to === undefined))
+    throw new UnreadableMessageError('A request for mail names either people or administrators.');
   const template = findTemplate(request.template);
   if (!template) throw new UnreadableMessageError(`There is no mail template ${request.template.slice(0, 100)}.`);
   return {
     ...request,
     users: [...new Set(user_ids)],
+    toAdministrators: to !== undefined,
     values: check(template.values, request.values),
     isUrgent: template.urgent === true,
   };
+}
+
+async function listAdministrators({ identity }: MailContext, message: BusMessage, request: Request): Promise<number[]> {
+  const caller = {
+    accountId: request.account_id,
+    ...(message.request_id === undefined ? {} : { requestId: message.request_id }),
+  };
+  const { users = [] } = await identity.ListAdministrators(caller, {});
+  return users.map(({ id }) => id);
 }
 
 function check<T>(schema: z.ZodType<T>, value: unknown): T {

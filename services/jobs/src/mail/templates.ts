@@ -2,6 +2,7 @@
 // How they look is the letter's business; everything a person may have named is escaped there.
 import { z } from 'zod';
 import { approvalTemplates } from './approval-templates.ts';
+import { billingTemplates } from './billing-templates.ts';
 import { type Template, template } from './template.ts';
 
 const none = z.object({});
@@ -50,6 +51,7 @@ const templates: Record<string, Template> = {
   }),
 
   ...approvalTemplates,
+  ...billingTemplates,
 };
 
 /** The template of that name, if there is one. */
