@@ -33,6 +33,7 @@ describe('gRPC between services', () => {
     DropTable: (_call, _request, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     DropBranch: refuse,
+    CheckColumnSources: refuse,
     MergeRows: refuse,
     CancelLoad: refuse,
     PlaceAccount: async function* () {

@@ -21,6 +21,7 @@ export async function getDeployedTable(ctx: DataContext, call: CallContext, name
       ...column,
       length: column.length ?? undefined,
       scale: column.scale ?? undefined,
+      foreign_key_table_id: column.foreign_key_table_id ?? undefined,
     })),
     as_of_from: new Date(history_since ?? now).toISOString(),
     as_of_until: now.toISOString(),

@@ -13,6 +13,7 @@ import { readWantedTable } from './deploy/wanted.ts';
 import { countRows, getDeployedTable } from './deployed-tables.ts';
 import { bulkLoad } from './load/bulk-load.ts';
 import { cancelLoad } from './load/cancel-load.ts';
+import { checkColumnSources } from './load/check-sources.ts';
 import { readRejectedRows } from './load/rejected-rows.ts';
 import { mergeRows } from './merge/merge-rows.ts';
 import { bulkRead } from './read/bulk-read.ts';
@@ -27,6 +28,7 @@ const callers = {
   GetDeployedTable: ['metadata', 'jobs', 'operator'],
   CountRows: ['metadata', 'jobs', 'operator'],
   BulkLoad: ['jobs', 'operator'],
+  CheckColumnSources: ['jobs'],
   CancelLoad: ['jobs', 'operator'],
   ReadRejectedRows: ['jobs', 'operator'],
   BulkRead: ['jobs', 'operator'],
@@ -75,6 +77,8 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     // What has come of a file is gone once read: such a load is not begun again elsewhere, jobs does that.
     BulkLoad: async (call, requests, signal) =>
       bulkLoad((await clusters.locate(call.accountId)).context, call, requests, signal),
+    CheckColumnSources: (call, request) =>
+      at(call, async (ctx) => ({ problems: await checkColumnSources(ctx.pools.rows, request) })),
     CancelLoad: async (call, { load_id: loadId, table_definition_id: tableDefinitionId }) =>
       cancelLoad((await clusters.locate(call.accountId)).context, call, { loadId, tableDefinitionId }),
     ReadRejectedRows: async function* (call, { load_id }, signal) {

@@ -2,6 +2,15 @@
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { caller, type DataNet } from './given.ts';
 
+type FileColumn = {
+  position: number;
+  target_column: string;
+  date_format?: string;
+  trim?: boolean;
+  default_value?: string;
+  lookup?: string;
+};
+
 type Options = {
   pattern?: string;
   on_error?: string;
@@ -16,7 +25,8 @@ type Options = {
   first_row?: number;
   /** Columns of the file; each fills the column of its name unless `columns` says otherwise. */
   file_columns: string[];
-  columns?: { position: number; target_column: string; date_format?: string }[];
+  columns?: FileColumn[];
+  decimal_separator?: string;
 };
 
 let loads = 0;

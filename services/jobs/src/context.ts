@@ -18,7 +18,10 @@ export type Context = {
   /** Who gets a mail, and the link in it. */
   identity: Pick<RpcClient<'identity'>, 'GetAccount' | 'ListUsers' | 'ListAdministrators' | 'CreatePasswordLink'>;
   metadata: Pick<RpcClient<'metadata'>, 'GetBranch' | 'GetTableDefinition' | 'ListTablePlaces'>;
-  data: Pick<RpcClient<'data'>, 'GetDeployedTable' | 'BulkLoad' | 'CancelLoad' | 'BulkRead' | 'ReadRejectedRows'>;
+  data: Pick<
+    RpcClient<'data'>,
+    'GetDeployedTable' | 'CheckColumnSources' | 'BulkLoad' | 'CancelLoad' | 'BulkRead' | 'ReadRejectedRows'
+  >;
   work: JobsConfig['work'];
   /** Undefined: mails wait. */
   mailing?: Mailing;

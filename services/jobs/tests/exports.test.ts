@@ -139,7 +139,7 @@ describe('an export', () => {
     expect(answer.headers.get('content-disposition')).toContain(`.${format}"`);
     const bytes = Buffer.from(await answer.arrayBuffer());
     expect(bytes.length).toBe(done.bytes_exported);
-    const wanted = { format: undefined, delimiter: undefined, expected: new Set<string>(), columns: [] };
+    const wanted = { format: undefined, style: {}, expected: new Set<string>(), columns: [] };
     const file = await openTableFile(fileOf(bytes, 100_000), wanted);
     const read = await readAll(file, { code: 'string', name: 'string' });
     await file.close();

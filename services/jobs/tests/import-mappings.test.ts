@@ -15,6 +15,7 @@ afterAll(() => jobs.close());
 
 const call = (method: string, path: string, body?: unknown) =>
   jobs.call(method, `/api/v1/import_mappings${path}`, body);
+const entry = { target_column: null, format: null, default: null, trim: false, lookup: false };
 let names = 0;
 const make = async (attributes: Record<string, unknown> = {}) => {
   names += 1;
@@ -45,9 +46,9 @@ describe('an import mapping', () => {
         delimiter: ';',
         is_default: false,
         column_mappings: [
-          { source_column: 'Land', target_column: 'code', format: null },
-          { source_column: 'Seit', target_column: 'name', format: 'DD.MM.YYYY' },
-          { source_column: 'Müll', target_column: null, format: null },
+          { ...entry, source_column: 'Land', target_column: 'code' },
+          { ...entry, source_column: 'Seit', target_column: 'name', format: 'DD.MM.YYYY' },
+          { ...entry, source_column: 'Müll', target_column: null },
         ],
       },
     });
@@ -110,10 +111,84 @@ describe('an import mapping', () => {
         'Target column code is mapped from two columns',
         'Source column C is mapped twice',
         "Source column can't be blank",
-        'Format (a+)+$ is not a date format',
         'Target column __proto__ is not a column of the table',
       ],
     ]);
+  });
+
+  it('keeps how files are written, and says everything that is wrong with that', async () => {
+    const style = { decimal_separator: ',', quote: "'", encoding: 'windows-1252', has_header: false };
+    const column_mappings = [{ source_column: '2', target_column: 'name', default: 'x', trim: true, lookup: null }];
+    const made = await make({ ...style, column_mappings });
+    const kept = [{ ...entry, ...column_mappings[0], lookup: false }];
+    expect(made).toMatchObject({ ...style, column_mappings: kept });
+    expect(await make()).toMatchObject({ decimal_separator: null, quote: null, encoding: null, has_header: true });
+    expect((await call('PATCH', `/${made.id}`, { decimal_separator: null })).body).toEqual({
+      ...made,
+      decimal_separator: null,
+      updated_at: expect.any(String),
+    });
+    const named = await call('PATCH', `/${made.id}`, { column_mappings: [{ source_column: 'Name', trim: true }] });
+    expect([named.status, named.body.errors]).toEqual([
+      422,
+      ['Source column Name must be the place of a column, from 1: the mapping is for files without a header'],
+    ]);
+    expect((await call('PATCH', `/${made.id}`, { delimiter: ',', decimal_separator: ',' })).body.errors).toEqual([
+      "The decimal separator can't be the delimiter",
+    ]);
+    for (const wrong of [{ decimal_separator: ';' }, { quote: '`' }, { encoding: 'utf-7' }, { has_header: null }])
+      expect((await call('PATCH', `/${made.id}`, wrong)).status).toBe(422);
+    expect((await call('GET', `/${made.id}`)).body).toMatchObject({ delimiter: null, column_mappings: kept });
+  });
+
+  it('looks up only what can be looked up', async () => {
+    const column = (name: string, rest = {}) => ({ name, data_type: 'string', is_primary_key: false, ...rest });
+    const key = { is_primary_key: true };
+    const groups = jobs.neighbours.addTable({ key: 'groups', columns: [column('id', key), column('name')] });
+    const pairs = jobs.neighbours.addTable({ key: 'pairs', columns: [column('a', key), column('b', key)] });
+    const members = jobs.neighbours.addTable({
+      key: 'members',
+      columns: [
+        column('id', key),
+        column('grp', { foreign_key_table_id: groups.table_definition_id }),
+        column('pair', { foreign_key_table_id: pairs.table_definition_id }),
+        column('away', { foreign_key_table_id: 999 }),
+      ],
+    });
+    const of = (target: string, lookup: unknown, rest = {}) => ({
+      table_definition_id: members.table_definition_id,
+      name: `${target} by ${lookup}`,
+      column_mappings: [{ source_column: target, target_column: target, lookup, ...rest }],
+    });
+    expect((await call('POST', '', of('grp', true))).body.column_mappings[0].lookup).toBe(true);
+    expect((await call('POST', '', of('grp', 'NAME'))).body.column_mappings[0].lookup).toBe('NAME');
+    const refusals: [ReturnType<typeof of>, string][] = [
+      [of('id', true), 'id is no foreign key; nothing can be looked up for it'],
+      [of('pair', true), "pair is part of a foreign key of several columns; it can't be looked up"],
+      [of('away', true), 'The table that away refers to is not there'],
+      [of('grp', 'colour'), "grp can't be looked up by colour, which is not a column of groups"],
+      [of('grp', 'name', { format: 'YYYYMMDD' }), 'grp is looked up by text, which takes no date format'],
+    ];
+    for (const [body, problem] of refusals) {
+      const answer = await call('POST', '', body);
+      expect([answer.status, answer.body.errors]).toEqual([422, [problem]]);
+    }
+    jobs.neighbours.permissions.set(72, {
+      license_type: 'developer',
+      permissions: [{ action: 'edit', resource_type: 'table_definition', resource_id: members.table_definition_id }],
+    });
+    const editor = jobs.as({ userId: 72 });
+    expect((await editor('POST', '/api/v1/import_mappings', of('grp', true))).status).toBe(403);
+    const plain = { ...of('grp', false), name: 'plain' };
+    expect((await editor('POST', '/api/v1/import_mappings', plain)).status).toBe(201);
+  });
+
+  it('is told what data says of formats and defaults', async () => {
+    jobs.neighbours.sourceProblems.set('name', 'The default for name is too long');
+    const column_mappings = [{ source_column: 'n', target_column: 'name', default: 'x' }];
+    const answer = await call('POST', '', { table_definition_id: table, name: 'told', column_mappings });
+    jobs.neighbours.sourceProblems.clear();
+    expect([answer.status, answer.body.errors]).toEqual([422, ['The default for name is too long']]);
   });
 
   it('has a name of its own in its table, and a table has one default', async () => {
@@ -227,6 +302,72 @@ describe('an import with a mapping', () => {
     const { body } = await jobs.call('POST', '/api/v1/imports', { branch_id: 1 });
     const other = { table_definition_key: 'regions', pattern: 'full', import_mapping_id: mapping.id };
     expect((await jobs.call('POST', `/api/v1/imports/${body.id}/tables`, other)).status).toBe(422);
+  });
+});
+
+describe('an import whose mapping', () => {
+  const told = () => jobs.neighbours.loads.at(-1)?.told;
+
+  it('says how to read the file has it read like that', async () => {
+    const column_mappings = [
+      { source_column: '2', target_column: 'code', trim: true, default: 'none' },
+      { source_column: '1', target_column: null },
+      { source_column: '3', target_column: 'name', format: 'DD.MM.YYYY' },
+    ];
+    const style = { decimal_separator: ',', encoding: 'windows-1252', has_header: false, quote: 'none' };
+    const { id } = await make({ ...style, date_style: 'DMY', column_mappings });
+    const file = Buffer.from('x;P1;5" B\xf6gen\ny;P2;a\n', 'latin1');
+    const done = await runImport(jobs, { countries: file }, { import_mapping_id: id });
+    expect(done.import_tables[0]).toMatchObject({ status: 'completed', format: 'csv', metrics: { rows_read: 2 } });
+    expect(told()).toMatchObject({
+      date_style: 'DMY',
+      decimal_separator: ',',
+      delimiter: ';',
+      quote: '\u0001',
+      first_row: 1,
+      file_columns: ['1', '2', '3'],
+      columns: [
+        { position: 1, target_column: 'code', trim: true, default_value: 'none' },
+        { position: 2, target_column: 'name', date_format: 'DD.MM.YYYY', trim: false },
+      ],
+    });
+    expect(jobs.neighbours.tables[0]?.rows.get('["P1"]')).toEqual({ code: 'P1', name: '5" Bögen' });
+  });
+
+  it('says that there is no header fills the columns in their order, when there are as many', async () => {
+    const { id } = await make({ has_header: false });
+    const done = await runImport(jobs, { countries: 'code,name\nH1,one\n' }, { import_mapping_id: id });
+    expect(done.import_tables[0]).toMatchObject({ status: 'completed', metrics: { rows_read: 2 } });
+    expect(jobs.neighbours.tables[0]?.rows.get('["code"]')).toEqual({ code: 'code', name: 'name' });
+    const wide = await runImport(jobs, { countries: 'a,b,c\n' }, { import_mapping_id: id });
+    expect(wide.import_tables[0].errors).toEqual([
+      'The file has no header and 3 columns, the table has 2; say in the mapping which goes where.',
+    ]);
+    const json = await runImport(jobs, { countries: '[{"code":"x"}]' }, { import_mapping_id: id });
+    expect(json.import_tables[0].errors).toEqual([expect.stringContaining('can only be CSV or TSV')]);
+    const plain = await runImport(jobs, { countries: 'H2,two\nH3,three\n' }, { import_mapping_id: null });
+    expect(plain.import_tables[0].errors).toContainEqual(expect.stringContaining('has_header: false'));
+  });
+
+  it('no longer fits the table is refused before a file is sent', async () => {
+    const changed = jobs.neighbours.addTable({ key: 'changed' });
+    const { body } = await call('POST', '', {
+      table_definition_id: changed.table_definition_id,
+      name: 'old',
+      is_default: true,
+      column_mappings: [{ source_column: 'n', target_column: 'name' }],
+    });
+    changed.columns = changed.columns.slice(0, 1);
+    const opened = await jobs.call('POST', '/api/v1/imports', { branch_id: 1 });
+    const wanted = { table_definition_key: 'changed', pattern: 'full' };
+    const refused = await jobs.call('POST', `/api/v1/imports/${opened.body.id}/tables`, wanted);
+    expect([body.is_default, refused.status, refused.body.errors]).toEqual([
+      true,
+      422,
+      ['Import mapping old no longer fits: Target column name is not a column of the table'],
+    ]);
+    const without = { ...wanted, import_mapping_id: null };
+    expect((await jobs.call('POST', `/api/v1/imports/${opened.body.id}/tables`, without)).status).toBe(201);
   });
 });
 

@@ -11,7 +11,7 @@ import type { TestKeys } from '@almanac/testkit/keys';
 import { parse } from 'csv-parse';
 
 type Row = Record<string, string>;
-type Column = { name: string; data_type: string; is_primary_key: boolean };
+type Column = { name: string; data_type: string; is_primary_key: boolean; foreign_key_table_id?: number };
 
 export type FakeTable = {
   account_id: number;
@@ -23,7 +23,16 @@ export type FakeTable = {
   rows: Map<string, Row>;
 };
 
-type Load = { load_id: string; account_id: number; key: string; columns: string[]; bytes: number; from: CallContext };
+type Load = {
+  load_id: string;
+  account_id: number;
+  key: string;
+  columns: string[];
+  /** How the load was told to read the file. */
+  told: Record<string, unknown>;
+  bytes: number;
+  from: CallContext;
+};
 type Gate = { promise: Promise<void>; open: () => void };
 
 const gate = (): Gate => {
@@ -49,6 +58,8 @@ export class Neighbours {
   /** Values that no column takes, for rejections. */
   badValue = 'BAD';
   dataIsAway = false;
+  /** What data says against what columns are filled from, by column. */
+  sourceProblems = new Map<string, string>();
   /** Why data lets nobody load or read any more. */
   refusal: string | undefined;
   /** How many of the next loads merge and then lose their answer. */
@@ -130,6 +141,10 @@ export class Neighbours {
       const deployed = { ...table, name: table.key, version: 1, load_type: 'manual' };
       return { ...deployed, columns: columns.map(deployedColumn), ...this.asOfReach };
     },
+    CheckColumnSources: async (_call, { sources = [] }) => {
+      this.requireData();
+      return { problems: sources.flatMap(({ target_column }) => this.sourceProblems.get(target_column ?? '') ?? []) };
+    },
     BulkLoad: (call, requests, signal) => this.bulkLoad(call, requests as AsyncIterable<never>, signal),
     CancelLoad: async (_call, { load_id }) => {
       this.requireData();
@@ -163,6 +178,7 @@ export class Neighbours {
       account_id: call.accountId,
       key: table.key,
       columns: options.columns.map(({ target_column }: { target_column: string }) => target_column),
+      told: options,
       bytes: 0,
       from: call,
     };
@@ -178,7 +194,7 @@ export class Neighbours {
       const rest = { [Symbol.asyncIterator]: () => iterator };
       const result = this.countOnly
         ? await count(rest, load)
-        : merge(table, options, await readRecords(rest, load, options.delimiter), this.badValue);
+        : merge(table, options, await readRecords(rest, load, options), this.badValue);
       if (signal.aborted) throw new ServiceError('unavailable', 'The caller has gone.');
       this.results.set(options.load_id, result);
       if (this.answersToLose > 0) {
@@ -228,7 +244,7 @@ export class Neighbours {
       );
       if (!found) throw new ServiceError('not_found', 'Table definition not found');
       const { key, branch_id, domain_id, columns } = found;
-      return { id, uuid: '', key, name: key, branch_id, domain_id, column_names: columns.map(({ name }) => name) };
+      return { id, uuid: '', key, name: key, branch_id, domain_id, columns };
     },
     ListTablePlaces: async (call, { ids }) => ({
       places: this.tables
@@ -291,8 +307,8 @@ async function count(requests: AsyncIterable<{ chunk?: Uint8Array }>, load: Load
   return { status: 'completed', rows_read: rows, inserted: rows, rejections: [], errors: [] };
 }
 
-async function readRecords(requests: AsyncIterable<{ chunk?: Uint8Array }>, load: Load, delimiter: string) {
-  const parser = parse({ delimiter, columns: false });
+async function readRecords(requests: AsyncIterable<{ chunk?: Uint8Array }>, load: Load, { delimiter, quote }: Options) {
+  const parser = parse({ delimiter, quote, columns: false });
   const records: string[][] = [];
   const reading = (async () => {
     for await (const record of parser) records.push(record as string[]);
@@ -314,6 +330,8 @@ async function readRecords(requests: AsyncIterable<{ chunk?: Uint8Array }>, load
 }
 
 type Options = {
+  delimiter: string;
+  quote: string;
   pattern: string;
   on_error: string;
   file_columns: string[];

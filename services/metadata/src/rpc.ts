@@ -4,7 +4,7 @@ import { notFound } from '@almanac/service-kit/errors';
 import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
 import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
 import { openMainBranch, requireBranch } from './branches.ts';
-import { inOrder } from './column-definitions/column-fields.ts';
+import { type ColumnDefinition, columnFields, inOrder } from './column-definitions/column-fields.ts';
 import type { Context } from './context.ts';
 
 export const callers: RpcServerOptions<'metadata'>['callers'] = {
@@ -23,16 +23,28 @@ export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
     GetTableDefinition: async (call, request) => {
       const definition = await ctx.prisma.table_definition.findFirst({
         where: { id: request.id, account_id: call.accountId },
-        include: { columns: { select: { name: true }, orderBy: inOrder } },
+        include: { columns: { select: columnFields, orderBy: inOrder } },
       });
       if (!definition) throw notFound('Table definition');
       const { id, uuid, key, name, branch_id, domain_id, columns } = definition;
-      return { id, uuid, key, name, branch_id, domain_id, column_names: columns.map((column) => column.name) };
+      return { id, uuid, key, name, branch_id, domain_id, columns: columns.map(showColumn) };
     },
     ListTablePlaces: async (call, { ids }) => ({ places: await listTablePlaces(ctx, call.accountId, ids) }),
     OpenAccount: async (call) => ({ main_branch_id: await openMainBranch(ctx, call) }),
   };
 }
+
+const showColumn = (column: ColumnDefinition) => ({
+  id: column.id,
+  name: column.name,
+  data_type: column.data_type,
+  length: column.length ?? undefined,
+  scale: column.scale ?? undefined,
+  is_primary_key: column.is_primary_key,
+  is_required: column.is_required,
+  foreign_key_table_id: column.foreign_key_table_id ?? undefined,
+  valid_values: column.valid_values?.split('|') ?? [],
+});
 
 async function listTablePlaces(ctx: Context, accountId: number, ids: number[]) {
   const where = { account_id: accountId, id: { in: ids } };

@@ -40,7 +40,7 @@ describe('gRPC', () => {
     expect(await jobs.GetTableDefinition(mine, { id: table.id })).toMatchObject({
       key: 'codes',
       branch_id: account.mainId,
-      column_names: ['code'],
+      columns: [{ name: 'code', data_type: 'string', is_primary_key: true, valid_values: [] }],
     });
     await expect(jobs.GetBranch({ accountId: other.id }, { id: account.mainId })).rejects.toMatchObject({
       kind: 'not_found',

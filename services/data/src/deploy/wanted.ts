@@ -1,6 +1,7 @@
 // Reads the tables that metadata wants deployed, and finds what is wrong with one by itself: metadata has checked its
 // definitions, but what becomes DDL is checked where the DDL is made.
 
+import type { WantedColumn__Output } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
 import { limits } from '@almanac/service-kit/limits';
 import { type Column, keyColumns, type WantedTable } from '../catalogue/structure.ts';
@@ -25,22 +26,25 @@ export function readWantedTable(table: WantedTable__Output): WantedTable {
       description: table.description,
       lookup_display_column_id: table.lookup_display_column_id ?? null,
       foreign_keys: [],
-      columns: table.columns.map((column) => ({
-        column_definition_id: column.column_definition_id,
-        lineage_id: column.lineage_id,
-        name: column.name,
-        data_type: otherNames[column.data_type] ?? (column.data_type as DataType),
-        length: column.length ?? null,
-        scale: column.scale ?? null,
-        is_primary_key: column.is_primary_key,
-        is_required: column.is_required,
-        foreign_key_table_id: column.foreign_key_table_id ?? null,
-        valid_values: column.valid_values,
-        description: column.description,
-      })),
+      columns: table.columns.map(readWantedColumn),
     },
   };
 }
+
+/** One column of it. */
+export const readWantedColumn = (column: WantedColumn__Output): Column => ({
+  column_definition_id: column.column_definition_id,
+  lineage_id: column.lineage_id,
+  name: column.name,
+  data_type: otherNames[column.data_type] ?? (column.data_type as DataType),
+  length: column.length ?? null,
+  scale: column.scale ?? null,
+  is_primary_key: column.is_primary_key,
+  is_required: column.is_required,
+  foreign_key_table_id: column.foreign_key_table_id ?? null,
+  valid_values: column.valid_values,
+  description: column.description,
+});
 
 const namePattern = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 const longestString = 10_485_760;

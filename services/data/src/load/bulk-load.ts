@@ -10,7 +10,7 @@ import { tableName } from '../query/identifiers.ts';
 import { requireRightToWork } from '../row-rights.ts';
 import { UnreadableFile } from './end-marks.ts';
 import { freshTableRows } from './fresh-table.ts';
-import { type LoadOptions, planLoad, readLoadOptions } from './load-options.ts';
+import { type LoadOptions, planLoad, readLoadOptions, readTargets } from './load-options.ts';
 import { findResult, keepFailure, type LoadResult } from './load-result.ts';
 import { isWithoutRows, Merge } from './merge.ts';
 import { chunksOf, type Staging, stage } from './staging.ts';
@@ -30,7 +30,11 @@ export async function bulkLoad(
   if (finished) return finished;
   await requireRightToWork(ctx, call, 'edit', options.tableDefinitionId);
   const table = await ctx.catalogue.get(call.accountId, { id: options.tableDefinitionId });
-  planLoad(table, options);
+  const find = (id: number) => ctx.catalogue.read(call.accountId, { id });
+  const targets = await readTargets(table, options, find);
+  planLoad(table, options, targets);
+  // Whoever looks records up learns which there are.
+  for (const id of targets.keys()) await requireRightToWork(ctx, call, 'view', id);
   if (table.history_since === null) await adoptTable(ctx.pools.work, table);
   let staging: Staging;
   try {

@@ -27,46 +27,107 @@ function rearranged(pattern: string, parts: string[]): DateReading {
   return (x) => `coalesce((select ${parts.join(' || ')} from regexp_match(${x}, '^${pattern}$', 'i') m), ${x})`;
 }
 
-const months = "'janfebmaraprmayjunjulaugsepoctnovdec'";
+const two = (m: string) => `lpad(${m}, 2, '0')`;
+const textArray = (words: string[]) => `array[${words.map((word) => `'${word}'`).join(', ')}]`;
+const monthNames = [
+  ...['january', 'february', 'march', 'april', 'may', 'june'],
+  ...['july', 'august', 'september', 'october', 'november', 'december'],
+];
+// A word that is no month is null, and so is then the whole date: the text stays what it was.
+const month = (names: string[]) => (m: string) => two(`array_position(${textArray(names)}, lower(${m}))::text`);
 
-const tokens: Record<string, { pattern: string; sql: (group: string) => string }> = {
-  YYYY: { pattern: '([0-9]{4})', sql: (m) => m },
-  MM: { pattern: '([0-9]{1,2})', sql: (m) => `lpad(${m}, 2, '0')` },
-  MON: { pattern: '([a-z]{3})', sql: (m) => `lpad(((position(lower(${m}) in ${months}) + 2) / 3)::text, 2, '0')` },
-  DD: { pattern: '([0-9]{1,2})', sql: (m) => `lpad(${m}, 2, '0')` },
-  HH24: { pattern: '([0-9]{1,2})', sql: (m) => `lpad(${m}, 2, '0')` },
-  MI: { pattern: '([0-9]{2})', sql: (m) => m },
-  SS: { pattern: '([0-9]{2})', sql: (m) => m },
-  MS: { pattern: '([0-9]{1,3})', sql: (m) => m },
+type Token = { pattern: string; sql: (group: string) => string };
+
+const digits = (count: string): Token => ({ pattern: `([0-9]{${count}})`, sql: (m) => m });
+const oneOrTwo: Token = { pattern: '([0-9]{1,2})', sql: two };
+const ofTwelve: Token = { pattern: '(0?[1-9]|1[0-2])', sql: (m) => m };
+const meridiem: Token = { pattern: '([ap][.]?m[.]?)', sql: (m) => m };
+const weekday: Token = { pattern: '([a-z]{2,9})', sql: (m) => m };
+
+// PostgreSQL's template patterns, those that say a date without guessing; AD years, English names.
+const tokens: Record<string, Token & { part: string }> = {
+  YYYY: { part: 'year', ...digits('4') },
+  YY: { part: 'year', pattern: '([0-9]{2})', sql: (m) => `case when ${m} < '70' then '20' else '19' end || ${m}` },
+  MONTH: { part: 'month', pattern: '([a-z]{3,9})', sql: month(monthNames) },
+  MON: { part: 'month', pattern: '([a-z]{3})', sql: month(monthNames.map((name) => name.slice(0, 3))) },
+  MM: { part: 'month', ...oneOrTwo },
+  DAY: { part: 'weekday', ...weekday },
+  DY: { part: 'weekday', ...weekday },
+  DD: { part: 'day', ...oneOrTwo },
+  HH24: { part: 'hour', ...oneOrTwo },
+  HH12: { part: 'hour of twelve', ...ofTwelve },
+  HH: { part: 'hour of twelve', ...ofTwelve },
+  AM: { part: 'half', ...meridiem },
+  PM: { part: 'half', ...meridiem },
+  'A.M.': { part: 'half', ...meridiem },
+  'P.M.': { part: 'half', ...meridiem },
+  MI: { part: 'minute', ...digits('2') },
+  SS: { part: 'second', ...digits('2') },
+  MS: { part: 'fraction', ...digits('1,3') },
+  US: { part: 'fraction', ...digits('1,6') },
+  TZH: {
+    part: 'zone hour',
+    pattern: '([+-][0-9]{1,2})',
+    sql: (m) => `left(${m}, 1) || ${two(`substr(${m}, 2)`)}`,
+  },
+  TZM: { part: 'zone minute', ...digits('2') },
 };
 
-// PostgreSQL's template patterns, those that say a date without guessing.
+const pieces = /FM|YYYY|YY|MONTH|MON|MM|MI|MS|DAY|DY|DD|HH24|HH12|HH|[AP]\.?M\.?|SS|US|TZH|TZM|"[^"]*"|[\s\S]/gi;
+
+// Each part at most once; undefined for what is no such pattern.
 function readPattern(format: string, family: Family): DateReading | undefined {
   if (format.length > 60) return undefined;
-  const places = new Map<string, string>();
+  const parts = new Map<string, string>();
   let pattern = '';
-  for (const [piece] of format.matchAll(/YYYY|MM|MON|DD|HH24|MI|SS|MS|[\s\S]/gi)) {
+  let groups = 0;
+  for (const [piece] of format.matchAll(pieces)) {
     const name = piece.toUpperCase();
+    if (name === 'FM') continue; // zeros in front may be missing anyway
     const token = tokens[name];
     if (!token) {
-      if (!/^[ T/.:,-]$/.test(piece)) return undefined;
-      pattern += `[${piece}]`;
+      const literal = /^"([A-Za-z0-9 /.:,-]*)"$/.exec(piece)?.[1] ?? (/^[ T/.:,-]$/.test(piece) ? piece : undefined);
+      if (literal === undefined) return undefined;
+      pattern += literal.replaceAll(/./g, '[$&]');
       continue;
     }
-    if (places.has(name)) return undefined;
-    places.set(name, token.sql(`m[${places.size + 1}]`));
+    if (parts.has(token.part)) return undefined;
+    groups += 1;
+    parts.set(token.part, token.sql(`m[${groups}]`));
     pattern += token.pattern;
   }
-  const has = (...names: string[]) => names.every((name) => places.has(name));
-  const month = places.get('MM') ?? places.get('MON');
-  const clock = has('HH24', 'MI')
-    ? [places.get('HH24'), "':'", places.get('MI'), "':'", places.get('SS') ?? "'00'"]
-    : [];
-  const fraction = has('MS', 'SS') ? ["'.'", places.get('MS')] : [];
-  const date = has('YYYY', 'DD') && month ? [places.get('YYYY'), "'-'", month, "'-'", places.get('DD')] : [];
-  if (family === 'time') return clock.length > 0 ? rearranged(pattern, [...clock, ...fraction] as string[]) : undefined;
-  if (date.length === 0) return undefined;
-  if (family === 'date') return rearranged(pattern, date as string[]);
-  const time = clock.length > 0 ? [...clock, ...fraction] : ["'00:00:00'"];
-  return rearranged(pattern, [...date, "'T'", ...time, "'Z'"] as string[]);
+  const date = dateParts(parts);
+  const clock = clockParts(parts);
+  if (clock === undefined) return undefined;
+  if (family === 'time') return clock.length > 0 && !parts.has('zone hour') ? rearranged(pattern, clock) : undefined;
+  if (date === undefined) return undefined;
+  if (family === 'date') return rearranged(pattern, date);
+  const time = clock.length > 0 ? clock : ["'00:00:00'"];
+  return rearranged(pattern, [...date, "'T'", ...time, ...zoneParts(parts)]);
 }
+
+function dateParts(parts: Map<string, string>): string[] | undefined {
+  const [year, month, day] = ['year', 'month', 'day'].map((part) => parts.get(part));
+  return year && month && day ? [year, "'-'", month, "'-'", day] : undefined;
+}
+
+// Empty when the pattern has no time; undefined when it has half of one.
+function clockParts(parts: Map<string, string>): string[] | undefined {
+  const ofTwelve = parts.get('hour of twelve');
+  const half = parts.get('half');
+  if ((ofTwelve === undefined) !== (half === undefined)) return undefined;
+  const hour = ofTwelve
+    ? two(`(${ofTwelve}::int % 12 + case when lower(${half}) like 'p%' then 12 else 0 end)::text`)
+    : parts.get('hour');
+  const minute = parts.get('minute');
+  if (hour === undefined && minute === undefined && !parts.has('second') && !parts.has('fraction')) return [];
+  if (hour === undefined || minute === undefined || (parts.has('fraction') && !parts.has('second'))) return undefined;
+  if ((ofTwelve && parts.has('hour')) || (parts.has('zone minute') && !parts.has('zone hour'))) return undefined;
+  const fraction = parts.get('fraction');
+  return [hour, "':'", minute, "':'", parts.get('second') ?? "'00'", ...(fraction ? ["'.'", fraction] : [])];
+}
+
+const zoneParts = (parts: Map<string, string>): string[] => {
+  const hour = parts.get('zone hour');
+  return hour ? [hour, "':'", parts.get('zone minute') ?? "'00'"] : ["'Z'"];
+};

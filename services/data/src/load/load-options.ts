@@ -3,14 +3,14 @@
 import type { BulkLoadOptions__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type Column, type DeployedTable, isRequired, keyColumns } from '../catalogue/structure.ts';
-import { typeOf } from '../values/value-types.ts';
-import { type DateReading, readDateFormat } from './date-formats.ts';
+import { type CellReading, readCell } from './cell-reading.ts';
+import { type Lookup, planLookup } from './lookups.ts';
 
 const patterns = ['full', 'incremental', 'incremental_with_delete'] as const;
 export type Pattern = (typeof patterns)[number];
 
-/** A file column that fills a table column. */
-export type Source = { column: Column; position: number; reading: DateReading };
+/** A file column that fills a table column; with a lookup its cells name records of another table. */
+export type Source = { column: Column; position: number; reading: CellReading; lookup?: Lookup };
 
 export type LoadOptions = {
   loadId: string;
@@ -23,6 +23,8 @@ export type LoadOptions = {
   delimiter: string;
   quote: string;
   fileColumns: string[];
+  /** The table columns that are looked up; each has a staged cell of its own behind the file's. */
+  lookups: string[];
   /** Rows bring their numbers, and problems that their text no longer shows. */
   numbered: boolean;
   /** The number of the first row in the file, when rows bring none. */
@@ -30,7 +32,14 @@ export type LoadOptions = {
   raw: BulkLoadOptions__Output;
 };
 
-export type LoadPlan = { sources: Source[]; key: Source[]; codePosition: number | undefined; numbered: boolean };
+export type LoadPlan = {
+  sources: Source[];
+  key: Source[];
+  codePosition: number | undefined;
+  numbered: boolean;
+  /** What is not in the file goes. */
+  replaces: boolean;
+};
 
 const fileColumnsMaximum = 1000;
 const transactionCode = 'svc_transaction_code';
@@ -47,11 +56,12 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     throw bad('on_error must be reject_file or reject_rows.');
   const delimiter = raw.delimiter || ',';
   const quote = raw.quote || '"';
-  if (!/^[\t\x20-\x7e]$/.test(delimiter) || !/^[\x21-\x7e]$/.test(quote) || delimiter === quote)
+  if (!/^[\t\x20-\x7e]$/.test(delimiter) || !(quote === '\u0001' || /^[\x21-\x7e]$/.test(quote)) || delimiter === quote)
     throw bad('delimiter and quote must be two different ASCII characters.');
   if (raw.file_columns.length === 0 || raw.file_columns.length > fileColumnsMaximum)
     throw bad(`file_columns must name 1 to ${fileColumnsMaximum} columns.`);
   if (!['', 'MDY', 'DMY', 'ISO'].includes(raw.date_style)) throw bad('date_style must be MDY, DMY or ISO.');
+  if (!['', '.', ','].includes(raw.decimal_separator)) throw bad('decimal_separator must be . or ,.');
   const percent = raw.mass_delete_percent > 0 ? raw.mass_delete_percent : 50;
   return {
     loadId: raw.load_id,
@@ -63,19 +73,43 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     delimiter,
     quote,
     fileColumns: raw.file_columns,
+    lookups: raw.columns.filter(({ lookup }) => lookup !== undefined).map(({ target_column }) => target_column),
     numbered: raw.numbered,
     firstRow: Math.max(raw.first_row, 1),
     raw,
   };
 }
 
-/** How the file's columns fill the table's; 422 with every problem when they can't. */
-export function planLoad(table: DeployedTable, { raw, pattern, fileColumns, numbered }: LoadOptions): LoadPlan {
+/** The tables that lookups of the load may go to, as `find` knows them. */
+export async function readTargets(
+  table: DeployedTable,
+  { lookups }: LoadOptions,
+  find: (id: number) => Promise<DeployedTable | undefined>,
+): Promise<Map<number, DeployedTable>> {
+  const looked = table.structure.columns
+    .filter(({ name }) => lookups.includes(name))
+    .map(({ lineage_id }) => lineage_id);
+  const keys = table.structure.foreign_keys.filter(({ columns }) => columns.some((each) => looked.includes(each)));
+  const targets = new Map<number, DeployedTable>();
+  for (const id of new Set(keys.map(({ target_table_id }) => target_table_id))) {
+    const target = await find(id);
+    if (target) targets.set(id, target);
+  }
+  return targets;
+}
+
+/** How the file's columns fill the table's; 422 with every problem when they can't. `targets`: what lookups may go to. */
+export function planLoad(
+  table: DeployedTable,
+  { raw, pattern, fileColumns, lookups, numbered }: LoadOptions,
+  targets: ReadonlyMap<number, DeployedTable>,
+): LoadPlan {
   const columns = new Map(table.structure.columns.map((column) => [column.name, column]));
   const problems: string[] = [];
   const sources = new Map<string, Source>();
   let codePosition: number | undefined;
-  for (const { position, target_column: target, date_format: format } of raw.columns) {
+  for (const given of raw.columns) {
+    const { position, target_column: target } = given;
     const column = columns.get(target);
     if (position < 0 || position >= fileColumns.length)
       problems.push(`${target} comes from a column that the file doesn't have.`);
@@ -83,14 +117,22 @@ export function planLoad(table: DeployedTable, { raw, pattern, fileColumns, numb
     else if (!column) problems.push(`${target} is not a column of the table.`);
     else if (sources.has(target)) problems.push(`${target} is filled twice.`);
     else {
-      const reading = readDateFormat(typeOf(column).family, raw.date_style, format);
-      if (reading === undefined) problems.push(`${format} is no date format for ${target}.`);
-      else sources.set(target, { column, position, reading });
+      const lookup = given.lookup === undefined ? undefined : planLookup(table, column, given.lookup, targets);
+      const source = readCell(typeof lookup === 'object' ? lookup.shown : column, target, given, raw);
+      for (const problem of [lookup, source]) if (typeof problem === 'string') problems.push(problem);
+      if (typeof source === 'string' || typeof lookup === 'string') continue;
+      const place = fileColumns.length + lookups.indexOf(target);
+      sources.set(target, {
+        column,
+        position,
+        reading: source,
+        ...(lookup && { lookup: { ...lookup, position: place } }),
+      });
     }
   }
   const key = keyColumns(table.structure);
   for (const column of table.structure.columns)
-    if (isRequired(column) && !sources.has(column.name))
+    if (isRequired(column) && !raw.columns.some(({ target_column }) => target_column === column.name))
       problems.push(`${column.name} is required and not in the file.`);
   if (key.length === 0 && pattern !== 'incremental')
     problems.push('The table has no primary key, so rows can only be added (pattern incremental).');
@@ -102,5 +144,6 @@ export function planLoad(table: DeployedTable, { raw, pattern, fileColumns, numb
     key: key.map((column) => sources.get(column.name) as Source),
     codePosition: pattern === 'incremental_with_delete' ? codePosition : undefined,
     numbered,
+    replaces: pattern === 'full',
   };
 }

@@ -5,7 +5,7 @@ import { columnName, tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import { channelSql, type Origin } from '../rows/origin.ts';
 import type { LoadPlan } from './load-options.ts';
-import { isDeletionSql, typedSql } from './staged-sql.ts';
+import { isDeletionSql, typedSql } from './staged-cells.ts';
 
 export type Stamp = { at: string } & Omit<Origin, 'requestId'>;
 

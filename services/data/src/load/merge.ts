@@ -9,8 +9,9 @@ import { tableName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
 import { originOf } from '../rows/origin.ts';
 import { type FreshTable, planFreshTable } from './fresh-table.ts';
-import { type LoadOptions, type LoadPlan, planLoad } from './load-options.ts';
+import { type LoadOptions, type LoadPlan, planLoad, readTargets } from './load-options.ts';
 import { type Counts, findResult, type LoadResult, nothing, type RejectedValue } from './load-result.ts';
+import { resolveSql } from './lookups.ts';
 import * as merge from './merge-sql.ts';
 import * as staged from './staged-sql.ts';
 import type { Staging } from './staging.ts';
@@ -55,7 +56,8 @@ export class Merge {
   async run(): Promise<LoadResult> {
     const { sql, options, call } = this;
     const table = await this.enter();
-    const plan = planLoad(table, options);
+    const targets = await readTargets(table, options, (id) => this.find(id));
+    const plan = planLoad(table, options, targets);
     const { rows: begun } = await sql(
       `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns)
        values ($1::int, $2, $3::int, '{}', $4::text[]) on conflict do nothing returning true`,
@@ -79,7 +81,7 @@ export class Merge {
 
   // SET LOCAL and LOCK take no snapshot: the first that does is the look at the catalogue, when deployments are kept out.
   private async enter(): Promise<DeployedTable> {
-    const { sql, options, call } = this;
+    const { sql, options } = this;
     for (const setting of [
       'statement_timeout = 0',
       "lock_timeout = '60s'",
@@ -89,10 +91,14 @@ export class Merge {
       await sql(`set local ${setting}`);
     const mode = this.how.alone || this.how.fresh ? 'share row exclusive' : 'row exclusive';
     await sql(`lock table ${this.staging.target} in ${mode} mode`);
-    const { rows } = await this.query(catalogueSql.byId(call.accountId, options.tableDefinitionId));
-    const [table] = rows;
+    const table = await this.find(options.tableDefinitionId);
     if (!table) throw notDeployed();
-    return table as DeployedTable;
+    return table;
+  }
+
+  private async find(tableDefinitionId: number): Promise<DeployedTable | undefined> {
+    const { rows } = await this.query(catalogueSql.byId(this.call.accountId, tableDefinitionId));
+    return rows[0] as DeployedTable | undefined;
   }
 
   // Answers how many rows were taken out of the staged file.
@@ -104,8 +110,11 @@ export class Merge {
       await this.query(staged.removeRejectedSql(name, target));
       return count;
     };
+    const lookups = resolveSql(name, table, plan);
+    if (lookups) await this.query(lookups);
     const { rows: counts } = await this.query(staged.countBrokenSql(name, plan));
-    let rejected = counts[0]?.broken === 0 ? 0 : await keep(staged.rejectBrokenSql(name, target, plan, this.options));
+    let rejected =
+      counts[0]?.broken === 0 ? 0 : await keep(staged.rejectBrokenSql(name, target, table, plan, this.options));
     const trusting = this.how.trusting && rejected === 0;
     if (plan.key.length > 0 && !(trusting && isEmpty)) {
       const { rows: twice } = await this.query(staged.findDuplicatesSql(name, plan));

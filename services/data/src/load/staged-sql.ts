@@ -1,30 +1,18 @@
-// What a staged file says: cells as text expressions, whether a row may go on, and why not. The rules are those of the row API
+// What a staged file says: whether a row may go on, and why not. The rules are those of the row API
 // (`values/`), applied to all rows at once. Pure.
 import { type DeployedTable, getColumn, isRequired } from '../catalogue/structure.ts';
 import { columnName, stagedColumn, tableName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { type Statement, Values } from '../query/statement.ts';
-import { anyBrokenSql, type Bind } from '../values/check.ts';
+import type { Bind } from '../values/check.ts';
 import { requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
-import { typeOf } from '../values/value-types.ts';
 import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
+import { ambiguousMessage, candidatesSql, type Lookup, unknownMessage } from './lookups.ts';
+import { brokenCellSql, cellSql, codeSql, givenSql, isDeletionSql, typedSql } from './staged-cells.ts';
 
-/** The cell of a source as text in the form the type's rules read; null where the file has none. */
-export const cellSql = (source: Source, alias: string): string =>
-  source.reading(`${alias}.${stagedColumn(source.position)}`);
-
-/** The cell as a value of the column's type. Only for rows that passed the rules; of a row that deletes only the key did. */
-export function typedSql(plan: LoadPlan, source: Source, alias: string): string {
-  const { base } = typeOf(source.column);
-  const cell = cellSql(source, alias);
-  if (base === 'text') return cell;
-  const typed = `(${cell})::${base}`;
-  if (plan.codePosition === undefined || plan.key.includes(source)) return typed;
-  return `case when not ${isDeletionSql(plan, alias)} then ${typed} end`;
-}
-
-export function createStagingSql(name: string, { fileColumns, numbered, firstRow }: LoadOptions): string {
-  const columns = fileColumns.map((_, i) => `${stagedColumn(i)} text collate "C"`);
+export function createStagingSql(name: string, { fileColumns, lookups, numbered, firstRow }: LoadOptions): string {
+  const cells = fileColumns.length + lookups.length;
+  const columns = Array.from({ length: cells }, (_, i) => `${stagedColumn(i)} text collate "C"`);
   // Else rows are numbered as they come; the numbers are taken in handfuls, which costs next to nothing.
   const number = numbered
     ? ['svc_row bigint not null', 'svc_problems text']
@@ -38,19 +26,6 @@ export function copyStagingSql(name: string, { fileColumns, delimiter, quote, nu
   const columns = [...own, ...fileColumns.map((_, i) => stagedColumn(i))].join(', ');
   const mark = (character: string) => quoteLiteral(character).trim();
   return `copy ${name} (${columns}) from stdin with (format csv, delimiter ${mark(delimiter)}, quote ${mark(quote)}, escape ${mark(quote)}, encoding 'UTF8')`;
-}
-
-const codeSql = (plan: LoadPlan, alias: string) => `lower(${alias}.${stagedColumn(plan.codePosition as number)})`;
-
-/** True for rows that only say what to delete. */
-export function isDeletionSql(plan: LoadPlan, alias: string): string {
-  return plan.codePosition === undefined ? 'false' : `coalesce(${codeSql(plan, alias)} = 'd', false)`;
-}
-
-function brokenCellSql(source: Source, alias: string, bind: Bind): string {
-  const cell = cellSql(source, alias);
-  const none = isRequired(source.column) ? 'true' : 'false';
-  return `case when ${cell} is null then ${none} else ${anyBrokenSql(valueChecks(source.column), cell, bind)} end`;
 }
 
 const badCodeSql = (plan: LoadPlan, alias: string) => `coalesce(${codeSql(plan, alias)} not in ('i', 'u', 'd'), true)`;
@@ -80,16 +55,23 @@ export function countBrokenSql(name: string, plan: LoadPlan): Statement {
 const reasonSql = (bind: Bind, column: string, value: string, message: string) =>
   `jsonb_build_object('column', ${bind(column, 'text')}, 'value', left(${value}, 200), 'message', ${bind(message, 'text')})`;
 
-// The first broken rule of the cell, as the row API would tell it.
-function cellReasonSql(source: Source, alias: string, bind: Bind): string {
-  const cell = cellSql(source, alias);
-  const { column } = source;
-  const reason = (message: string) => reasonSql(bind, column.name, cell, sentence(column, message));
+// The first broken rule of the cell, as the row API would tell it, with the value that the file has.
+function cellReasonSql(source: Source, alias: string, bind: Bind, candidates: (lookup: Lookup) => string): string {
+  const [given, cell] = [givenSql(source, alias), cellSql(source, alias)];
+  const { column, lookup } = source;
+  const value = `${alias}.${stagedColumn(source.position)}`;
+  const reason = (message: string) => reasonSql(bind, column.name, value, sentence(column, message));
   const none = isRequired(column) ? `then ${reason(requiredMessage)}` : 'then null';
+  const nameless = lookup
+    ? [
+        `when ${cell} is null and ${given} in (select n.value from (${candidates(lookup)}) n) then ${reason(ambiguousMessage(lookup))}`,
+        `when ${cell} is null then ${reason(unknownMessage(lookup))}`,
+      ]
+    : [];
   const checks = valueChecks(column).map(
     (check) => `when ${check.brokenSql(cell, bind)} then ${reason(check.message)}`,
   );
-  return `case when ${cell} is null ${none} ${checks.join(' ')} end`;
+  return `case when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
 }
 
 type Target = { accountId: number; loadId: string };
@@ -119,11 +101,18 @@ function statedReasonsSql(found: string): string {
 }
 
 /** Keeps the rows that break a rule, with every reason. */
-export function rejectBrokenSql(name: string, target: Target, plan: LoadPlan, options: LoadOptions): Statement {
+export function rejectBrokenSql(
+  name: string,
+  target: Target,
+  table: DeployedTable,
+  plan: LoadPlan,
+  options: LoadOptions,
+): Statement {
   return keepRejectedSql(name, target, options, ({ bind }) => {
     const keys = new Set(plan.key);
+    const candidates = (lookup: Lookup) => candidatesSql(name, table, plan, lookup, bind);
     const cells = plan.sources.map((source) => {
-      const reason = cellReasonSql(source, 's', bind);
+      const reason = cellReasonSql(source, 's', bind, candidates);
       return plan.codePosition === undefined || keys.has(source)
         ? reason
         : `case when ${isDeletionSql(plan, 's')} then null else ${reason} end`;

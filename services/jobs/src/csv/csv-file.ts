@@ -1,37 +1,54 @@
-// Opens a CSV file: reads the header line and nothing more, finds the delimiter, and hands the rows on as bytes.
+// Opens a CSV file: reads its first line and nothing more, finds out how it is written, and hands the rows on as bytes.
 import { parse } from 'csv-parse/sync';
+import { foldName } from '../formats/column-names.ts';
 import type { TableFile } from '../formats/table-file.ts';
-import { endOfRecord, RowScanner } from './csv-rows.ts';
+import { endOfRecord, type QuoteMark, quoteMarks, RowScanner } from './csv-rows.ts';
 import { fileError } from './file-error.ts';
 import { slices } from './slices.ts';
 
 export const delimiters = [',', ';', '\t', '|'] as const;
+export const quotes = ['"', "'", 'none'] as const satisfies QuoteMark[];
 
 export const maxHeaderBytes = 1024 * 1024;
 export const maxFileColumns = 1000;
 
-type Options = {
-  /** Known beforehand; else the one that makes the header fit best. */
+export type CsvStyle = {
+  /** Known beforehand; else the one that makes the first line fit best. */
   delimiter?: string | undefined;
-  /** Lower-case names that a right header would have. */
-  expected: ReadonlySet<string>;
+  /** Known beforehand; else single quotes when they stand around every cell of the first line, double ones otherwise. */
+  quote?: QuoteMark | undefined;
+  /** False: the first line is a row; columns are named by their places, from 1. */
+  hasHeader: boolean;
 };
 
-/** Reads up to the end of the header. A file that can't be CSV is a file error. */
+type Options = CsvStyle & {
+  /** Names that a right header would have, as `foldName` makes them. */
+  expected: ReadonlySet<string>;
+  /** How many columns there should be, for a file that has no header to tell by. */
+  width?: number | undefined;
+};
+
+/** Reads up to the end of the first line. A file that can't be CSV is a file error. */
 export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options): Promise<TableFile> {
   const iterator = text[Symbol.asyncIterator]();
   try {
-    const { line, rest, stated } = await readHeaderLine(iterator);
-    const { delimiter, header } = splitHeader(line, stated ? { ...options, delimiter: stated } : options);
-    const scanner = new RowScanner();
+    const { line, rest, stated, quote } = await readFirstLine(iterator, options);
+    const { delimiter, cells } = splitFirst(line, quote, stated ? { ...options, delimiter: stated } : options);
+    const scanner = new RowScanner(quote);
+    const { hasHeader } = options;
     const close = async () => {
       await iterator.return?.();
     };
     return {
       format: delimiter === '\t' ? 'tsv' : 'csv',
-      layout: { delimiter, numbered: false, first_row: 2 },
-      header,
-      rows: () => rowsOf(rest, iterator, scanner),
+      layout: {
+        delimiter,
+        quote: String.fromCharCode(quoteMarks[quote]),
+        numbered: false,
+        first_row: hasHeader ? 2 : 1,
+      },
+      header: hasHeader ? cells : cells.map((_, i) => String(i + 1)),
+      rows: () => rowsOf(hasHeader ? [rest] : [Buffer.from(line), rest], iterator, scanner),
       rowsSeen: () => scanner.records,
       close,
     };
@@ -41,15 +58,17 @@ export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options)
   }
 }
 
-type HeaderLine = { line: string; rest: Uint8Array; stated?: string };
+type FirstLine = { line: string; rest: Uint8Array; quote: QuoteMark; stated?: string };
 
-async function readHeaderLine(iterator: AsyncIterator<Uint8Array>): Promise<HeaderLine> {
+async function readFirstLine(iterator: AsyncIterator<Uint8Array>, options: Options): Promise<FirstLine> {
   let bytes: Buffer = Buffer.alloc(0);
   let stated: string | undefined;
+  const what = options.hasHeader ? 'header' : 'first';
   for (let done = false; ; ) {
     const start = bytes.findIndex((byte) => byte !== 0x0a && byte !== 0x0d);
     if (start > 0) bytes = bytes.subarray(start);
-    const end = start < 0 ? -1 : endOfRecord(bytes);
+    const quote = options.quote ?? findQuote(bytes, stated === undefined ? options.delimiter : stated);
+    const end = start < 0 ? -1 : endOfRecord(bytes, quote);
     if (end >= 0 || (done && start >= 0)) {
       const line = bytes.subarray(0, end < 0 ? bytes.length : end).toString('utf8');
       const rest = end < 0 ? new Uint8Array(0) : bytes.subarray(end);
@@ -59,35 +78,52 @@ async function readHeaderLine(iterator: AsyncIterator<Uint8Array>): Promise<Head
         bytes = Buffer.from(rest);
         continue;
       }
-      if (end < 0 && countQuotes(line) % 2 === 1) throw fileError('A quote in the header line is never closed.');
-      return { line, rest, ...(stated === undefined ? {} : { stated }) };
+      if (end < 0 && line.split(quote).length % 2 === 0)
+        throw fileError(`A quote in the ${what} line is never closed.`);
+      return { line, rest, quote, ...(stated === undefined ? {} : { stated }) };
     }
-    if (done) throw fileError('The file is empty; it should begin with a header line.');
+    if (done) throw fileError(`The file is empty${options.hasHeader ? '; it should begin with a header line' : ''}.`);
     if (bytes.length > maxHeaderBytes)
-      throw fileError(`The header line is longer than ${maxHeaderBytes} bytes. A quote in it may never be closed.`);
+      throw fileError(`The ${what} line is longer than ${maxHeaderBytes} bytes. A quote in it may never be closed.`);
     const next = await iterator.next();
     if (next.done) done = true;
     else bytes = start < 0 ? Buffer.from(next.value) : Buffer.concat([bytes, next.value]);
   }
 }
 
-const countQuotes = (text: string) => text.split('"').length - 1;
-
-function splitHeader(line: string, { delimiter, expected }: Options): { delimiter: string; header: string[] } {
-  const fits = (delimiter === undefined ? delimiters : [delimiter])
-    .map((each) => ({ delimiter: each, header: splitLine(line, each) }))
-    .filter((each): each is { delimiter: string; header: string[] } => each.header !== undefined)
-    .map((each) => ({ ...each, known: each.header.filter((name) => expected.has(name.toLowerCase())).length }));
-  const best = fits.toSorted((a, b) => b.known - a.known || b.header.length - a.header.length)[0];
-  if (!best) throw fileError('The header line has quotes in the wrong places.');
-  if (best.header.length > maxFileColumns)
-    throw fileError(`The header has ${best.header.length} columns; at most ${maxFileColumns} are read.`);
-  return { delimiter: best.delimiter, header: best.header };
+// Whether every cell of the first line stands in single quotes. An apostrophe in an unquoted name is no quote.
+function findQuote(bytes: Uint8Array, delimiter: string | undefined): QuoteMark {
+  if (bytes[0] !== quoteMarks["'"]) return '"';
+  const end = endOfRecord(bytes, '"');
+  const line = Buffer.from(bytes.subarray(0, end < 0 ? bytes.length : end)).toString('utf8');
+  const cell = "'(?:[^']|'')*'";
+  const isQuoted = (each: string) => new RegExp(`^${cell}(?:[${each}]${cell})*$`).test(line);
+  return (delimiter === undefined ? delimiters : [delimiter]).some(isQuoted) ? "'" : '"';
 }
 
-function splitLine(line: string, delimiter: string): string[] | undefined {
+function splitFirst(line: string, quote: QuoteMark, { delimiter, expected, width, hasHeader }: Options) {
+  const fits = (delimiter === undefined ? delimiters : [delimiter])
+    .map((each) => ({ delimiter: each, cells: splitLine(line, each, quote) }))
+    .filter((each): each is { delimiter: string; cells: string[] } => each.cells !== undefined)
+    .map((each) => ({
+      ...each,
+      known: hasHeader
+        ? each.cells.filter((name) => expected.has(foldName(name))).length
+        : Number(each.cells.length === width),
+    }));
+  const best = fits.toSorted((a, b) => b.known - a.known || b.cells.length - a.cells.length)[0];
+  if (!best) throw fileError(`The ${hasHeader ? 'header' : 'first'} line has quotes in the wrong places.`);
+  if (best.cells.length > maxFileColumns)
+    throw fileError(
+      `The ${hasHeader ? 'header' : 'first line'} has ${best.cells.length} columns; at most ${maxFileColumns} are read.`,
+    );
+  return best;
+}
+
+function splitLine(line: string, delimiter: string, quote: QuoteMark): string[] | undefined {
   try {
-    const [cells = []] = parse(line, { delimiter, columns: false, to: 1 }) as string[][];
+    const marks = quote === 'none' ? { quote: false as const } : { quote, escape: quote };
+    const [cells = []] = parse(line, { delimiter, columns: false, to: 1, ...marks }) as string[][];
     return cells.map((cell) => cell.trim());
   } catch {
     return undefined;
@@ -95,12 +131,12 @@ function splitLine(line: string, delimiter: string): string[] | undefined {
 }
 
 async function* rowsOf(
-  first: Uint8Array,
+  first: Uint8Array[],
   iterator: AsyncIterator<Uint8Array>,
   scanner: RowScanner,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* slices(scanner.scan(first));
+    for (const bytes of first) yield* slices(scanner.scan(bytes));
     for (;;) {
       const next = await iterator.next();
       if (next.done) break;

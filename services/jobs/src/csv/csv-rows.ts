@@ -2,12 +2,15 @@
 // lines, and stops what would not fit into memory. Bytes that need no change are passed on as they are.
 import { fileError } from './file-error.ts';
 
-const quote = 0x22;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 /** A record longer than this is a file error: an unclosed quote must not gather gigabytes anywhere. */
 export const maxRecordBytes = 16 * 1024 * 1024;
+
+/** What stands around cells that hold delimiters or line ends; `none` is a byte that no text has any use for. */
+export const quoteMarks = { '"': 0x22, "'": 0x27, none: 0x01 } as const;
+export type QuoteMark = keyof typeof quoteMarks;
 
 export class RowScanner {
   /** Records seen so far, the one in progress not counted. */
@@ -15,9 +18,11 @@ export class RowScanner {
   private inQuotes = false;
   private afterReturn = false;
   private recordBytes = 0;
+  private readonly quote: number;
   private readonly maxRecord: number;
 
-  constructor(maxRecord: number = maxRecordBytes) {
+  constructor(mark: QuoteMark = '"', maxRecord: number = maxRecordBytes) {
+    this.quote = quoteMarks[mark];
     this.maxRecord = maxRecord;
   }
 
@@ -26,11 +31,14 @@ export class RowScanner {
     let out: Uint8Array | undefined; // made when the first byte has to go
     let written = 0;
     let { inQuotes, afterReturn, recordBytes, records } = this;
+    const { quote } = this;
     const length = chunk.length;
     for (let i = 0; i < length; i += 1) {
       let byte = chunk[i] as number;
       let drop = false;
       if (byte === quote) {
+        if (quote === quoteMarks.none)
+          throw fileError(`Row ${records + 1} holds the character U+0001, which is no text.`);
         inQuotes = !inQuotes;
         recordBytes += 1;
         afterReturn = false;
@@ -85,7 +93,8 @@ function copyOf(chunk: Uint8Array, until: number): Uint8Array {
 }
 
 /** Where the first record of these bytes ends (the index of its line end); -1: not here. Quotes hide line ends. */
-export function endOfRecord(bytes: Uint8Array): number {
+export function endOfRecord(bytes: Uint8Array, mark: QuoteMark): number {
+  const quote = quoteMarks[mark];
   let inQuotes = false;
   for (let i = 0; i < bytes.length; i += 1) {
     const byte = bytes[i];

@@ -19,7 +19,11 @@ async function open(
   content: string | Uint8Array,
   { size = 7, delimiter, expected = ['code', 'name'] }: { size?: number; delimiter?: string; expected?: string[] } = {},
 ) {
-  const file = await openCsv(textBytes(cut(Buffer.from(content), size)), { delimiter, expected: new Set(expected) });
+  const file = await openCsv(textBytes(cut(Buffer.from(content), size)), {
+    delimiter,
+    hasHeader: true,
+    expected: new Set(expected),
+  });
   return {
     header: file.header,
     delimiter: file.layout.delimiter,
@@ -116,11 +120,13 @@ describe('CSV', () => {
     const endless = async function* () {
       for (let i = 0; i < 1000; i += 1) yield Buffer.alloc(64 * 1024, 'a');
     };
-    expect(await problemOf(openCsv(textBytes(endless()), { expected: new Set() }))).toContain('header line is longer');
+    expect(await problemOf(openCsv(textBytes(endless()), { hasHeader: true, expected: new Set() }))).toContain(
+      'header line is longer',
+    );
   });
 
   it('stops a record that never ends, within bounds', () => {
-    const scanner = new RowScanner(100);
+    const scanner = new RowScanner('"', 100);
     expect(scanner.scan(Buffer.from(`${'x'.repeat(100)}\n`))).toHaveLength(101);
     expect(() => scanner.scan(Buffer.from(`"${'x'.repeat(100)}`))).toThrow('Row 2 is longer than 100 bytes');
   });
@@ -128,10 +134,10 @@ describe('CSV', () => {
   it('stops a gzip bomb by its ratio and by its size', async () => {
     const bomb = gzipSync(Buffer.alloc(1024 * 1024, 'a\n'));
     const limits = { maxBytes: 10_000_000, maxRatio: 100, ratioFrom: 300_000 };
-    expect(await problemOf(gather(textBytes(cut(bomb, 100), limits)))).toContain('more than 100 times');
-    expect(await problemOf(gather(textBytes(cut(bomb, 100), { ...limits, maxRatio: 1e6, maxBytes: 1000 })))).toContain(
-      'larger than 1000 bytes',
-    );
+    expect(await problemOf(gather(textBytes(cut(bomb, 100), undefined, limits)))).toContain('more than 100 times');
+    expect(
+      await problemOf(gather(textBytes(cut(bomb, 100), undefined, { ...limits, maxRatio: 1e6, maxBytes: 1000 }))),
+    ).toContain('larger than 1000 bytes');
   });
 
   it('closes its source when the reader leaves early', async () => {
@@ -144,10 +150,10 @@ describe('CSV', () => {
         closed += 1;
       }
     };
-    const file = await openCsv(textBytes(source()), { expected: new Set() });
+    const file = await openCsv(textBytes(source()), { hasHeader: true, expected: new Set() });
     for await (const _chunk of file.rows([])) break;
     expect(closed).toBe(1);
-    const unread = await openCsv(textBytes(source()), { expected: new Set() });
+    const unread = await openCsv(textBytes(source()), { hasHeader: true, expected: new Set() });
     await unread.close();
     expect(closed).toBe(2);
     const zip = async function* () {
@@ -158,9 +164,9 @@ describe('CSV', () => {
         closed += 1;
       }
     };
-    await problemOf(openCsv(textBytes(zip()), { expected: new Set() }));
+    await problemOf(openCsv(textBytes(zip()), { hasHeader: true, expected: new Set() }));
     expect(closed).toBe(3);
-    await problemOf(openCsv(textBytes(cut(Buffer.from('"a'), 1)), { expected: new Set() }));
+    await problemOf(openCsv(textBytes(cut(Buffer.from('"a'), 1)), { hasHeader: true, expected: new Set() }));
   });
 });
 

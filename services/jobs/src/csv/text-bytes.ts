@@ -1,14 +1,18 @@
 // From the bytes of a stored file to checked UTF-8: gzip is unpacked, a byte order mark read, UTF-16 and Windows-1252 recoded.
 // Bytes that are UTF-8 already pass through as they are; memory stays flat whatever comes.
 import { isAscii, isUtf8 } from 'node:buffer';
-import { isGzip, isZip } from '../formats/file-format.ts';
+import { isGzip, isZip, utf16Of } from '../formats/file-format.ts';
 import { fileError } from './file-error.ts';
 import { gunzip, type UnpackLimits, unpackLimits } from './gunzip.ts';
 import { windows1252 } from './windows-1252.ts';
 
-/** The file's text as UTF-8 without byte order mark. What isn't text is a file error. */
+export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+export type Encoding = (typeof encodings)[number];
+
+/** The file's text as UTF-8 without byte order mark; `stated`: what it is in, else what it looks like. What isn't text is a file error. */
 export async function* textBytes(
   source: AsyncIterable<Uint8Array>,
+  stated?: Encoding,
   allowed: UnpackLimits = unpackLimits,
 ): AsyncGenerator<Uint8Array> {
   const iterator = source[Symbol.asyncIterator]();
@@ -18,9 +22,13 @@ export async function* textBytes(
     const { head, bytes } = unpacked;
     if (isGzip(head)) throw fileError('The file is packed by gzip more than once; pack it once.');
     if (isZip(head)) throw fileError('The file is a ZIP archive (or a workbook), not text.');
-    if (head[0] === 0xff && head[1] === 0xfe) yield* recode(bytes, 'utf-16le');
-    else if (head[0] === 0xfe && head[1] === 0xff) yield* recode(bytes, 'utf-16be');
-    else yield* checkUtf8(bytes, head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0);
+    const encoding = stated ?? utf16Of(head);
+    if (encoding === 'utf-16le' || encoding === 'utf-16be') yield* recode(bytes, encoding);
+    else if (encoding === 'windows-1252') yield* fromWindows1252(bytes);
+    else {
+      const mark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
+      yield* checkUtf8(bytes, mark ? 3 : 0, encoding === 'utf-8' || mark ? 'utf-8' : 'ascii');
+    }
   } finally {
     await iterator.return?.(); // also when what stands between never began to read
   }
@@ -59,20 +67,32 @@ async function* recode(source: AsyncIterable<Uint8Array>, encoding: string): Asy
     try {
       return Buffer.from(chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode(), 'utf8');
     } catch (cause) {
-      throw fileError('The file begins as UTF-16, but is not valid UTF-16.', cause);
+      throw fileError('The file begins or is stated as UTF-16, but is not valid UTF-16.', cause);
     }
   };
   for await (const chunk of source) yield withoutNul(decode(chunk));
   yield decode();
 }
 
+async function* fromWindows1252(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for await (const chunk of source) {
+    yield withoutNul(windows1252(chunk, at));
+    at += chunk.length;
+  }
+}
+
 // Checked in whole chunks by native code; a character cut by the end of a chunk waits for the next one. The first byte beyond ASCII
 // decides: if it begins no character of UTF-8, the file is Windows-1252.
-async function* checkUtf8(source: AsyncIterable<Uint8Array>, skip: number): AsyncGenerator<Uint8Array> {
+async function* checkUtf8(
+  source: AsyncIterable<Uint8Array>,
+  skip: number,
+  begun: 'ascii' | 'utf-8',
+): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array(0);
   let toSkip = skip;
   let at = 0;
-  let known: 'ascii' | 'utf-8' | 'windows-1252' = skip > 0 ? 'utf-8' : 'ascii';
+  let known: 'ascii' | 'utf-8' | 'windows-1252' = begun;
   for await (const chunk of source) {
     const joined = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const whole: number = joined.length - (known === 'windows-1252' ? 0 : cutCharacter(joined));

@@ -25,8 +25,13 @@ export function detectFormat(head: Uint8Array): FileFormat {
   return /^\{\s*(?:["}]|$)/.test(text) ? 'ndjson' : 'csv';
 }
 
+/** UTF-16 by its mark, or by its first character, of which ASCII leaves half empty: no other text may hold U+0000. */
+export function utf16Of(head: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  const [first, second] = head;
+  if ((first === 0xff && second === 0xfe) || (first && second === 0)) return 'utf-16le';
+  return (first === 0xfe && second === 0xff) || (first === 0 && second) ? 'utf-16be' : undefined;
+}
+
 function textOf(head: Uint8Array): string {
-  if (startsWith(head, 0xff, 0xfe)) return new TextDecoder('utf-16le').decode(head);
-  if (startsWith(head, 0xfe, 0xff)) return new TextDecoder('utf-16be').decode(head);
-  return new TextDecoder('utf-8').decode(head);
+  return new TextDecoder(utf16Of(head) ?? 'utf-8').decode(head);
 }

@@ -28,7 +28,7 @@ export async function openJson(open: () => AsyncIterable<Uint8Array>, options: O
   return {
     format,
     header,
-    layout: { delimiter: ',', numbered: true, first_row: 1 },
+    layout: { delimiter: ',', quote: '"', numbered: true, first_row: 1 },
     rows: (places) => {
       reading = records();
       const read = async function* (source: AsyncIterable<JsonRecord[]>) {

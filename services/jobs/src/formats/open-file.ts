@@ -1,8 +1,8 @@
 // Opens a file that was sent, in whatever format it is.
-import { openCsv } from '../csv/csv-file.ts';
+import { type CsvStyle, openCsv } from '../csv/csv-file.ts';
 import { fileError } from '../csv/file-error.ts';
 import { gunzip } from '../csv/gunzip.ts';
-import { textBytes } from '../csv/text-bytes.ts';
+import { type Encoding, textBytes } from '../csv/text-bytes.ts';
 import { detectFormat, type FileFormat, isGzip, isParquet, isZip } from './file-format.ts';
 import { openIsolated } from './isolated-file.ts';
 import type { IsolatedFormat } from './isolated-messages.ts';
@@ -12,12 +12,14 @@ import type { FileSource, TableFile } from './table-file.ts';
 export type Wanted = {
   /** What the sender says it is; undefined: what it looks like. */
   format: FileFormat | undefined;
-  /** Of CSV, when it is known beforehand. */
-  delimiter: string | undefined;
-  /** Lower-case names that a right header would have. */
+  /** Of text, what is known beforehand. */
+  style: Partial<CsvStyle> & { encoding?: Encoding | undefined };
+  /** Names that a right header would have, as `foldName` makes them. */
   expected: ReadonlySet<string>;
   /** The columns of the table. */
   columns: readonly string[];
+  /** How many columns a file without a header should have. */
+  width?: number | undefined;
 };
 
 const headBytes = 4096;
@@ -28,6 +30,9 @@ export async function openTableFile(source: FileSource, wanted: Wanted): Promise
   const packed = isGzip(head);
   const inside = packed ? await firstBytes(gunzip(source.open())) : head;
   const format = wanted.format ?? detectFormat(inside);
+  const { encoding, ...style } = wanted.style;
+  if (style.hasHeader === false && format !== 'csv' && format !== 'tsv')
+    throw fileError('A file without a header can only be CSV or TSV; the mapping says that this one has none.');
   switch (format) {
     case 'xlsx':
     case 'parquet':
@@ -36,11 +41,14 @@ export async function openTableFile(source: FileSource, wanted: Wanted): Promise
       return openIsolated(packed ? await source.keep(gunzip(source.open())) : source, format);
     case 'json':
     case 'ndjson':
-      return openJson(() => textBytes(source.open()), { format, columns: wanted.columns });
+      return openJson(() => textBytes(source.open(), encoding), { format, columns: wanted.columns });
     default:
-      return openCsv(textBytes(source.open()), {
-        delimiter: format === 'tsv' ? '\t' : wanted.delimiter,
+      return openCsv(textBytes(source.open(), encoding), {
+        ...style,
+        delimiter: format === 'tsv' ? '\t' : style.delimiter,
+        hasHeader: style.hasHeader ?? true,
         expected: wanted.expected,
+        width: wanted.width,
       });
   }
 }

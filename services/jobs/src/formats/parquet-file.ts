@@ -29,7 +29,7 @@ export async function openParquet(source: FileSource): Promise<TableFile> {
   return {
     format: 'parquet',
     header,
-    layout: { delimiter: ',', numbered: true, first_row: 1 },
+    layout: { delimiter: ',', quote: '"', numbered: true, first_row: 1 },
     rows: (places) => {
       const read = async function* () {
         for (const group of metadata.row_groups)

@@ -7,7 +7,7 @@ import { writeParquet } from './written-parquet.ts';
 import { type WrittenColumn, writeJson, writeNdjson, writeTsv } from './written-text.ts';
 import { writeXlsx } from './written-xlsx.ts';
 
-const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson, xlsx: writeXlsx, parquet: writeParquet };
+const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson, xlsx: writeXlsx };
 
 const columns: WrittenColumn[] = [
   { name: 'text', dataType: 'string' },
@@ -73,15 +73,19 @@ const copied = (rows: readonly (string | null)[][]) =>
     .map((each) => `${each.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`)).join(',')}\n`)
     .join('');
 
-async function written(format: keyof typeof writers, rows: (string | null)[][], some = columns): Promise<Buffer> {
+type Format = keyof typeof writers | 'parquet';
+
+async function written(format: Format, rows: (string | null)[][], some = columns): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  for await (const part of writers[format](some, copiedRows(fileOf(copied(rows)).open()))) parts.push(part);
+  const bytes = fileOf(copied(rows)).open();
+  const file = format === 'parquet' ? writeParquet(some, bytes) : writers[format](some, copiedRows(bytes));
+  for await (const part of file) parts.push(part);
   return Buffer.concat(parts);
 }
 
 async function readAgain(bytes: Uint8Array) {
   const names = columns.map(({ name }) => name);
-  const wanted = { format: undefined, delimiter: undefined, expected: new Set(names), columns: names };
+  const wanted = { format: undefined, style: {}, expected: new Set(names), columns: names };
   const file = await openTableFile(fileOf(bytes, 100_000), wanted);
   try {
     expect(file.header).toEqual(names);

@@ -6,6 +6,8 @@ export type Place = { target: string; dataType: string };
 
 export type Layout = {
   delimiter: string;
+  /** One character; U+0001: nothing is quoted. */
+  quote: string;
   /** Rows bring their numbers and problems along (`staged-rows.ts`). */
   numbered: boolean;
   /** The number of the first row, when they don't. The header of a sheet or a CSV file is row 1, as spreadsheets count. */

@@ -9,7 +9,7 @@ const names = ['code', 'name'];
 const types = { code: 'string', name: 'text' };
 
 async function read(content: string | Uint8Array, format?: FileFormat) {
-  const wanted = { format, delimiter: undefined, expected: new Set(names), columns: names };
+  const wanted = { format, style: {}, expected: new Set(names), columns: names };
   const file = await openTableFile(fileOf(content, 64 * 1024), wanted);
   try {
     if (file.layout.numbered) return { file, rows: (await readAll(file, types)).map(({ cells }) => cells) };

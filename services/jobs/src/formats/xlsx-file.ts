@@ -32,7 +32,7 @@ export async function openXlsx(source: FileSource): Promise<TableFile> {
   return {
     format: 'xlsx',
     header,
-    layout: { delimiter: ',', numbered: true, first_row: 1 },
+    layout: { delimiter: ',', quote: '"', numbered: true, first_row: 1 },
     rows: (places) => {
       const staged = (rows: Row[]) => {
         seen += rows.length;

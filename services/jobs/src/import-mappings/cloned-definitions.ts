@@ -3,7 +3,9 @@ import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
 import { prismaSql } from '@almanac/service-kit/database';
 import { receiveOnce } from '@almanac/service-kit/inbox';
 import type { Context } from '../context.ts';
+import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { transact } from '../transaction.ts';
+import { mappingOf } from './mapping.ts';
 
 const queue = 'jobs.cloned_definitions';
 
@@ -25,15 +27,19 @@ async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: BusMessage
     const mine = { account_id, table_definition_id };
     const hasDefault = (await tx.import_mapping.count({ where: { ...mine, is_default: true } })) > 0;
     await tx.import_mapping.createMany({
-      data: sources.map(({ name, date_style, delimiter, is_default, column_mappings }) => ({
+      data: sources.map((source) => ({
         ...mine,
-        name,
-        date_style,
-        delimiter,
-        is_default: is_default && !hasDefault,
-        column_mappings: column_mappings ?? [],
+        ...copied(source),
+        is_default: source.is_default && !hasDefault,
       })),
       skipDuplicates: true,
     });
   });
+}
+
+function copied(
+  source: import_mapping,
+): Omit<Prisma.import_mappingCreateManyInput, 'account_id' | 'table_definition_id'> {
+  const { id: _id, ...mapping } = mappingOf(source);
+  return mapping;
 }

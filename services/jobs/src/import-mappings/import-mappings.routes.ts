@@ -5,7 +5,8 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
-import { delimiters } from '../csv/csv-file.ts';
+import { delimiters, quotes } from '../csv/csv-file.ts';
+import { encodings } from '../csv/text-bytes.ts';
 import {
   createMapping,
   deleteMapping,
@@ -17,38 +18,82 @@ import {
   showMapping,
   updateMapping,
 } from './import-mappings.ts';
+import { dateStyles, decimalSeparators } from './mapping.ts';
 
 const tag = 'Import mappings';
 const id = { id: idTextSchema };
 const resource = 'import_mapping';
 const time = z.iso.datetime();
-const dateStyle = z.enum(['MDY', 'DMY', 'ISO']);
+const dateStyle = z.enum(dateStyles);
+const decimalSeparator = z.enum(decimalSeparators).nullable();
 const delimiter = z.enum(delimiters).nullable();
+const quote = z.enum(quotes).nullable();
+const encoding = z.enum(encodings).nullable();
+
+export const columnMappingSchema = z.object({
+  source_column: z.string(),
+  target_column: z.string().nullable(),
+  format: z.string().nullable(),
+  default: z.string().nullable(),
+  trim: z.boolean(),
+  lookup: z.union([z.boolean(), z.string()]),
+});
 
 const mappingSchema = z.object({
   id: z.int(),
   table_definition_id: z.int(),
   name: z.string(),
   date_style: dateStyle,
-  delimiter: z.string().nullable(),
+  decimal_separator: decimalSeparator,
+  delimiter,
+  quote,
+  encoding,
+  has_header: z.boolean(),
   is_default: z.boolean(),
-  column_mappings: z.array(
-    z.object({ source_column: z.string(), target_column: z.string().nullable(), format: z.string().nullable() }),
-  ),
+  column_mappings: z.array(columnMappingSchema),
   created_at: time,
   updated_at: time,
 });
 
 const optional = {
   date_style: dateStyle.optional(),
+  decimal_separator: decimalSeparator.optional().meta({
+    description:
+      'Of numbers, whose whole parts may then be in groups of three (1.234,5 or 1,234.5). Null: as JSON writes numbers.',
+  }),
   delimiter: delimiter.optional().meta({ description: 'Null: found by looking at the header.' }),
+  quote: quote.optional().meta({
+    description:
+      'What stands around cells. Null: double quotes, or single ones when every cell of the header has them.',
+  }),
+  encoding: encoding.optional().meta({ description: 'Null: found by looking at the bytes.' }),
+  has_header: z.boolean().optional().meta({
+    description: 'False: the first line is a row, and source columns are named by their places, from 1.',
+    default: true,
+  }),
   is_default: z.boolean().optional(),
   column_mappings: z
     .array(
       z.strictObject({
         source_column: z.string().max(255),
-        target_column: z.string().max(255).nullish(),
-        format: z.string().max(255).nullish(),
+        target_column: z.string().max(255).nullish().meta({ description: 'Null leaves the file column out.' }),
+        format: z
+          .string()
+          .max(255)
+          .nullish()
+          .meta({ description: 'A date pattern of PostgreSQL, such as DD.MM.YYYY.' }),
+        default: z.string().max(1000).nullish().meta({ description: 'Stands in blank cells, as if the file held it.' }),
+        trim: z
+          .boolean()
+          .nullish()
+          .meta({ description: 'Blanks around cells are left out; cells of blanks are null.' }),
+        lookup: z
+          .union([z.boolean(), z.string().max(63)])
+          .nullish()
+          .meta({
+            description:
+              'True: cells hold what the referenced table is shown by, not its key; a name: what it has in that column.',
+          }),
       }),
     )
     .max(1000)
@@ -92,8 +137,8 @@ export function importMappingRoutes(ctx: Context): Route[] {
       response: mappingSchema,
       handle: async ({ call, body, attributes }) => {
         const { table_definition_id } = body();
-        const columns = await requireTable(ctx, call, table_definition_id);
-        return showMapping(await createMapping(ctx, call, table_definition_id, columns, attributes()));
+        const table = await requireTable(ctx, call, table_definition_id);
+        return showMapping(await createMapping(ctx, call, table_definition_id, table, attributes()));
       },
     }),
     route({
@@ -108,8 +153,8 @@ export function importMappingRoutes(ctx: Context): Route[] {
       response: mappingSchema,
       handle: async ({ call, params, attributes }) => {
         const found = await getMapping(ctx, call, params.id);
-        const columns = await requireTable(ctx, call, found.table_definition_id);
-        return showMapping(await updateMapping(ctx, call, found, columns, attributes()));
+        const table = await requireTable(ctx, call, found.table_definition_id);
+        return showMapping(await updateMapping(ctx, call, found, table, attributes()));
       },
     }),
     route({

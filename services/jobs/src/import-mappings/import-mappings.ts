@@ -1,4 +1,5 @@
 // Import mappings: how the columns of files become the columns of one table, kept for reuse. One per table can be its default.
+import type { TableDefinition__Output } from '@almanac/protos/generated/almanac/metadata/v1/TableDefinition.ts';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
@@ -6,9 +7,11 @@ import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
-import { type ColumnMapping, transactionCode } from '../imports/import-columns.ts';
+import { transactionCode } from '../imports/import-columns.ts';
 import { readPlaces } from '../table-places.ts';
 import { type Transaction, transact } from '../transaction.ts';
+import { type ColumnMapping, type Mapping, mappingOf, wholeEntry } from './mapping.ts';
+import { type MappedTable, mappingProblems } from './mapping-checks.ts';
 
 export const mappingFields = {
   id: 'integer',
@@ -20,15 +23,13 @@ export const mappingFields = {
   updated_at: 'time',
 } as const;
 
-export type MappingAttributes = {
-  name?: string | undefined;
-  date_style?: string | undefined;
-  delimiter?: string | null | undefined;
-  is_default?: boolean | undefined;
-  column_mappings?:
-    | (Omit<ColumnMapping, 'target_column'> & { target_column?: string | null | undefined })[]
-    | undefined;
+type GivenEntry = { source_column: string } & {
+  [Field in keyof Omit<ColumnMapping, 'source_column'>]?: ColumnMapping[Field] | null | undefined;
 };
+
+export type MappingAttributes = { name?: string | undefined; is_default?: boolean | undefined } & {
+  [Field in keyof Omit<Mapping, 'column_mappings'>]?: Mapping[Field] | undefined;
+} & { column_mappings?: GivenEntry[] | undefined };
 
 /** The mappings of tables that the caller may view, of one table when asked. */
 export async function listMappings(
@@ -87,52 +88,66 @@ export async function getMapping(ctx: Context, call: CallContext, id: number): P
 /** What a caller sees of it. */
 export function showMapping(row: import_mapping) {
   return {
-    id: row.id,
+    ...mappingOf(row),
     table_definition_id: row.table_definition_id,
-    name: row.name,
-    date_style: row.date_style as 'ISO',
-    delimiter: row.delimiter,
     is_default: row.is_default,
-    column_mappings: row.column_mappings as {
-      source_column: string;
-      target_column: string | null;
-      format: string | null;
-    }[],
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
 }
 
-/** Finds the table and requires the right to load it; answers the names of its columns. */
-export async function requireTable(ctx: Context, call: CallContext, tableDefinitionId: number): Promise<string[]> {
+/** Finds the table and requires the right to load it. */
+export async function requireTable(ctx: Context, call: CallContext, tableDefinitionId: number): Promise<MappedTable> {
   const table = await ctx.metadata.GetTableDefinition(call, { id: tableDefinitionId });
-  await requireRight(ctx.rights, call, 'edit', {
-    domainId: table.domain_id,
-    branchId: table.branch_id,
-    tableDefinitionId,
-  });
-  return table.column_names;
+  await requireRight(ctx.rights, call, 'edit', placeOf(table));
+  return { ...table, findTarget: (id) => findTarget(ctx, call, id) };
 }
 
-/** Makes a mapping of a table whose columns are `columnNames`. */
+const placeOf = ({ id, domain_id, branch_id }: TableDefinition__Output): Where => ({
+  domainId: domain_id,
+  branchId: branch_id,
+  tableDefinitionId: id,
+});
+
+// Whoever looks records up learns which there are.
+async function findTarget(ctx: Context, call: CallContext, id: number): Promise<TableDefinition__Output | undefined> {
+  try {
+    const target = await ctx.metadata.GetTableDefinition(call, { id });
+    await requireRight(ctx.rights, call, 'view', placeOf(target));
+    return target;
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+const plainMapping: Mapping = {
+  date_style: 'ISO',
+  decimal_separator: null,
+  delimiter: null,
+  quote: null,
+  encoding: null,
+  has_header: true,
+  column_mappings: [],
+};
+
+/** Makes a mapping of the table. */
 export async function createMapping(
   ctx: Context,
   call: CallContext,
   tableDefinitionId: number,
-  columnNames: string[],
+  table: MappedTable,
   attributes: MappingAttributes & { name: string },
 ): Promise<import_mapping> {
-  const column_mappings = checkColumns(attributes.column_mappings ?? [], columnNames);
+  const data = await checked(ctx, call, table, plainMapping, attributes);
   return write(ctx, call, tableDefinitionId, attributes, (tx) =>
     tx.import_mapping.create({
       data: {
         account_id: call.accountId,
         table_definition_id: tableDefinitionId,
         name: attributes.name,
-        date_style: attributes.date_style ?? 'ISO',
-        delimiter: attributes.delimiter ?? null,
         is_default: attributes.is_default ?? false,
-        column_mappings,
+        ...data,
       },
     }),
   );
@@ -143,22 +158,54 @@ export async function updateMapping(
   ctx: Context,
   call: CallContext,
   found: import_mapping,
-  columnNames: string[],
+  table: MappedTable,
   attributes: MappingAttributes,
 ): Promise<import_mapping> {
-  const data: Prisma.import_mappingUpdateManyMutationInput = {};
+  const data: Prisma.import_mappingUpdateManyMutationInput = await checked(
+    ctx,
+    call,
+    table,
+    mappingOf(found),
+    attributes,
+  );
   if (attributes.name !== undefined) data.name = attributes.name;
-  if (attributes.date_style !== undefined) data.date_style = attributes.date_style;
-  if (attributes.delimiter !== undefined) data.delimiter = attributes.delimiter;
   if (attributes.is_default !== undefined) data.is_default = attributes.is_default;
-  if (attributes.column_mappings !== undefined)
-    data.column_mappings = checkColumns(attributes.column_mappings, columnNames);
   return write(ctx, call, found.table_definition_id, attributes, async (tx) => {
     const where = { id: found.id, account_id: call.accountId };
     const { count } = await tx.import_mapping.updateMany({ where, data });
     if (count === 0) throw notFound('Import mapping');
     return tx.import_mapping.findFirstOrThrow({ where });
   });
+}
+
+// How files are to be read, as far as it is named; 422 when it makes no sense together with what is not.
+async function checked(
+  ctx: Context,
+  call: CallContext,
+  table: MappedTable,
+  before: Mapping,
+  { name: _name, is_default: _isDefault, column_mappings: given, ...style }: MappingAttributes,
+): Promise<Partial<Mapping>> {
+  const named: Partial<Mapping> = Object.fromEntries(Object.entries(style).filter(([, value]) => value !== undefined));
+  const whole: Mapping = { ...before, ...named };
+  if (given) whole.column_mappings = given.map((entry) => ownEntry(entry, table));
+  const problems = [...styleProblems(whole)];
+  if (given || style.date_style || style.decimal_separator !== undefined || style.has_header !== undefined)
+    problems.push(...(await mappingProblems(ctx, call, table, whole)));
+  if (problems.length > 0) throw validationFailed(problems);
+  return given ? { ...named, column_mappings: whole.column_mappings } : named;
+}
+
+const styleProblems = ({ delimiter, decimal_separator }: Mapping) =>
+  delimiter === ',' && decimal_separator === ',' ? ["The decimal separator can't be the delimiter"] : [];
+
+// With everything that it leaves unsaid, and the target as the table spells it.
+function ownEntry({ source_column, ...given }: GivenEntry, { columns }: MappedTable): ColumnMapping {
+  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+  const entry = wholeEntry({ source_column: source_column.trim(), ...said });
+  const target = entry.target_column?.trim().toLowerCase();
+  const own = [...columns.map(({ name }) => name), transactionCode].find((name) => name.toLowerCase() === target);
+  return own === undefined ? entry : { ...entry, target_column: own };
 }
 
 /** Removes it; imports that took it up go on with what it was. The table may have gone before it. */
@@ -191,37 +238,4 @@ async function write(
       throw new ServiceError('unavailable', 'Another default was set at the same moment; try again.', { cause: error });
     throw new ServiceError('already_exists', 'Name has already been taken', { cause: error });
   }
-}
-
-// Patterns of PostgreSQL for dates and times; nothing else, and nothing that is ever run as an expression.
-const formatPattern =
-  /^(?:YYYY|YY|MONTH|MON|MM|DDD|DD|DAY|DY|HH24|HH12|HH|MI|SS|MS|US|AM|PM|TZH|TZM|TZ|FM|"T"|T|[ \-/.,:])+$/i;
-
-function checkColumns(given: NonNullable<MappingAttributes['column_mappings']>, columnNames: string[]) {
-  const problems: string[] = [];
-  const names = new Map(columnNames.map((name) => [name.toLowerCase(), name]));
-  const sources = new Set<string>();
-  const targets = new Set<string>();
-  const checked = given.map(({ source_column, target_column = null, format = null }) => {
-    const source = source_column.trim().toLowerCase();
-    if (source === '') problems.push("Source column can't be blank");
-    else if (sources.has(source)) problems.push(`Source column ${source_column} is mapped twice`);
-    sources.add(source);
-    if (format !== null && (format.length > 64 || !formatPattern.test(format)))
-      problems.push(`Format ${format.slice(0, 64)} is not a date format`);
-    if (target_column === null) return { source_column, target_column, format };
-    const folded = target_column.toLowerCase();
-    const target = folded === transactionCode ? transactionCode : names.get(folded);
-    if (target === undefined)
-      problems.push(
-        folded.startsWith('svc_')
-          ? `Target column ${target_column} is a system column`
-          : `Target column ${target_column} is not a column of the table`,
-      );
-    else if (targets.has(target)) problems.push(`Target column ${target} is mapped from two columns`);
-    else targets.add(target);
-    return { source_column, target_column: target ?? target_column, format };
-  });
-  if (problems.length > 0) throw validationFailed([...new Set(problems)]);
-  return checked;
 }

@@ -1,11 +1,13 @@
 // Which column of a file goes to which column of the table: by the mapping, else by equal name. Pure.
 import type { ColumnSource } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import { fileError, quoted } from '../csv/file-error.ts';
+import { foldName } from '../formats/column-names.ts';
+import { type ColumnMapping, type PinnedMapping, wholeEntry } from '../import-mappings/mapping.ts';
 
 export const transactionCode = 'svc_transaction_code';
 
 /** Written beside the rows by exports and into the files of rejected rows; not the file's to set, and left out when read. */
-const systemColumns = new Set([
+export const systemColumns: ReadonlySet<string> = new Set([
   'svc_sk',
   'svc_created_at',
   'svc_updated_at',
@@ -16,26 +18,24 @@ const systemColumns = new Set([
   'svc_errors',
 ]);
 
-export type ColumnMapping = { source_column: string; target_column: string | null; format?: string | null };
-
-export type PinnedMapping = {
-  id: number;
-  name: string;
-  date_style: string;
-  delimiter: string | null;
-  column_mappings: ColumnMapping[];
-};
-
 type TableColumn = { name: string; is_primary_key: boolean };
 
 type Plan = { columns: ColumnSource[] };
 
-const fold = (name: string) => name.trim().toLowerCase();
+/** How an entry of a mapping has a file column read. */
+export const toSource = (entry: ColumnMapping, position: number, target_column: string): ColumnSource => ({
+  position,
+  target_column,
+  date_format: entry.format ?? '',
+  trim: entry.trim,
+  ...(entry.default === null ? {} : { default_value: entry.default }),
+  ...(entry.lookup === false ? {} : { lookup: entry.lookup === true ? '' : entry.lookup }),
+});
 
-/** Names that a right header would hold, in lower case: for finding the delimiter. */
+/** Names that a right header would hold: for finding the delimiter. */
 export function expectedNames(columns: readonly TableColumn[], mapping: PinnedMapping | null): Set<string> {
-  const sources = mapping?.column_mappings.map(({ source_column }) => fold(source_column)) ?? [];
-  return new Set([...columns.map(({ name }) => fold(name)), ...sources, transactionCode]);
+  const sources = mapping?.column_mappings.map(({ source_column }) => foldName(source_column)) ?? [];
+  return new Set([...columns.map(({ name }) => foldName(name)), ...sources, transactionCode]);
 }
 
 /**
@@ -48,17 +48,18 @@ export function planColumns(
   mapping: PinnedMapping | null,
   pattern: string,
 ): Plan {
-  const names = new Map(table.map(({ name }) => [fold(name), name]));
+  const names = new Map(table.map(({ name }) => [foldName(name), name]));
   names.set(transactionCode, transactionCode);
-  const mapped = new Map(mapping?.column_mappings.map((entry) => [fold(entry.source_column), entry]));
+  const entries = mapping && isPlaced(mapping) ? inOrder(table, header.length) : (mapping?.column_mappings ?? []);
+  const mapped = new Map(entries.map((entry) => [foldName(entry.source_column), entry]));
   const problems: string[] = [];
   const unknown: string[] = [];
   const sources = new Map<string, { position: number; source: string }>();
   const columns: ColumnSource[] = [];
   for (const [position, source] of header.entries()) {
-    const entry = mapped.get(fold(source));
-    if (entry ? entry.target_column === null : systemColumns.has(fold(source))) continue;
-    const target = names.get(fold(entry?.target_column ?? source));
+    const entry = mapped.get(foldName(source));
+    if (entry ? entry.target_column === null : systemColumns.has(foldName(source))) continue;
+    const target = names.get(foldName(entry?.target_column ?? source));
     if (target === undefined) {
       unknown.push(source === '' ? `column ${position + 1} (without a name)` : quoted(source));
       continue;
@@ -71,9 +72,9 @@ export function planColumns(
       continue;
     }
     sources.set(target, { position, source });
-    columns.push({ position, target_column: target, date_format: entry?.format ?? '' });
+    columns.push(entry ? toSource(entry, position, target) : { position, target_column: target });
   }
-  if (unknown.length > 0) problems.push(unknownColumns(unknown));
+  if (unknown.length > 0) problems.push(unknownColumns(unknown, sources.size === 0));
   const missing = table.filter(({ name, is_primary_key }) => is_primary_key && !sources.has(name));
   if (missing.length > 0)
     problems.push(`The file has no column for the key: ${missing.map(({ name }) => name).join(', ')}.`);
@@ -82,10 +83,27 @@ export function planColumns(
   return { columns };
 }
 
-function unknownColumns(unknown: string[]): string {
+// Whether columns are told by their places alone.
+const isPlaced = ({ has_header, column_mappings }: PinnedMapping) => !has_header && column_mappings.length === 0;
+
+/** How many columns a file without a header should have. */
+export const expectedWidth = (table: readonly TableColumn[], mapping: PinnedMapping | null): number =>
+  mapping && !isPlaced(mapping)
+    ? Math.max(...mapping.column_mappings.map(({ source_column }) => Number(source_column) || 0))
+    : table.length;
+
+function inOrder(table: readonly TableColumn[], width: number): ColumnMapping[] {
+  if (width !== table.length)
+    throw fileError(
+      `The file has no header and ${width} columns, the table has ${table.length}; say in the mapping which goes where.`,
+    );
+  return table.map(({ name }, i) => wholeEntry({ source_column: String(i + 1), target_column: name }));
+}
+
+function unknownColumns(unknown: string[], all: boolean): string {
   const shown = unknown.slice(0, 20).join(', ');
   const more = unknown.length > 20 ? ` and ${unknown.length - 20} more` : '';
-  return `The table has no column for ${shown}${more}; map ${unknown.length === 1 ? 'it' : 'them'} in an import mapping (to null to leave out).`;
+  return `The table has no column for ${shown}${more}; map ${unknown.length === 1 ? 'it' : 'them'} in an import mapping (to null to leave out).${all ? ' If the first line is no header, say so in the mapping (has_header: false).' : ''}`;
 }
 
 function transactionProblems(given: boolean, pattern: string): string[] {

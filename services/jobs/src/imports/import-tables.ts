@@ -1,5 +1,6 @@
 // The tables of an import: adding one, and its file until it is queued.
 import { randomUUID } from 'node:crypto';
+import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -7,6 +8,8 @@ import { requireRight } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import { fileFormats } from '../formats/file-format.ts';
 import { type import_mapping, type import_table, Prisma } from '../generated/prisma/client.ts';
+import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
+import { mappingProblems } from '../import-mappings/mapping-checks.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
 import { before } from '../states.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
@@ -49,7 +52,9 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
     tableDefinitionId: table.table_definition_id,
   });
   checkOptions(input);
-  const mapping = await findMapping(ctx, call, table.table_definition_id, input.import_mapping_id);
+  const kept = await findMapping(ctx, call, table.table_definition_id, input.import_mapping_id);
+  const mapping = kept && mappingOf(kept);
+  if (mapping) await requireFitting(ctx, call, table, mapping);
   const object_key = newObjectKey(call.accountId, 'imports', importId);
   const made = await transact(ctx, async (tx) => {
     requireTaking(await lockImport(tx, call.accountId, importId));
@@ -75,7 +80,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
         allow_mass_delete: input.allow_mass_delete ?? false,
         mass_delete_percent: input.mass_delete_percent ?? 50,
         import_mapping_id: mapping?.id ?? null,
-        mapping: mapping ? pinned(mapping) : Prisma.DbNull,
+        mapping: mapping ?? Prisma.DbNull,
         file_size: input.file_size ?? null,
         object_key,
         upload_expires_at: new Date(Date.now() + uploadSeconds * 1000),
@@ -134,8 +139,25 @@ async function findMapping(
   return found;
 }
 
-const pinned = ({ id, name, date_style, delimiter, column_mappings }: import_mapping) =>
-  ({ id, name, date_style, delimiter, column_mappings }) as Prisma.InputJsonObject;
+// The table may have changed since the mapping was made.
+async function requireFitting(
+  ctx: Context,
+  call: CallContext,
+  table: DeployedTable__Output,
+  mapping: PinnedMapping,
+): Promise<void> {
+  const find = async (id: number) => {
+    try {
+      return await ctx.data.GetDeployedTable(call, { table_definition_id: id });
+    } catch (error) {
+      if (error instanceof ServiceError && error.kind === 'not_found') return undefined;
+      throw error;
+    }
+  };
+  const problems = await mappingProblems(ctx, call, { columns: table.columns, findTarget: find }, mapping);
+  if (problems.length === 0) return;
+  throw validationFailed(problems.map((problem) => `Import mapping ${mapping.name} no longer fits: ${problem}`));
+}
 
 function requireTaking(status: string): void {
   requireOpen(status, 'changed');

@@ -8,16 +8,17 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Context } from '../context.ts';
 import type { FileFormat } from '../formats/file-format.ts';
-import { openTableFile } from '../formats/open-file.ts';
+import { openTableFile, type Wanted } from '../formats/open-file.ts';
 import type { Place, TableFile } from '../formats/table-file.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
+import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
 import { endRun, type Job } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
 import { before } from '../states.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { expectedNames, type PinnedMapping, planColumns } from './import-columns.ts';
+import { expectedNames, expectedWidth, planColumns } from './import-columns.ts';
 import { type ImportTableStatus, importTableMachine } from './import-states.ts';
 import { finishImport, lockImport } from './imports.ts';
 import { type Progress, storedFile } from './stored-file.ts';
@@ -120,18 +121,20 @@ async function load(
   signal: AbortSignal,
 ): Promise<BulkLoadResult__Output> {
   const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
-  const mapping = table.mapping as PinnedMapping | null;
+  const mapping = table.mapping === null ? null : mappingOf(table.mapping as PinnedMapping);
   const progress: Progress = { bytes: 0 };
   const saved = { at: performance.now() };
   const source = storedFile(ctx, table, progress, signal);
   const file = await openTableFile(source, {
     format: table.format === 'auto' ? undefined : (table.format as FileFormat),
-    delimiter: mapping?.delimiter ?? undefined,
+    style: styleOf(mapping),
     expected: expectedNames(deployed.columns, mapping),
+    width: expectedWidth(deployed.columns, mapping),
     columns: deployed.columns.map(({ name }) => name),
   });
   async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
-    yield { options: { ...optionsOf(table, file), date_style: mapping?.date_style ?? 'ISO', columns } };
+    const style = { date_style: mapping?.date_style ?? 'ISO', decimal_separator: mapping?.decimal_separator ?? '' };
+    yield { options: { ...optionsOf(table, file), ...style, columns } };
     for await (const chunk of file.rows(placesOf(file, columns, deployed))) {
       signal.throwIfAborted();
       yield { chunk: chunk as Buffer };
@@ -151,6 +154,16 @@ async function load(
   }
 }
 
+const styleOf = (mapping: PinnedMapping | null): Wanted['style'] =>
+  mapping === null
+    ? {}
+    : {
+        delimiter: mapping.delimiter ?? undefined,
+        quote: mapping.quote ?? undefined,
+        encoding: mapping.encoding ?? undefined,
+        hasHeader: mapping.has_header,
+      };
+
 const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
   load_id: table.load_id,
   table_definition_id: table.table_definition_id,
@@ -160,7 +173,6 @@ const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
   allow_mass_delete: table.allow_mass_delete,
   mass_delete_percent: table.mass_delete_percent,
   ...layout,
-  quote: '"',
   file_columns: header,
 });
 

@@ -1,0 +1,87 @@
+// Cells that name the records they refer to instead of giving their keys. Before a staged file is checked, each is looked up once, all of
+// them in one join, and the key is kept beside the file's cells; from there on a load knows nothing but keys. Pure.
+import { type Column, type DeployedTable, getColumn } from '../catalogue/structure.ts';
+import { columnName, stagedColumn, tableName } from '../query/identifiers.ts';
+import { displayColumn } from '../query/lookups-sql.ts';
+import { type Statement, Values } from '../query/statement.ts';
+import type { Bind } from '../values/check.ts';
+import { typeOf } from '../values/value-types.ts';
+import type { LoadPlan, Source } from './load-options.ts';
+import { brokenCellSql, cellSql, givenSql, isDeletionSql } from './staged-cells.ts';
+
+export type Lookup = {
+  /** The referenced table. */
+  table: DeployedTable;
+  /** Its key, and the column whose values the file has. */
+  key: Column;
+  shown: Column;
+  /** Which cell of the staged row keeps the key. */
+  position: number;
+};
+
+/** The lookup of a column, or why there is none. `wanted`: a column of the referenced table; empty: its display column. */
+export function planLookup(
+  table: DeployedTable,
+  column: Column,
+  wanted: string,
+  targets: ReadonlyMap<number, DeployedTable>,
+): Omit<Lookup, 'position'> | string {
+  const foreignKey = table.structure.foreign_keys.find(({ columns }) => columns.includes(column.lineage_id));
+  const target = foreignKey && targets.get(foreignKey.target_table_id);
+  if (!foreignKey || !target) return `${column.name} is no foreign key; nothing can be looked up for it.`;
+  if (foreignKey.columns.length > 1)
+    return `${column.name} is part of a foreign key of several columns; it can't be looked up.`;
+  const shown =
+    wanted === ''
+      ? displayColumn(target.structure)
+      : target.structure.columns.find(({ name }) => name.toLowerCase() === wanted.toLowerCase());
+  if (!shown) return `${column.name} can't be looked up by ${wanted}, which is not a column of ${target.name}.`;
+  return { table: target, key: getColumn(target.structure, foreignKey.target_columns[0] as number), shown };
+}
+
+/** What cells that name no record, or several, are told. */
+export const unknownMessage = ({ table, shown }: Lookup): string =>
+  `must be the ${shown.name} of a record of ${table.name}`;
+export const ambiguousMessage = ({ table, shown }: Lookup): string =>
+  `is the ${shown.name} of several records of ${table.name}; give their key instead`;
+
+/** Pairs `value`, `key` (texts) of all records that a cell may name; those of the file itself too, when a table refers to itself. */
+export function candidatesSql(name: string, table: DeployedTable, plan: LoadPlan, lookup: Lookup, bind: Bind): string {
+  const { shown } = lookup;
+  const live =
+    `select ${typeOf(shown).textSql(`r.${columnName(shown)}`)} as value, r.${columnName(lookup.key)}::text as key` +
+    ` from ${tableName(lookup.table)} r where r.svc_live and r.${columnName(shown)} is not null`;
+  const ofFile = (column: Column) =>
+    plan.sources.find((source) => source.column.lineage_id === column.lineage_id && !source.lookup);
+  const [key, value] = [ofFile(lookup.key), ofFile(shown)];
+  if (lookup.table.table_definition_id !== table.table_definition_id || !key || !value) return live;
+  const readable = (source: Source) =>
+    `case when not (${brokenCellSql(source, 'o', bind)}) then (${cellSql(source, 'o')})::${typeOf(source.column).base} end`;
+  const own =
+    `select ${typeOf(shown).textSql(`(${readable(value)})`)} as value, (${readable(key)})::text as key` +
+    ` from ${name} o where not ${isDeletionSql(plan, 'o')}`;
+  const before = plan.replaces
+    ? ''
+    : ` union all select * from (${live}) l where not exists (select from (${own}) f where f.key = l.key)`;
+  return `select distinct value, key from (${own}${before}) e where value is not null and key is not null`;
+}
+
+/** Fills the keys of all lookups, where a cell names exactly one record: one statement. Undefined: there are none. */
+export function resolveSql(name: string, table: DeployedTable, plan: LoadPlan): Statement | undefined {
+  const looked = plan.sources.flatMap((source) => (source.lookup ? [{ source, lookup: source.lookup }] : []));
+  if (looked.length === 0) return undefined;
+  const values = new Values();
+  const joins = looked.map(
+    ({ source, lookup }, i) =>
+      ` left join (select c.value, max(c.key) as key from (${candidatesSql(name, table, plan, lookup, values.bind)}) c` +
+      ` group by c.value having count(*) = 1) k${i} on k${i}.value = ${givenSql(source, 'g')}`,
+  );
+  const found = looked.map((_, i) => `k${i}.key as key${i}`).join(', ');
+  const sets = looked.map(({ lookup }, i) => `${stagedColumn(lookup.position)} = m.key${i}`).join(', ');
+  return {
+    text:
+      `update ${name} s set ${sets} from (select g.svc_row, ${found} from ${name} g${joins.join('')}) m` +
+      ' where m.svc_row = s.svc_row',
+    values: values.list,
+  };
+}

@@ -1,0 +1,42 @@
+// The cells of a staged row as text expressions, and whether one breaks the rules of its column. Pure.
+import { isRequired } from '../catalogue/structure.ts';
+import { stagedColumn } from '../query/identifiers.ts';
+import { anyBrokenSql, type Bind } from '../values/check.ts';
+import { valueChecks } from '../values/column-rules.ts';
+import { typeOf } from '../values/value-types.ts';
+import type { LoadPlan, Source } from './load-options.ts';
+
+/** The cell as the file gives it, in the form that the type's rules read; null where the file has none. */
+export const givenSql = (source: Source, alias: string): string =>
+  source.reading(`${alias}.${stagedColumn(source.position)}`);
+
+/** What is to be stored, as text: the cell itself, or the key of the record that it names (null when it names none). */
+export const cellSql = (source: Source, alias: string): string =>
+  source.lookup ? `${alias}.${stagedColumn(source.lookup.position)}` : givenSql(source, alias);
+
+/** The cell as a value of the column's type. Only for rows that passed the rules; of a row that deletes only the key did. */
+export function typedSql(plan: LoadPlan, source: Source, alias: string): string {
+  const { base } = typeOf(source.column);
+  const cell = cellSql(source, alias);
+  if (base === 'text') return cell;
+  const typed = `(${cell})::${base}`;
+  if (plan.codePosition === undefined || plan.key.includes(source)) return typed;
+  return `case when not ${isDeletionSql(plan, alias)} then ${typed} end`;
+}
+
+/** What the row says is to be done with it. */
+export const codeSql = (plan: LoadPlan, alias: string): string =>
+  `lower(${alias}.${stagedColumn(plan.codePosition as number)})`;
+
+/** True for rows that only say what to delete. */
+export function isDeletionSql(plan: LoadPlan, alias: string): string {
+  return plan.codePosition === undefined ? 'false' : `coalesce(${codeSql(plan, alias)} = 'd', false)`;
+}
+
+/** Whether the cell breaks a rule of its column, or names no record, or several. */
+export function brokenCellSql(source: Source, alias: string, bind: Bind): string {
+  const cell = cellSql(source, alias);
+  const none = isRequired(source.column) ? 'true' : 'false';
+  const nameless = source.lookup ? ` when ${cell} is null then true` : '';
+  return `case when ${givenSql(source, alias)} is null then ${none}${nameless} else ${anyBrokenSql(valueChecks(source.column), cell, bind)} end`;
+}

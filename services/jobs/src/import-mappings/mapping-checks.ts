@@ -1,0 +1,99 @@
+// Whether a mapping makes sense for a table: asked when it is made or changed, of the table as drafted, and again when an import takes it up,
+// of the table as deployed. What values and formats a column takes is data's to say.
+import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
+import type { CallContext } from '@almanac/service-kit/call-context';
+import type { Context } from '../context.ts';
+import { foldName } from '../formats/column-names.ts';
+import { systemColumns, toSource, transactionCode } from '../imports/import-columns.ts';
+import type { ColumnMapping, Mapping } from './mapping.ts';
+
+export type MappedColumn = {
+  name: string;
+  data_type: string;
+  length?: number | undefined;
+  scale?: number | undefined;
+  is_primary_key: boolean;
+  foreign_key_table_id?: number | undefined;
+  valid_values: string[];
+};
+
+/** A table that columns are mapped to. */
+export type MappedTable = {
+  columns: MappedColumn[];
+  /** The table that a foreign key refers to; undefined when it isn't there. */
+  findTarget: (id: number) => Promise<{ name: string; columns: MappedColumn[] } | undefined>;
+};
+
+type Checked = Pick<Mapping, 'date_style' | 'decimal_separator' | 'has_header' | 'column_mappings'>;
+
+/** Every problem, each a sentence. */
+export async function mappingProblems(
+  ctx: Pick<Context, 'data'>,
+  call: CallContext,
+  { columns, findTarget }: MappedTable,
+  mapping: Checked,
+): Promise<string[]> {
+  const byName = new Map(columns.map((column) => [column.name, column]));
+  const entries = mapping.column_mappings;
+  const problems = [...entryProblems(entries, byName), ...(mapping.has_header ? [] : placeProblems(entries))];
+  for (const entry of entries) problems.push(...(await lookupProblems(entry, byName, findTarget)));
+  const { problems: told } = await ctx.data.CheckColumnSources(call, {
+    columns: columns as WantedColumn[],
+    sources: entries.map((entry) => toSource(entry, 0, entry.target_column ?? '')),
+    date_style: mapping.date_style,
+    decimal_separator: mapping.decimal_separator ?? '',
+  });
+  return [...new Set([...problems, ...told])];
+}
+
+function entryProblems(entries: ColumnMapping[], columns: Map<string, MappedColumn>): string[] {
+  const problems: string[] = [];
+  const sources = new Set<string>();
+  const targets = new Set<string>();
+  for (const { source_column, target_column: target, ...how } of entries) {
+    const source = foldName(source_column);
+    if (source === '') problems.push("Source column can't be blank");
+    else if (sources.has(source)) problems.push(`Source column ${source_column} is mapped twice`);
+    sources.add(source);
+    if (target === null || target === transactionCode) {
+      if (how.format !== null || how.default !== null || how.lookup !== false)
+        problems.push(
+          `Source column ${source_column} goes to no column of the table: it takes no format, default or lookup`,
+        );
+      if (target === null) continue;
+    } else if (systemColumns.has(target.toLowerCase())) problems.push(`Target column ${target} is a system column`);
+    else if (!columns.has(target)) problems.push(`Target column ${target} is not a column of the table`);
+    if (targets.has(target)) problems.push(`Target column ${target} is mapped from two columns`);
+    targets.add(target);
+  }
+  return problems;
+}
+
+const placeProblems = (entries: ColumnMapping[]) =>
+  entries
+    .filter(({ source_column }) => !/^[1-9][0-9]{0,3}$/.test(source_column))
+    .map(
+      ({ source_column }) =>
+        `Source column ${source_column} must be the place of a column, from 1: the mapping is for files without a header`,
+    );
+
+async function lookupProblems(
+  { target_column, lookup, format }: ColumnMapping,
+  byName: Map<string, MappedColumn>,
+  findTarget: MappedTable['findTarget'],
+): Promise<string[]> {
+  const column = target_column === null ? undefined : byName.get(target_column);
+  if (!column || lookup === false) return [];
+  const { name, foreign_key_table_id: id } = column;
+  if (!id) return [`${name} is no foreign key; nothing can be looked up for it`];
+  const target = await findTarget(id);
+  if (!target) return [`The table that ${name} refers to is not there`];
+  if (target.columns.filter(({ is_primary_key }) => is_primary_key).length > 1)
+    return [`${name} is part of a foreign key of several columns; it can't be looked up`];
+  const shown =
+    lookup === true ? undefined : target.columns.find((each) => each.name.toLowerCase() === lookup.toLowerCase());
+  if (lookup !== true && !shown)
+    return [`${name} can't be looked up by ${lookup}, which is not a column of ${target.name}`];
+  const dated = !shown || ['date', 'time', 'datetime', 'timestamptz'].includes(shown.data_type);
+  return format !== null && !dated ? [`${name} is looked up by text, which takes no date format`] : [];
+}
