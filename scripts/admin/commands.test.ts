@@ -13,7 +13,14 @@ describe("the operators' commands", () => {
   it('ask for help when nothing, or help, is said', () => {
     for (const words of [[], ['--help'], ['help'], ['accounts', 'create', '-h']])
       expect(readInvocation(words)).toBeUndefined();
-    for (const name of ['accounts create', 'accounts update', 'accounts list', 'keys rotate', 'jobs retry'])
+    for (const name of [
+      'accounts create',
+      'accounts update',
+      'accounts list',
+      'keys rotate',
+      'jobs list',
+      'jobs retry',
+    ])
       expect(helpText()).toContain(name);
   });
 
@@ -34,6 +41,11 @@ describe("the operators' commands", () => {
     ['accounts place 1', 'Which cluster?'],
     ['accounts place north', 'Which account?'],
     ['jobs retry', 'Which job?'],
+    ['jobs show', 'Which job?'],
+    ['jobs list --failed --state done', '--failed or --state'],
+    ['jobs list --state lost', '--state should be one of queued'],
+    ['jobs list --limit many', '--limit should be a whole number of jobs'],
+    ['jobs list --account x', 'Which account?'],
   ])('%s: %s', (line, words) => {
     expect(problem(line)).toContain(words);
   });

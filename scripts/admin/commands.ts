@@ -9,6 +9,7 @@ import {
   readAccountId,
   updateAccount,
 } from './accounts.ts';
+import { jobStates, showJob, showJobs } from './jobs.ts';
 import { noAccount, type Operator, OperatorError } from './operator.ts';
 
 type Values = Record<string, string | boolean | undefined>;
@@ -67,7 +68,7 @@ export const commands = {
         billing_status: oneOf(values, 'billing-status', billingStatuses),
         overdue_since: readTime(values, 'overdue-since'),
         overage_enabled: readSwitch(values, 'overage'),
-        allowance: readCount(values, 'allowance'),
+        allowance: readCount(values, 'allowance', 'calls'),
       });
       if (Object.keys(changes).length === 0) throw new OperatorError('Nothing to change: name at least one option.');
       return (operator) => updateAccount(operator, accountId, changes);
@@ -108,9 +109,35 @@ export const commands = {
     prepare: () => (operator) => operator.service('identity').RotateSigningKey(noAccount, {}),
     show: (answer: { kid: string }) => `Tokens are now signed with the new key ${answer.kid}.`,
   },
+  'jobs list': {
+    usage: 'jobs list [--failed | --state STATE] [--account ID] [--limit N]',
+    about: `Work that waits, runs or has failed, the latest change first. States: ${jobStates.join(', ')}.`,
+    options: { failed: { type: 'boolean' }, state: text, account: text, limit: text },
+    positionals: 0,
+    prepare: (values) => {
+      if (values.failed && values.state !== undefined) throw new OperatorError('Give --failed or --state, not both.');
+      const state = values.failed ? 'failed' : (oneOf(values, 'state', jobStates) ?? '');
+      const caller = values.account === undefined ? noAccount : { accountId: readAccountId(values.account as string) };
+      const limit = readCount(values, 'limit', 'jobs') ?? 100;
+      return (operator) => operator.service('jobs').ListJobs(caller, { state, limit });
+    },
+    show: showJobs,
+  },
+  'jobs show': {
+    usage: 'jobs show ID',
+    about: 'One piece of work: import-table-7, export-7, mail-7, or the number of a job.',
+    options: {},
+    positionals: 1,
+    prepare: (_values, [id]) => {
+      if (!id) throw new OperatorError('Which job? Give its id: jobs show ID');
+      return (operator) => operator.service('jobs').GetJob(noAccount, { id });
+    },
+    show: showJob,
+  },
   'jobs retry': {
     usage: 'jobs retry ID',
-    about: 'Queues failed work again: import-table-7, export-7, mail-7, or the number of a job.',
+    about:
+      'Queues failed work again: import-table-7, export-7, mail-7, or the number of a job. dead-letters: all messages to jobs that nobody could handle.',
     options: {},
     positionals: 1,
     prepare: (_values, [id]) => {
@@ -211,11 +238,11 @@ function readSwitch(values: Values, name: string): boolean | undefined {
   return value === undefined ? undefined : value === 'on';
 }
 
-function readCount(values: Values, name: string): number | undefined {
+function readCount(values: Values, name: string, of: string): number | undefined {
   const value = values[name] as string | undefined;
   if (value === undefined) return undefined;
   if (!/^\d{1,12}$/.test(value))
-    throw new OperatorError(`--${name} should be a whole number of calls, not "${value}".`);
+    throw new OperatorError(`--${name} should be a whole number of ${of}, not "${value}".`);
   return Number(value);
 }
 

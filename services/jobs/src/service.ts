@@ -26,7 +26,9 @@ import { createMailing } from './mail/mailing.ts';
 import { createObjectStore, isFileStore } from './object-store/connect.ts';
 import { mountFileServer } from './object-store/file-server.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
-import { countQueued, workRequested } from './queue/jobs.ts';
+import { sumDeadLetters } from './queue/dead-letters.ts';
+import { countJobs, longestWait } from './queue/job-list.ts';
+import { workRequested } from './queue/jobs.ts';
 import { createWorker } from './queue/worker.ts';
 import { callers, createHandlers } from './rpc.ts';
 import { createSweeper } from './sweeper.ts';
@@ -84,7 +86,13 @@ export async function createJobs(
   ];
   const relay = createOutboxRelay({ pool, bus, logger });
   metrics.gauge('almanac_outbox_waiting', 'Announcements not yet on the bus.', async () => (await relay.lag()).waiting);
-  metrics.gauge('almanac_jobs_queued', 'Jobs that wait for an instance.', () => countQueued(pool));
+  metrics.gauge('almanac_jobs_queued', 'Jobs that wait for an instance.', () => countJobs(pool, 'queued'));
+  metrics.gauge('almanac_jobs_running', 'Jobs that an instance has taken.', () => countJobs(pool, 'running'));
+  metrics.gauge('almanac_jobs_failed', 'Jobs that were given up.', () => countJobs(pool, 'failed'));
+  metrics.gauge('almanac_jobs_longest_wait_seconds', 'Since when the oldest job could have been begun.', () =>
+    longestWait(pool),
+  );
+  metrics.gauge('almanac_dead_letters', 'Messages to jobs that nobody could handle.', () => sumDeadLetters(bus));
   metrics.gauge('almanac_mails_queued', 'Mails that wait to be sent.', () => countMails(context, 'queued'));
   metrics.gauge('almanac_mails_failed', 'Mails that were given up in the last 90 days.', () =>
     countMails(context, 'failed'),
@@ -93,7 +101,7 @@ export async function createJobs(
     service: 'jobs',
     host,
     port: config.rpcPort,
-    handlers: createHandlers(context),
+    handlers: createHandlers(context, bus),
     callers,
     verifyContext,
     logger,

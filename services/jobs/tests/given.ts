@@ -1,5 +1,6 @@
 // What the tests of jobs begin with: the whole service over a fresh database, bus and folder store, reached as the gateway
 // reaches it; its neighbours are faked at the RPC edge.
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,12 +10,14 @@ import type { AuditEntry } from '@almanac/service-kit/audit';
 import type { BusMessage } from '@almanac/service-kit/bus/bus';
 import { type CallClaims, createContextSigner } from '@almanac/service-kit/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import type { RpcClient } from '@almanac/service-kit/rpc-contract';
 import { gather, startBus } from '@almanac/testkit/bus';
 import { type Answer, type Call, callHeaders, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
+import { spawnService, untilReady } from '@almanac/testkit/service-process';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { type JobsConfig, readConfig } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
@@ -30,6 +33,8 @@ type Options = {
   store?: (real: ObjectStore) => ObjectStore;
   /** JOBS_SMTP_URL; without it mails wait. */
   smtpUrl?: string;
+  /** The way to the bus, if not straight to it. */
+  busUrl?: (url: string) => string;
   /** ALMANAC_PUBLIC_URL, if it isn't where the service listens. */
   publicUrl?: string;
 };
@@ -52,8 +57,15 @@ export type Jobs = {
   /** Sends bytes as they are. */
   send(method: string, path: string, body: string | Uint8Array, headers?: Record<string, string>): Promise<Answer>;
   retry(id: string, accountId?: number): Promise<string>;
+  /** What operators may ask. */
+  operator: RpcClient<'jobs'>;
+  /** Where the folder store keeps its files. */
+  folder: string;
+  busUrl: string;
   /** Another instance on the same database, bus and store. */
   another(options?: Options): Promise<{ context: Context; url: string; stop(): Promise<void> }>;
+  /** Another one in a process of its own, to be killed; with the shortest leases there are. */
+  anotherProcess(): Promise<ChildProcess>;
   /** Ends all of it; throws when a secret stands in a log, in a refusal or in an announcement. */
   close(): Promise<void>;
 };
@@ -67,10 +79,10 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
   const served = await serveNeighbours(neighbours, keys);
   const publicPort = await findFreePort();
   neighbours.publicUrl = `http://127.0.0.1:${publicPort}`;
-  const environment = (port: number, { smtpUrl, publicUrl = neighbours.publicUrl }: Options) => ({
+  const environment = (port: number, { smtpUrl, busUrl, publicUrl = neighbours.publicUrl }: Options) => ({
     ...keys.env,
     ...served.env,
-    ALMANAC_BUS_URL: busDatabase.url,
+    ALMANAC_BUS_URL: busUrl?.(busDatabase.url) ?? busDatabase.url,
     ALMANAC_PUBLIC_URL: publicUrl,
     ALMANAC_LOG_LEVEL: 'trace',
     JOBS_DATABASE_URL: database.url,
@@ -131,6 +143,9 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
       const text = await answer.text();
       return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
     },
+    operator: operator.client,
+    folder,
+    busUrl: busDatabase.url,
     retry: async (id, accountId = 0) => (await operator.client.RetryJob({ accountId }, { id })).status,
     another: async (others = {}) => {
       const second = await startInstance(0, others);
@@ -139,6 +154,13 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
         url: `http://127.0.0.1:${second.ports.httpPort}`,
         stop: () => second.service.stop(),
       };
+    },
+    anotherProcess: async () => {
+      const [port, rpcPort] = await Promise.all([findFreePort(), findFreePort()]);
+      const ports = { JOBS_RPC_PORT: String(rpcPort), JOBS_LEASE_SECONDS: '3', ALMANAC_LOG_LEVEL: 'silent' };
+      const child = spawnService('jobs', { ...environment(port, options), ...ports });
+      await untilReady('jobs', child);
+      return child;
     },
     close: async () => {
       neighbours.release();

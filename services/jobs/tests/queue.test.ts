@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { createPool } from '@almanac/service-kit/database';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
+import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from '../src/generated/prisma/client.ts';
 import { endRun, type JobKind, LeaseLost, queueJob, queueJobs, renewLease, takeJobs } from '../src/queue/jobs.ts';
+import { createWorker, type JobHandler } from '../src/queue/worker.ts';
 import { transact } from '../src/transaction.ts';
 
 const logger = createLogger('test', 'silent');
@@ -137,5 +139,95 @@ describe('the work queue', () => {
     await queue(1, 1);
     expect(await prisma.job.findFirstOrThrow()).toMatchObject({ state: 'queued', attempts: 0, error: null });
     expect(await prisma.job.count()).toBe(1);
+  });
+});
+
+describe('several workers', () => {
+  const settings = {
+    concurrency: 2,
+    concurrencyPerAccount: 2,
+    leaseMs: 60_000,
+    pollMs: 50,
+    retryMs: 10,
+    attempts: 3,
+    giveUpAfterSeconds: 60,
+    sweepMs: 60_000,
+  };
+
+  function startWorkers(run: JobHandler['run'], count = 3) {
+    const fail = async () => {};
+    const handler = { run, fail, wait: fail };
+    const lane = { name: 'files' as const, ...settings, longestPauseMs: 100 };
+    const workers = Array.from({ length: count }, () =>
+      createWorker(
+        { prisma, pool, logger, work: settings },
+        { ...lane, handlers: { import_table: handler, export: handler } },
+      ),
+    );
+    for (const worker of workers) worker.start();
+    return { stop: () => Promise.all(workers.map((worker) => worker.stop())) };
+  }
+
+  async function queueMany(accountId: number, count: number): Promise<void> {
+    const ids = Array.from({ length: count }, (_, n) => ({ id: subjects + n + 1 }));
+    subjects += count;
+    const jobs = { kind: 'import_table' as const, subjects: ids, call: { accountId }, giveUpAfterSeconds: 60 };
+    await transact({ prisma }, (tx) => queueJobs(tx, jobs));
+  }
+
+  it('begin the only import of an account beside five hundred of another, which never has more than its share', async () => {
+    const running = new Map<number, number>();
+    const most = new Map<number, number>();
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const workers = startWorkers(async (job) => {
+      const now = (running.get(job.account_id) ?? 0) + 1;
+      running.set(job.account_id, now);
+      most.set(job.account_id, Math.max(now, most.get(job.account_id) ?? 0));
+      await held;
+      running.set(job.account_id, (running.get(job.account_id) ?? 0) - 1);
+      await transact({ prisma }, (tx) => endRun(tx, job, { state: 'done' }));
+    });
+    try {
+      await queueMany(1, 500);
+      await eventually(() => expect(running.get(1)).toBe(2));
+      await queueMany(2, 1);
+      await eventually(() => expect(running.get(2)).toBe(1));
+      letGo();
+      await eventually(async () => expect(await prisma.job.count({ where: { state: 'done' } })).toBe(501));
+      expect([most.get(1), most.get(2)]).toEqual([2, 1]);
+    } finally {
+      letGo();
+      await workers.stop();
+    }
+  });
+
+  it('give up what fails again and again, with growing pauses, while others go on', async () => {
+    const begun = new Map<number, number[]>();
+    const workers = startWorkers(async (job) => {
+      begun.set(job.account_id, [...(begun.get(job.account_id) ?? []), Date.now()]);
+      if (job.account_id === 1) throw new Error('This never works.');
+      await transact({ prisma }, (tx) => endRun(tx, job, { state: 'done' }));
+    }, 1);
+    try {
+      await queueMany(1, 1);
+      await queueMany(2, 5);
+      await eventually(async () => {
+        expect(await prisma.job.count({ where: { account_id: 2, state: 'done' } })).toBe(5);
+        const [poison] = await prisma.job.findMany({ where: { account_id: 1 } });
+        expect(poison).toMatchObject({ state: 'failed', attempts: settings.attempts });
+        expect(poison?.error).not.toBeNull();
+      });
+      const [first = 0, second = 0, third = 0, ...more] = begun.get(1) ?? [];
+      expect(more).toEqual([]);
+      expect([second - first, third - second].map((pause, n) => pause >= settings.retryMs * 2 ** n)).toEqual([
+        true,
+        true,
+      ]);
+    } finally {
+      await workers.stop();
+    }
   });
 });

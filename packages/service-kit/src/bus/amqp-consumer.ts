@@ -36,6 +36,10 @@ export class AmqpConsumer {
     this.logger = options.logger.child({ queue: options.queue });
   }
 
+  get queue(): string {
+    return this.options.queue;
+  }
+
   /** Declares the queue and begins to consume; called for each new channel. */
   async setUp(channel: ConfirmChannel): Promise<void> {
     const { queue, types, concurrency = 1 } = this.options;

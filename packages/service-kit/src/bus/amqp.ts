@@ -92,10 +92,28 @@ class AmqpBus implements Bus {
     });
   }
 
+  queues(): string[] {
+    return this.consumers.map(({ queue }) => queue);
+  }
+
   async deadLetters(queue: string): Promise<number> {
     if (!this.publisher) throw new Error('RabbitMQ is not connected.');
     const { messageCount } = await this.publisher.assertQueue(`${queue}.dead`, deadQueueOptions);
     return messageCount;
+  }
+
+  // Each is taken away only when the broker has it in its queue again.
+  async redeliver(queue: string): Promise<number> {
+    const { publisher } = this;
+    const there = await this.deadLetters(queue);
+    for (let moved = 0; moved < there; moved += 1) {
+      const letter = await publisher?.get(`${queue}.dead`);
+      if (!publisher || !letter) return moved;
+      const { messageId, type, contentType, timestamp } = letter.properties;
+      await publisher.publish('', queue, letter.content, { messageId, type, contentType, timestamp, persistent: true });
+      publisher.ack(letter);
+    }
+    return there;
   }
 
   // Ready with all of its channels: an event published before this service's own queues exist would miss them.

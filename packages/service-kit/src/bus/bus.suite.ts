@@ -107,6 +107,27 @@ export function describeBus(transport: string, url: () => string): void {
       expect(done.slice(0, 4).toSorted(byNumber)).toEqual([0, 3, 4, 5]);
     });
 
+    it('puts what was given up back into its queue when it is asked to, to be tried as often as before', async () => {
+      const bus = await startBus();
+      const done: number[] = [];
+      let isMended = false;
+      let tries = 0;
+      const handle = async ({ payload }: BusMessage) => {
+        tries += 1;
+        if (!isMended) throw new UnreadableMessageError('what is this?');
+        if (tries === 3) throw new Error('not now');
+        done.push(payload.n as number);
+      };
+      await bus.consume(queue, [type], handle, { attempts: 2 });
+      expect([bus.queues(), await bus.redeliver(queue)]).toEqual([[queue], 0]);
+      await bus.publish(messages(2));
+      await eventually(async () => expect(await bus.deadLetters(queue)).toBe(2));
+      isMended = true;
+      expect(await bus.redeliver(queue)).toBe(2);
+      await eventually(() => expect(done.toSorted(byNumber)).toEqual([0, 1]));
+      expect(await bus.deadLetters(queue)).toBe(0);
+    });
+
     it('gives up at once what its handler will never understand', async () => {
       const bus = await startBus();
       const tries: number[] = [];

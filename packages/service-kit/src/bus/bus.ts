@@ -19,8 +19,12 @@ export type Bus = {
   consume(queue: string, types: string[], handler: Handler, options?: ConsumeOptions): Promise<void>;
   /** Hears messages of these types from now on, in every instance; nothing is kept while it isn't connected. */
   subscribe(types: string[], handler: Handler, options?: SubscribeOptions): Promise<void>;
+  /** The queues it consumes. */
+  queues(): string[];
   /** How many messages of a queue were given up. */
   deadLetters(queue: string): Promise<number>;
+  /** Puts the messages that were given up back into their queue, to be tried anew; answers how many. One can come twice. */
+  redeliver(queue: string): Promise<number>;
   isReady(): boolean;
   /** Takes nothing more, waits (bounded) for the handlers that run, and closes. */
   stop(): Promise<void>;

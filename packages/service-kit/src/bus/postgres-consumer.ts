@@ -59,6 +59,10 @@ export class QueueConsumer {
     });
   }
 
+  get queue(): string {
+    return this.options.queue;
+  }
+
   start(boss: PgBoss): void {
     if (!this.stopping) this.looping ??= this.loop(boss);
   }

@@ -102,12 +102,38 @@ class PostgresBus implements Bus {
     if (this.listener.isListening) await this.resync(subscription);
   }
 
+  queues(): string[] {
+    return this.consumers.map(({ queue }) => queue);
+  }
+
   async deadLetters(queue: string): Promise<number> {
     const { rows } = await pgSql(this.pool)(
       `select count(*) as count from ${schema}.job where name = $1 and state < 'active'`,
       [`${queue}.dead`],
     );
     return rows[0]?.count as number;
+  }
+
+  async redeliver(queue: string): Promise<number> {
+    const { boss } = this;
+    if (!boss) throw new Error('The bus is not ready yet.');
+    const count = await withTransaction(this.pool, async (sql, client) => {
+      const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
+      const dead = `${queue}.dead`;
+      const { rows } = await sql(
+        `select id::text, data -> 'message' as message from ${schema}.job where name = $1 and state < 'active'
+         for update skip locked`,
+        [dead],
+      );
+      if (rows.length === 0) return 0;
+      const jobs = rows.map(({ message }) => ({ data: { message, attempt: 1 } }));
+      await boss.insert(queue, jobs, { db, returnId: false });
+      const ids = rows.map(({ id }) => id as string);
+      await boss.deleteJob(dead, ids, { db });
+      return ids.length;
+    });
+    for (const consumer of this.consumers) if (consumer.queue === queue) consumer.wake();
+    return count;
   }
 
   isReady(): boolean {

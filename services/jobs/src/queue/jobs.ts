@@ -181,9 +181,3 @@ export async function endRun(tx: Transaction, job: Job, ending: Ending): Promise
   );
   if (rowCount !== 1) throw new LeaseLost();
 }
-
-/** How many jobs wait, for the metrics. */
-export async function countQueued(pool: pg.Pool): Promise<number> {
-  const { rows } = await pgSql(pool)(`select count(*)::int as jobs from job where state = 'queued'`);
-  return rows[0]?.jobs as number;
-}

@@ -1,39 +1,24 @@
 // What operators do with work that was given up: queue it again.
 
 import { randomUUID } from 'node:crypto';
-import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { ServiceError } from '@almanac/service-kit/errors';
 import type { Context } from '../context.ts';
 import { exportMachine } from '../exports/export-states.ts';
+import type { job } from '../generated/prisma/client.ts';
 import { importTableMachine } from '../imports/import-states.ts';
 import { lockImport, moveImport, noteAction } from '../imports/imports.ts';
 import { mailMachine } from '../mail/mail-states.ts';
 import { before } from '../states.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
+import { findJob } from './job-names.ts';
 import { type JobKind, queueJob } from './jobs.ts';
 
-type Subject = { account_id: number; kind: string; subject_id: number };
+type Subject = Pick<job, 'account_id' | 'kind' | 'subject_id'>;
 
-/**
- * Queues a failed import table, export or mail again and answers its new status. `id` is the number of the job (as in the log), or
- * `export-7`, `import-table-7`, `mail-7`. Operators act for one account, or, with account 0, for all.
- */
+/** Queues a failed import table, export or mail again and answers its new status. */
 export async function retryJob(ctx: Context, call: { accountId: number }, id: string): Promise<string> {
-  const named = /^(?:(export|import-table|mail)-)?(\d{1,9})$/.exec(id);
-  if (!named)
-    throw new ServiceError(
-      'bad_request',
-      'Give the number of a job, export-NUMBER, import-table-NUMBER or mail-NUMBER.',
-    );
-  const number = Number(named[2]);
-  const kind = named[1]?.replace('-', '_');
-  const job: Subject | null = await ctx.prisma.job.findFirst({
-    where: {
-      ...(kind === undefined ? { id: number } : { kind, subject_id: number }),
-      ...(call.accountId === 0 ? {} : { account_id: call.accountId }),
-    },
-  });
-  if (!job) throw notFound('Job');
+  const job = await findJob(ctx, call, id);
   const retry = retries[job.kind as JobKind];
   return transact(ctx, (tx) => retry(ctx, tx, job));
 }

@@ -1,0 +1,25 @@
+// Messages to jobs that nobody could handle: operators see how many there are, and have them tried again.
+import type { Bus } from '@almanac/service-kit/bus/bus';
+
+/** What operators call them all. */
+export const deadLetters = 'dead-letters';
+
+/** How many there are, by queue. */
+export async function countDeadLetters(bus: Bus): Promise<{ queue: string; messages: number }[]> {
+  const counts = await Promise.all(
+    bus.queues().map(async (queue) => ({ queue, messages: await bus.deadLetters(queue) })),
+  );
+  return counts.filter(({ messages }) => messages > 0);
+}
+
+/** How many there are in all, for the metrics; not a number while the bus can't say. */
+export async function sumDeadLetters(bus: Bus): Promise<number> {
+  const counts = await countDeadLetters(bus).catch(() => [{ messages: Number.NaN }]);
+  return counts.reduce((sum, { messages }) => sum + messages, 0);
+}
+
+/** Has all of them tried again; answers in words how many. */
+export async function redeliver(bus: Bus): Promise<string> {
+  const counts = await Promise.all(bus.queues().map((queue) => bus.redeliver(queue)));
+  return `${counts.reduce((sum, count) => sum + count, 0)} messages`;
+}
