@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { foldName } from '../formats/column-names.ts';
 import type { TableFile } from '../formats/table-file.ts';
 import { endOfRecord, type QuoteMark, quoteMarks, RowScanner } from './csv-rows.ts';
-import { fileError } from './file-error.ts';
+import { fileError, quoted } from './file-error.ts';
 import { slices } from './slices.ts';
 
 export const delimiters = [',', ';', '\t', '|'] as const;
@@ -111,8 +111,13 @@ function splitFirst(line: string, quote: QuoteMark, { delimiter, expected, width
         ? each.cells.filter((name) => expected.has(foldName(name))).length
         : Number(each.cells.length === width),
     }));
-  const best = fits.toSorted((a, b) => b.known - a.known || b.cells.length - a.cells.length)[0];
+  const [best, second] = fits.toSorted((a, b) => b.known - a.known || b.cells.length - a.cells.length);
   if (!best) throw fileError(`The ${hasHeader ? 'header' : 'first'} line has quotes in the wrong places.`);
+  // A wrong cut of a header shows by its names; nothing would show by that of a row.
+  if (!hasHeader && best.cells.length > 1 && best.cells.length === second?.cells.length)
+    throw fileError(
+      `The first line can be cut at ${quoted(best.delimiter)} or at ${quoted(second.delimiter)}; say in the mapping which delimiter the file has.`,
+    );
   if (best.cells.length > maxFileColumns)
     throw fileError(
       `The ${hasHeader ? 'header' : 'first line'} has ${best.cells.length} columns; at most ${maxFileColumns} are read.`,

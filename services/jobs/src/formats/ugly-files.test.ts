@@ -3,25 +3,33 @@ import { gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import type { FileFormat } from './file-format.ts';
 import { fileOf, problemOf, readAll, textRow, workbookOf, zipOf } from './given-files.ts';
-import { openTableFile } from './open-file.ts';
+import { openTableFile, type Wanted } from './open-file.ts';
 
 const names = ['code', 'name'];
 const types = { code: 'string', name: 'text' };
 
-async function read(content: string | Uint8Array, format?: FileFormat) {
-  const wanted = { format, style: {}, expected: new Set(names), columns: names };
+async function read(content: string | Uint8Array, format?: FileFormat, style: Wanted['style'] = {}) {
+  const wanted = { format, style, width: 2, expected: new Set(names), columns: names };
   const file = await openTableFile(fileOf(content, 64 * 1024), wanted);
   try {
     if (file.layout.numbered) return { file, rows: (await readAll(file, types)).map(({ cells }) => cells) };
     const parts: Uint8Array[] = [];
     for await (const part of file.rows([])) parts.push(part);
-    return { file, rows: parse(Buffer.concat(parts), { delimiter: file.layout.delimiter }) as string[][] };
+    return {
+      file,
+      rows: parse(Buffer.concat(parts), {
+        delimiter: file.layout.delimiter,
+        quote: file.layout.quote,
+        escape: file.layout.quote,
+      }) as string[][],
+    };
   } finally {
     await file.close();
   }
 }
 
-const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
+const utf16le = (text: string) => Buffer.from(text, 'utf16le');
+const utf16be = (text: string) => utf16le(text).swap16();
 const windows = (text: string) => Buffer.from(text, 'latin1');
 const large = 'x'.repeat(10 * 1024 * 1024);
 
@@ -59,6 +67,22 @@ describe('a file that is ugly, but can be read:', () => {
       'csv',
       [['A', 'Zürich']],
     ],
+    ['UTF-16 of Windows with its mark', utf16le('\ufeffcode;name\r\nA;Zürich\r\n'), 'csv', [['A', 'Zürich']]],
+    ['UTF-16 of Windows without its mark', utf16le('code\tname\r\nA\t€\r\n'), 'tsv', [['A', '€']]],
+    ['UTF-16 without its mark', utf16be('code,name\nA,€\n'), 'csv', [['A', '€']]],
+    ['JSON in UTF-16', utf16le('[{"code":"Ä"}]'), 'json', [['Ä']]],
+    ['pipes', 'code|name\nA|x,y;z\n', 'csv', [['A', 'x,y;z']]],
+    [
+      'single quotes around everything',
+      "'code','name'\n'A','it''s, \n\"so\"'\nB,x\n",
+      'csv',
+      [
+        ['A', 'it\'s, \n"so"'],
+        ['B', 'x'],
+      ],
+    ],
+    ['apostrophes that are no quotes', "code,name,'s\nA,'n,o'\n", 'csv', [['A', "'n", "o'"]]],
+    ['names whose accents stand apart', 'code;Na\u0308me,x;name\nA;1;2\n', 'csv', [['A', '1', '2']]],
     ['Windows-1252', windows('code,name\nA,Z\xfcrich \x80\n'), 'csv', [['A', 'Zürich €']]],
     ['gzip', gzipSync('code,name\nA,1\n'), 'csv', [['A', '1']]],
     [
@@ -78,6 +102,59 @@ describe('a file that is ugly, but can be read:', () => {
     expect([file.format, found]).toEqual([format, rows]);
   });
 
+  it.each<[string, string | Uint8Array, Wanted['style'], string[], string[][]]>([
+    [
+      'without a header',
+      '\r\n7;1,5\r\n08;2,5',
+      { hasHeader: false, delimiter: ';' },
+      ['1', '2'],
+      [
+        ['7', '1,5'],
+        ['08', '2,5'],
+      ],
+    ],
+    [
+      'without a header, with a line end in its first row',
+      'A,"1\n2"\nB,3\n',
+      { hasHeader: false },
+      ['1', '2'],
+      [
+        ['A', '1\n2'],
+        ['B', '3'],
+      ],
+    ],
+    [
+      'of inches and feet',
+      'code,name\nA,5"\nB,6\' 2"\n',
+      { quote: 'none' },
+      names,
+      [
+        ['A', '5"'],
+        ['B', '6\' 2"'],
+      ],
+    ],
+    ['with single quotes where it needs them', "code,name\nA,'1,5'\n", { quote: "'" }, names, [['A', '1,5']]],
+    [
+      'of Windows-1252 that could be UTF-8',
+      windows('code,name\nA,\xc3\xbc\n'),
+      { encoding: 'windows-1252' },
+      names,
+      [['A', 'Ã¼']],
+    ],
+    ['of UTF-8 that is known to be', 'code,name\nA,Ü\n', { encoding: 'utf-8' }, names, [['A', 'Ü']]],
+    [
+      'of UTF-16 that begins far away',
+      utf16be('ключ,code,name\nA,1,2\n'),
+      { encoding: 'utf-16be' },
+      ['ключ', ...names],
+      [['A', '1', '2']],
+    ],
+    ['with a delimiter in its names', 'code;a,name\n1;2\n', { delimiter: ';' }, ['code', 'a,name'], [['1', '2']]],
+  ])('CSV %s, when that is stated', async (_what, content, style, header, rows) => {
+    const { file, rows: found } = await read(content, undefined, style);
+    expect([file.header, found, file.layout.first_row]).toEqual([header, rows, style.hasHeader === false ? 1 : 2]);
+  });
+
   it('a workbook with gaps, a second sheet and a note beside it', async () => {
     const extra = { 'xl/worksheets/sheet2.xml': '<worksheet/>', 'docProps/app.xml': 'not even XML' };
     const sheet = `${textRow('code', 'name')}<row r="7"><c r="B7" t="inlineStr"><is><t>only</t></is></c></row>`;
@@ -87,7 +164,14 @@ describe('a file that is ugly, but can be read:', () => {
 });
 
 describe('a file that can not be read says why:', () => {
-  const files: [string, string | Uint8Array | Promise<Uint8Array>, string, FileFormat?][] = [
+  const files: [string, string | Uint8Array | Promise<Uint8Array>, string, FileFormat?, Wanted['style']?][] = [
+    ['UTF-8 that was said to be, and is not', windows('code\n\xfc\n'), 'not valid UTF-8', 'csv', { encoding: 'utf-8' }],
+    ['UTF-16 that was said to be, and is not', 'a\n1', 'not valid UTF-16', 'csv', { encoding: 'utf-16le' }],
+    ['a mark of no text where nothing is quoted', 'code\n\u0001\n', 'U+0001', 'csv', { quote: 'none' }],
+    ['rows that can be cut in two ways', '7;1,5\n', 'can be cut at "," or at ";"', 'csv', { hasHeader: false }],
+    ['nothing where there is no header', '\n', 'The file is empty.', 'csv', { hasHeader: false }],
+    ['JSON that was said to have no header', '[{"code":1}]', 'can only be CSV or TSV', undefined, { hasHeader: false }],
+    ['single quotes that are never closed', "'code','name'\n'A,1\n", 'never closed'],
     ['nothing but line ends', '\n\r\n', 'The file is empty'],
     ['100,000 columns', `${'c,'.repeat(100_000)}c\n`, 'at most 1000 are read'],
     [
@@ -128,10 +212,10 @@ describe('a file that can not be read says why:', () => {
     ['an object that was said to be an array', '{"code":"A"}', 'it begins with [', 'json'],
     ['Parquet that is only its mark', 'PAR1', 'damaged or cut short'],
   ];
-  it.each(files.map(([what, content, problem, format]) => ({ what, content, problem, format })))(
+  it.each(files.map(([what, content, problem, format, style]) => ({ what, content, problem, format, style })))(
     '$what',
     async (given) => {
-      expect(await problemOf(read(await given.content, given.format))).toContain(given.problem);
+      expect(await problemOf(read(await given.content, given.format, given.style))).toContain(given.problem);
     },
   );
 });
