@@ -26,6 +26,8 @@ import type { Metrics } from './metrics.ts';
 import { openApiFragment } from './openapi.ts';
 import { toPostgresError } from './postgres-errors.ts';
 import { JsonText, type Route } from './route.ts';
+import { type Tracing, tracing } from './tracing.ts';
+import { traceRequest } from './tracing-calls.ts';
 import { noToken } from './unauthenticated.ts';
 
 const apiPrefix = '/api/v1';
@@ -81,6 +83,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     .set('case sensitive routing', true)
     .set('strict routing', true)
     .set('query parser', 'simple');
+  if (tracing) app.use(traced(tracing));
   app.use(observe(options));
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', async (_req, res) => {
@@ -105,6 +108,21 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     app,
   );
   return { app, start: () => listen(server, options), stop: () => close(server) };
+}
+
+function traced(on: Tracing) {
+  return (req: Request, res: Response, next: NextFunction) =>
+    traceRequest(
+      on,
+      req,
+      res,
+      () => next(),
+      () => {
+        const { route, requestId } = res.locals;
+        const facts = { 'almanac.request_id': requestId };
+        return { method: req.method, facts, route: route && `${apiPrefix}${route}` };
+      },
+    );
 }
 
 function observe({ service, logger, metrics, health }: HttpOptions) {

@@ -24,6 +24,7 @@ import { pgSql, type Sql, withTransaction } from './database.ts';
 import { DatabaseListener } from './database-listener.ts';
 import { sweepInbox } from './inbox.ts';
 import { Pause } from './pause.ts';
+import { tracing } from './tracing.ts';
 import { UntakenWork } from './untaken-work.ts';
 
 const channel = 'almanac_outbox';
@@ -32,6 +33,8 @@ const pollMs = 1_000;
 const pollWhileListeningMs = 5_000;
 const longestPauseMs = 10_000;
 const sweepEveryMs = 3_600_000;
+// Where the trace context waits in the table, which has no column for it; receivers get it beside the payload.
+const traceMember = '_traceparent';
 
 type Announcement = { type: string; payload: Record<string, unknown>; requestId?: string; id?: string };
 
@@ -48,10 +51,11 @@ export async function announce(sql: Sql, announcement: Announcement): Promise<st
 /** Announces several, in their order, with one statement. */
 export async function announceAll(sql: Sql, announcements: Announcement[]): Promise<void> {
   if (announcements.length === 0) return;
+  const traceparent = tracing?.here()?.traceparent;
   const messages = announcements.map(({ type, payload, requestId, id = randomUUID() }) => ({
     message_id: id,
     type,
-    payload,
+    payload: traceparent ? { ...payload, [traceMember]: traceparent } : payload,
     request_id: requestId,
   }));
   await sql(
@@ -206,5 +210,7 @@ function toMessage(row: Record<string, unknown>): BusMessage {
     payload: row.payload as Record<string, unknown>,
   };
   if (typeof row.request_id === 'string') message.request_id = row.request_id;
+  const { [traceMember]: traceparent, ...payload } = message.payload;
+  if (typeof traceparent === 'string') Object.assign(message, { payload, traceparent });
   return message;
 }

@@ -14,6 +14,8 @@ import {
   type RpcServiceName,
   requestIdMetadataKey,
 } from './rpc-contract.ts';
+import { tracing } from './tracing.ts';
+import { addTraceContext, traceClientCall } from './tracing-calls.ts';
 
 const unaryDeadlineMs = 5_000;
 const streamDeadlineMs = 10 * 60_000;
@@ -47,6 +49,7 @@ export function createRpcClient<N extends RpcServiceName>(
     if (method.responseStream) client[name] = serverStream(service, invoke, metadataFor);
     else if (method.requestStream) client[name] = clientStream(service, invoke, metadataFor);
     else client[name] = unary(service, invoke, metadataFor, reads.test(name));
+    if (tracing) client[name] = traceClientCall(tracing, service, name, method.responseStream, client[name] as Invoke);
   }
   return { client: client as RpcClient<N>, close: () => stub.close() };
 }
@@ -75,6 +78,7 @@ function rememberingSigner(sign: ContextSigner): MetadataFor {
     metadata.set(contextMetadataKey, entry.token);
     if (caller.requestId) metadata.set(requestIdMetadataKey, caller.requestId);
     if (caller.address) metadata.set(addressMetadataKey, caller.address);
+    if (tracing) addTraceContext(tracing, metadata);
     return metadata;
   };
 }

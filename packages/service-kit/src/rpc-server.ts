@@ -17,6 +17,8 @@ import {
   type RpcServiceName,
   requestIdMetadataKey,
 } from './rpc-contract.ts';
+import { tracing } from './tracing.ts';
+import { traceServedCall } from './tracing-calls.ts';
 
 export type RpcServer = { start(): Promise<number>; stop(): Promise<void> };
 
@@ -52,7 +54,8 @@ export function createRpcServer<N extends RpcServiceName>(options: RpcServerOpti
     const handle = (options.handlers as Record<string, AnyHandler>)[name];
     const callers = (options.callers as Record<string, readonly Issuer[]>)[name];
     if (!handle || !callers) throw new Error(`RPC ${name} has no handler or no callers`);
-    implementation[name] = wire(name, method, handle, callers, options);
+    const served = wire(name, method, handle, callers, options);
+    implementation[name] = tracing ? traceServedCall(tracing, options.service, name, served) : served;
   }
   server.addService(definition, implementation);
   const health = new HealthImplementation({ '': 'NOT_SERVING', [options.service]: 'NOT_SERVING' });

@@ -1,6 +1,7 @@
 // The life of a service process: read configuration, migrate, start, wait for a signal, drain, stop. Importing has no effect.
 import { ConfigError, type Environment } from './config.ts';
 import { createLogger } from './logger.ts';
+import { startTracing, tracing } from './tracing.ts';
 
 /** What `createX(config)` of each service answers. */
 export type Service<C = unknown> = {
@@ -29,6 +30,7 @@ export async function runService<C>(runnable: Runnable<C>): Promise<void> {
       await runnable.migrate?.(config);
       return;
     }
+    await startTracing(runnable.name, process.env);
     const service = await runnable.create(config);
     stopOnSignal(runnable.name, service);
     await service.start();
@@ -51,7 +53,11 @@ function stopOnSignal(name: string, service: Service): void {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(1), stopWithinMs).unref();
-    service.stop().then(
+    const end = async () => {
+      await service.stop();
+      await tracing?.stop().catch(() => {}); // a collector that is away keeps nobody from stopping
+    };
+    end().then(
       () => process.exit(0),
       (error: unknown) => leave(name, error, 'did not stop cleanly'),
     );

@@ -3,6 +3,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { limits } from '@almanac/service-kit/limits';
 import { createAccessLogger, type Logger } from '@almanac/service-kit/logger';
+import { type Carrier, type Tracing, tracing } from '@almanac/service-kit/tracing';
+import { traceRequest } from '@almanac/service-kit/tracing-calls';
 import type { Express } from 'express';
 import type { GatewayContext } from './context.ts';
 import { callApi, callEnds, isAllowedOrigin, isApiPath } from './edge/api-calls.ts';
@@ -41,7 +43,8 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
     });
     setSecurityHeaders(res, exchange.requestId, ctx.publicUrl.protocol === 'https:');
     if (exchange.isLast) res.setHeader('Connection', 'close');
-    dispatch(ctx, pages, exchange);
+    if (tracing) dispatchTraced(tracing, ctx, pages, exchange);
+    else dispatch(ctx, pages, exchange);
   };
 
   // The parser's limit is above ours, so that ours decides and answers; what is larger still never becomes a request.
@@ -113,12 +116,28 @@ function dispatch(ctx: GatewayContext, pages: Express, exchange: Exchange): void
   }
 }
 
+// The span begins before anything is known of the call, and the service's own is a part of it: its context replaces the client's.
+function dispatchTraced(on: Tracing, ctx: GatewayContext, pages: Express, exchange: Exchange): void {
+  const { req, res, requestId } = exchange;
+  const work = (carrier: Carrier) => {
+    Object.assign(req.headers, carrier);
+    dispatch(ctx, pages, exchange);
+  };
+  traceRequest(on, req, res, work, () => ({
+    method: methodOf(req),
+    route: exchange.route && `/api/v1${exchange.route.path}`,
+    facts: { 'almanac.request_id': requestId },
+  }));
+}
+
+const methodOf = ({ method = '' }: EdgeRequest) => (knownMethods.has(method) ? method : 'OTHER');
+
 function record(ctx: GatewayContext, accessLog: Logger, exchange: Exchange): void {
   const { req, res, path, route, token, startedAt, requestId, fault } = exchange;
   if (fault) ctx.frame.logger.error({ err: fault, request_id: requestId }, 'a request could not be served');
   if (quietPaths.has(path)) return;
   const ms = performance.now() - startedAt;
-  const method = knownMethods.has(req.method ?? '') ? (req.method as string) : 'OTHER';
+  const method = methodOf(req);
   const aborted = !res.writableFinished;
   const status = aborted && !res.headersSent ? 499 : res.statusCode;
   ctx.frame.metrics.httpDuration.observe(

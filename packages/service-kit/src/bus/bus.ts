@@ -1,5 +1,8 @@
 // The bus: how services announce and take work. Two transports, one behaviour (bus.suite.ts): RabbitMQ, or PostgreSQL when the
 // system runs on one machine.
+
+import { tracing } from '../tracing.ts';
+import { traceBus } from '../tracing-calls.ts';
 import { createAmqpBus } from './amqp.ts';
 import type { BusMessage, BusOptions, ConsumeOptions, Handler, SubscribeOptions } from './message.ts';
 import { createPostgresBus } from './postgres.ts';
@@ -32,6 +35,11 @@ export type Bus = {
 
 /** The transport that the URL asks for. Nothing is connected before `start`. */
 export function createBus(url: string, options: BusOptions): Bus {
+  const bus = createTransport(url, options);
+  return tracing ? traceBus(tracing, bus) : bus;
+}
+
+function createTransport(url: string, options: BusOptions): Bus {
   const { protocol } = new URL(url);
   if (protocol === 'amqp:' || protocol === 'amqps:') return createAmqpBus(url, options);
   if (protocol === 'postgres:' || protocol === 'postgresql:') return createPostgresBus(url, options);

@@ -10,6 +10,8 @@ export type BusMessage = {
   occurred_at: string;
   payload: Record<string, unknown>;
   request_id?: string;
+  /** The W3C trace context of what announced it, while calls are traced. */
+  traceparent?: string;
 };
 
 export type Handler = (message: BusMessage) => Promise<void> | void;

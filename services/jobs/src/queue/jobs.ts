@@ -2,6 +2,7 @@
 // number of instances can share the queue and any of them can die.
 import { pgSql, prismaSql, withTransaction } from '@almanac/service-kit/database';
 import { announce } from '@almanac/service-kit/outbox';
+import { tracing } from '@almanac/service-kit/tracing';
 import type pg from 'pg';
 import type { Transaction } from '../transaction.ts';
 
@@ -26,6 +27,7 @@ export type Job = {
   request_id: string | null;
   user_id: number | null;
   application_id: number | null;
+  traceparent: string | null;
 };
 
 /** The only message there is: look into the queue. */
@@ -61,12 +63,13 @@ export async function queueJob(
 export async function queueJobs(tx: Transaction, work: NewWork & { subjects: NewSubject[] }): Promise<void> {
   const sql = prismaSql(tx);
   await sql(
-    `insert into job (account_id, kind, subject_id, group_id, request_id, user_id, application_id, give_up_at, run_at, updated_at)
+    `insert into job (account_id, kind, subject_id, group_id, request_id, user_id, application_id, give_up_at, run_at, traceparent, updated_at)
      select $1::int, $2, subject_id, $3::int, $4, $5::int, $6::int, now() + make_interval(secs => $7::int),
-       coalesce(not_before, now()), now()
+       coalesce(not_before, now()), $10, now()
      from unnest($8::int[], $9::timestamptz[]) as subject (subject_id, not_before)
      on conflict (kind, subject_id) do update set state = 'queued', attempts = 0, deferrals = 0, run_at = excluded.run_at,
-       run_id = null, lease_until = null, error = null, give_up_at = excluded.give_up_at, updated_at = now()
+       run_id = null, lease_until = null, error = null, give_up_at = excluded.give_up_at,
+       traceparent = excluded.traceparent, updated_at = now()
      where job.state not in ('queued', 'running')`,
     [
       work.call.accountId,
@@ -78,6 +81,7 @@ export async function queueJobs(tx: Transaction, work: NewWork & { subjects: New
       work.giveUpAfterSeconds,
       work.subjects.map(({ id }) => id),
       work.subjects.map(({ notBefore }) => notBefore?.toISOString() ?? null),
+      tracing?.here()?.traceparent ?? null,
     ],
   );
   await announce(sql, { type: workRequested, payload: { account_id: work.call.accountId } });
@@ -139,7 +143,7 @@ export async function takeJobs(pool: pg.Pool, count: number, taking: Taking): Pr
          give_up_at = case when attempts + deferrals = 0 then greatest(give_up_at, now() + make_interval(secs => $5::int))
            else give_up_at end
        where id in (select id from waiting where turn <= $3::int order by turn, run_at, id limit $1::int)
-       returning id, account_id, kind, subject_id, attempts, deferrals, run_id, give_up_at, request_id, user_id, application_id`,
+       returning id, account_id, kind, subject_id, attempts, deferrals, run_id, give_up_at, request_id, user_id, application_id, traceparent`,
       [count, taking.leaseMs, taking.concurrencyPerAccount, kinds, taking.giveUpAfterSeconds],
     );
     return rows as Job[];

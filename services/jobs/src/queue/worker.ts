@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorKind, ServiceError, toServiceError } from '@almanac/service-kit/errors';
 import { toPostgresError } from '@almanac/service-kit/postgres-errors';
+import { carrierOf, tracing } from '@almanac/service-kit/tracing';
 import type { Context } from '../context.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { endRun, type Job, type JobKind, type LaneName, LeaseLost, type laneOf, renewLease, takeJobs } from './jobs.ts';
@@ -140,7 +141,7 @@ async function runOne(
   const signal = AbortSignal.any([lost.signal, stopping]);
   try {
     if (job.attempts > work.attempts) throw new Interrupted(work.attempts);
-    await handler.run(job, signal);
+    await runTraced(handler, job, signal);
     logger.info({ ...about, attempt: job.attempts, ms: Math.round(performance.now() - startedAt) }, 'job done');
   } catch (thrown) {
     if (thrown instanceof LeaseLost || lost.signal.aborted) {
@@ -151,6 +152,14 @@ async function runOne(
   } finally {
     clearInterval(beating);
   }
+}
+
+// The work is a part of the call that asked for it, however much later it is done.
+function runTraced(handler: JobHandler, job: Job, signal: AbortSignal): Promise<void> {
+  if (!tracing) return handler.run(job, signal);
+  const facts = { 'almanac.job_id': job.id, 'almanac.request_id': job.request_id ?? undefined };
+  const options = { kind: 'consumer', name: `job ${job.kind}`, parent: carrierOf(job.traceparent), facts } as const;
+  return tracing.run(options, () => handler.run(job, signal));
 }
 
 // A lease that can't be renewed is lost when its time is over, also to ourselves.

@@ -1,0 +1,47 @@
+// Spans of SQL statements, under pg and so under Prisma too: what kind of statement on which database, never its text or values.
+import pg from 'pg';
+import type { Span, Tracing } from './tracing.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: pg's query takes its arguments in many forms; they pass through as they are.
+type Query = (this: pg.Client, ...words: any[]) => any;
+
+const knownVerb =
+  /^\s*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release|create|alter|drop|copy|set|lock|analyze)\b/i;
+
+/** Traces each statement that runs as a part of something traced; what services do on their own, every second, is no call's. */
+export function traceStatements(tracing: Tracing): void {
+  const { prototype } = pg.Client;
+  const original = prototype.query as Query;
+  prototype.query = function (this: pg.Client, ...words: unknown[]) {
+    if (!tracing.here()) return original.apply(this, words);
+    const verb = verbOf(words[0]);
+    const facts = { 'db.system.name': 'postgresql', 'db.operation.name': verb, 'db.namespace': this.database };
+    const span = tracing.begin({ kind: 'client', name: `${verb} ${this.database}`, facts });
+    const callback = words.at(-1);
+    if (typeof callback === 'function') {
+      words[words.length - 1] = (error: unknown, ...rest: unknown[]) => {
+        end(span, error);
+        callback(error, ...rest);
+      };
+      return original.apply(this, words);
+    }
+    const result = original.apply(this, words);
+    if (typeof result?.then !== 'function')
+      span.end(); // a stream, which ends when its reader does
+    else
+      result.then(
+        () => end(span),
+        (error: unknown) => end(span, error),
+      );
+    return result;
+  } as typeof prototype.query;
+}
+
+function end(span: Span, error?: unknown): void {
+  span.end(error ? { failed: String((error as { code?: unknown }).code ?? 'unknown').slice(0, 64) } : {});
+}
+
+function verbOf(statement: unknown): string {
+  const text = typeof statement === 'string' ? statement : (statement as { text?: unknown } | undefined)?.text;
+  return (typeof text === 'string' && knownVerb.exec(text)?.[1]?.toUpperCase()) || 'SQL';
+}

@@ -1,0 +1,57 @@
+// Traces of calls through the services. Off unless OTEL_EXPORTER_OTLP_ENDPOINT says where they go: then `tracing` is undefined, no
+// module of OpenTelemetry is loaded, and what could be traced is wired without a trace of it (whoever traces looks here once, when it
+// is constructed). Names and numbers only: no statement's values, no query string, no body, no token is ever a fact of a span.
+import { ConfigReader, type Environment } from './config.ts';
+
+/** The W3C trace context of a call, as headers, metadata and messages carry it. */
+export type Carrier = { traceparent?: string; tracestate?: string };
+
+export type Facts = Record<string, string | number | boolean | undefined>;
+
+export type SpanOptions = {
+  kind: 'server' | 'client' | 'producer' | 'consumer';
+  name: string;
+  /** What it is a part of; the span that runs now when left out. */
+  parent?: Carrier;
+  facts?: Facts;
+};
+
+/** A piece of work with a beginning and an end. */
+export type Span = {
+  carrier: Carrier;
+  /** What begins inside, also later, is a part of this span. */
+  within<T>(work: () => T): T;
+  /** Ends it once; `failed` is a short word for what went wrong. */
+  end(outcome?: { name?: string; facts?: Facts; failed?: string | undefined }): void;
+};
+
+export type Tracing = {
+  begin(options: SpanOptions): Span;
+  /** Traces work to its end. */
+  run<T>(options: SpanOptions, work: () => Promise<T>): Promise<T>;
+  /** The span that runs now; undefined outside of any. */
+  here(): Carrier | undefined;
+  /** Sends what is not sent yet (bounded). */
+  stop(): Promise<void>;
+};
+
+/** Undefined while tracing is off. */
+export let tracing: Tracing | undefined;
+
+/** Turns tracing on if it is configured. Before anything else is constructed. */
+export async function startTracing(service: string, env: Environment): Promise<void> {
+  const read = new ConfigReader(env);
+  const url = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', 'where traces are sent by OTLP over HTTP', ['http:', 'https:'], {
+    default: '',
+  });
+  const share = read.text('OTEL_TRACES_SAMPLER_ARG', 'the share of calls to trace', { default: '1' });
+  if (!(Number(share) >= 0 && Number(share) <= 1))
+    read.problems.push('OTEL_TRACES_SAMPLER_ARG should be the share of calls to trace (a number from 0 to 1).');
+  read.finish({});
+  if (url === '') return;
+  const { createTracing } = await import('./tracing-otel.ts');
+  tracing = createTracing(service, Number(share));
+}
+
+/** The trace context that a message or a row carries as text. */
+export const carrierOf = (traceparent: string | null | undefined): Carrier => (traceparent ? { traceparent } : {});
