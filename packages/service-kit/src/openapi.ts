@@ -69,6 +69,7 @@ function operation(declared: Route, service: string): Json {
   const status = String(declared.status ?? 200);
   const success: Json = { description: status === '204' ? 'Done.' : 'Success.' };
   if (declared.response) success.content = { 'application/json': { schema: asSchema(declared.response, 'output') } };
+  if (declared.produces) success.content = { [declared.produces]: { schema: { type: 'string' } } };
   const body = requestBody(declared);
   return {
     operationId: `${declared.method.toLowerCase()}${declared.path.replace(/[{}]/g, '').replace(/[/_](\w)/g, (_m, c: string) => c.toUpperCase())}`,

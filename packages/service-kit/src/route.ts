@@ -68,6 +68,8 @@ export type RouteDeclaration<
   /** Request headers the handler understands, for the document: name to description. */
   requestHeaders?: { 'If-Match'?: string; 'Idempotency-Key'?: string };
   response?: z.ZodType;
+  /** The answer is no JSON: the handler writes it to `response` itself. */
+  produces?: 'text/csv';
   /** What a 422 of this route may show besides the problems: the `facts` of its errors. */
   refusal?: z.ZodRawShape;
   /** An extension to the contract. */

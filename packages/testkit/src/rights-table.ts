@@ -145,6 +145,7 @@ export const operations: Record<string, Case[]> = {
   'GET /account': [{ rule: 'everybody' }],
   'PATCH /account': [{ rule: 'administer' }],
   'GET /usage': [{ rule: 'everybody' }],
+  'GET /usage/statement': [{ rule: 'everybody' }],
   'GET /audit_events': [{ rule: 'administer' }],
   'GET /audit_events/{id}': [{ rule: 'administer' }],
 

@@ -11,6 +11,7 @@ import { announce } from '@almanac/service-kit/outbox';
 import { z } from 'zod';
 import { periodStartSql } from './account-billing.ts';
 import type { BillingContext } from './context.ts';
+import { notifyOnce } from './notices.ts';
 
 const count = z.int().min(0).max(1_000_000_000);
 const reportSchema = z.object({
@@ -104,12 +105,12 @@ async function bookMonth(sql: Sql, call: CallContext, lease: Lease, served: numb
     [call.accountId, lease.period_start],
   );
   const { rows } = await sql(
-    `select u.calls, u.announced_percent, s.allowance
+    `select u.calls, u.announced_percent, s.allowance, s.overage_enabled
      from monthly_usage u join account_subscription s on s.account_id = u.account_id
      where u.account_id = $1 and u.period_start = $2 for update of u`,
     [call.accountId, lease.period_start],
   );
-  const before = rows[0] as { calls: number; announced_percent: number; allowance: number } | undefined;
+  const before = rows[0] as (Omit<Reached, 'period'> & { announced_percent: number }) | undefined;
   if (!before) throw notFound('Account');
   const calls = before.calls + served;
   const beyond = Math.min(served, Math.max(0, calls - before.allowance));
@@ -128,21 +129,26 @@ async function bookMonth(sql: Sql, call: CallContext, lease: Lease, served: numb
        on conflict (account_id, period_start, overage_rate_id) do update set calls = overage_line.calls + excluded.calls`,
       [call.accountId, lease.period_start, lease.overage_rate_id, overage],
     );
-  if (mark > before.announced_percent)
-    await announce(sql, {
-      type: 'billing.allowance.reached',
-      payload: {
-        account_id: call.accountId,
-        percent: mark,
-        calls,
-        allowance: before.allowance,
-        period_start: lease.period_start,
-      },
-      requestId: call.requestId,
-    });
+  if (mark !== 0 && mark > before.announced_percent)
+    await tellMark(sql, call, mark, { ...before, calls, period: lease.period_start });
 }
 
-const highestMark = (calls: number, allowance: number) =>
+type Reached = { calls: number; allowance: number; overage_enabled: boolean; period: string };
+
+async function tellMark(sql: Sql, { accountId, requestId }: CallContext, percent: 80 | 100, reached: Reached) {
+  const { calls, allowance, overage_enabled, period: period_start } = reached;
+  const values = { percent, calls, allowance, period_start };
+  await announce(sql, { type: 'billing.allowance.reached', payload: { account_id: accountId, ...values }, requestId });
+  await notifyOnce(sql, {
+    accountId,
+    periodStart: period_start,
+    kind: `allowance_${percent}`,
+    values: { ...values, overage_enabled },
+    requestId,
+  });
+}
+
+const highestMark = (calls: number, allowance: number): 0 | 80 | 100 =>
   calls >= allowance ? 100 : calls * 100 >= allowance * 80 ? 80 : 0;
 
 // A call is counted in the month of its lease; a day that a gateway's clock put outside of it is moved to the nearest inside.

@@ -13,7 +13,11 @@ export type BillingConfig = {
   rpcPort: number;
   /** How long a lease lives without a word from its gateway; then its unserved calls are taken back. */
   leaseSeconds: number;
-  secrets: { databaseUrl: string };
+  secrets: {
+    databaseUrl: string;
+    /** Of the payment provider's messages, `whsec_…`; none: it has no way in. */
+    webhooks: string[];
+  };
 };
 
 /** Reads the environment; every problem is reported together. */
@@ -27,6 +31,24 @@ export function readConfig(env: Environment): BillingConfig {
       min: 2,
       max: 3_600,
     }),
-    secrets: { databaseUrl: readDatabaseUrl(read, 'billing') },
+    secrets: { databaseUrl: readDatabaseUrl(read, 'billing'), webhooks: readWebhookSecrets(read) },
   });
+}
+
+// Two at most: the one in use, and the one it is being replaced by.
+function readWebhookSecrets(read: ConfigReader): string[] {
+  const text = read.text('BILLING_WEBHOOK_SECRETS', 'one secret or two, separated by a comma', { default: '' });
+  const secrets = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+  if (secrets.length > 2) read.problems.push('BILLING_WEBHOOK_SECRETS should be one secret or two.');
+  if (!secrets.every(isWebhookSecret))
+    read.problems.push(
+      'BILLING_WEBHOOK_SECRETS should be whsec_ and 24 to 64 bytes in base64, as the provider shows it.',
+    );
+  return secrets;
+}
+
+function isWebhookSecret(secret: string): boolean {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
 }

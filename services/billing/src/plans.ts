@@ -12,16 +12,18 @@ export const plans = {
 } as const satisfies Record<PlanName, { allowance: number; branching: boolean }>;
 
 export const billingStatuses = ['current', 'overdue', 'cancelled'] as const;
+export type BillingStatus = (typeof billingStatuses)[number];
 
-const graceSeconds = 7 * 86_400;
+/** How long an account may be overdue before writes stop. */
+export const graceSeconds = 7 * 86_400;
 
 /**
- * When writes stop for want of payment: overdue by more than 7 days, to the second (7 days exactly still pass), or a
- * cancelled account. `inSeconds` counts down while overdue and not yet blocked; else 0.
+ * When writes stop for want of payment: overdue by more than 7 days (7 days exactly still pass), or a cancelled account.
+ * `inSeconds` counts down to the second after them while overdue and not yet blocked; else 0.
  */
 export function writeBlock(status: string, overdueSeconds: number | null): { blocked: boolean; inSeconds: number } {
   if (status === 'cancelled') return { blocked: true, inSeconds: 0 };
   if (status !== 'overdue' || overdueSeconds === null) return { blocked: false, inSeconds: 0 };
-  if (overdueSeconds >= graceSeconds + 1) return { blocked: true, inSeconds: 0 };
-  return { blocked: false, inSeconds: Math.max(1, Math.floor(graceSeconds - overdueSeconds) + 1) };
+  if (overdueSeconds > graceSeconds) return { blocked: true, inSeconds: 0 };
+  return { blocked: false, inSeconds: Math.floor(graceSeconds - overdueSeconds) + 1 };
 }

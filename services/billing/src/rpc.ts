@@ -2,7 +2,8 @@
 import { pgSql } from '@almanac/service-kit/database';
 import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
 import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
-import { getAccountBilling, openAccount, updateAccountBilling } from './account-billing.ts';
+import { getAccountBilling, openAccount } from './account-billing.ts';
+import { updateAccountBilling } from './account-changes.ts';
 import { reserveCalls } from './call-leases.ts';
 import { settleCalls } from './call-settlement.ts';
 import type { BillingContext } from './context.ts';

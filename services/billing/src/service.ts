@@ -9,11 +9,14 @@ import { createOutboxRelay } from '@almanac/service-kit/outbox';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
 import { PrismaPg } from '@prisma/adapter-pg';
+import type { Express } from 'express';
 import { consumeAccountEvents } from './account-events.ts';
 import type { BillingConfig } from './config.ts';
 import type { BillingContext } from './context.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { routes } from './http.ts';
+import { createStandardWebhooks } from './payments/standard-webhooks.ts';
+import { mountPaymentWebhook } from './payments/webhook-endpoint.ts';
 import { callers, createHandlers } from './rpc.ts';
 import { createSweeper } from './sweeper.ts';
 
@@ -29,7 +32,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
   const frame = await createFrame(config.common);
   const { logger, health, metrics, bus, verifyContext } = frame;
   const { host, httpPort } = config.common;
-  const { databaseUrl } = config.secrets;
+  const { databaseUrl, webhooks } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-billing', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const context: BillingContext = { pool, prisma, logger, leaseSeconds: config.leaseSeconds };
@@ -57,6 +60,9 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
     metrics,
     verifyContext,
     routes: routes(context),
+    ...(webhooks.length > 0 && {
+      mount: (app: Express) => mountPaymentWebhook(app, context, createStandardWebhooks(webhooks)),
+    }),
   });
 
   const lifecycle = createLifecycle(frame, [

@@ -3,6 +3,8 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { BillingContext } from './context.ts';
+import { monthPattern, readStatement } from './statements/statement.ts';
+import { statementCsv } from './statements/statement-csv.ts';
 import { listUsage, usageFields } from './usage.ts';
 
 const day = z.iso.date('must be a date, YYYY-MM-DD');
@@ -32,6 +34,30 @@ export function usageRoutes(ctx: BillingContext): Route[] {
       },
       response: pageSchema(usageSchema),
       handle: ({ call, query }) => listUsage(ctx, call, query, readListQuery(query, usageFields, 'resource')),
+    }),
+    route({
+      method: 'GET',
+      path: '/usage/statement',
+      tag: 'Account',
+      summary: 'The statement of a month as CSV',
+      description:
+        'Plan, calls by application, method and resource, calls beyond the allowance with their rate and amount, and the totals; the present month, so far, unless `month` names one.',
+      extension: true,
+      query: {
+        month: z
+          .string()
+          .regex(monthPattern, 'must be a month, YYYY-MM')
+          .optional()
+          .meta({ description: 'The month, UTC: `2026-01`.' }),
+      },
+      produces: 'text/csv',
+      handle: async ({ call, query, response }) => {
+        const statement = await readStatement(ctx, call, query.month);
+        response
+          .set('Content-Type', 'text/csv; charset=utf-8')
+          .set('Content-Disposition', `attachment; filename="almanac-statement-${statement.month}.csv"`)
+          .send(statementCsv(statement));
+      },
     }),
   ];
 }

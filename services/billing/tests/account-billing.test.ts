@@ -1,4 +1,5 @@
-import { getAccountBilling, openAccount, updateAccountBilling } from '../src/account-billing.ts';
+import { getAccountBilling, openAccount } from '../src/account-billing.ts';
+import { updateAccountBilling } from '../src/account-changes.ts';
 import { writeBlock } from '../src/plans.ts';
 import { type Billing, callOf, givenBilling } from './given.ts';
 
@@ -73,7 +74,7 @@ describe('overdue payment', () => {
     const { blocked, inSeconds } = writeBlock('overdue', days);
     expect([blocked, inSeconds]).toEqual([false, 1]);
     expect(writeBlock('overdue', days - 1.5)).toEqual({ blocked: false, inSeconds: 2 });
-    expect(writeBlock('overdue', days + 0.999)).toEqual({ blocked: false, inSeconds: 1 });
+    expect(writeBlock('overdue', days + 0.001)).toEqual({ blocked: true, inSeconds: 0 });
     expect(writeBlock('overdue', days + 1)).toEqual({ blocked: true, inSeconds: 0 });
   });
 

@@ -136,6 +136,7 @@ const table: Record<UpstreamName, { [line: Line]: Special }> = {
   },
   billing: {
     'GET /usage': settle,
+    'GET /usage/statement': settle,
   },
 };
 

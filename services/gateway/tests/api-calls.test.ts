@@ -1,4 +1,5 @@
 import { createContextVerifier } from '@almanac/service-kit/call-context';
+import { limits } from '@almanac/service-kit/limits';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { apiRoutes } from '../src/routes.ts';
@@ -258,6 +259,21 @@ describe('outside the API', () => {
     expect(services.reached[0]?.headers.authorization).toBeUndefined();
     expect(services.reached[0]?.headers.cookie).toBeUndefined();
     expect((await fetch(`${gateway.url}/files/exports/a.csv`, { method: 'DELETE' })).status).toBe(405);
+  });
+
+  it('passes messages of the payment provider to billing as they are, without credentials, and not endlessly large ones', async () => {
+    const url = `${gateway.url}/webhooks/payments`;
+    const body = '{ "type" : "payment.failed" }';
+    const headers = { 'webhook-id': 'msg_1', 'webhook-signature': 'v1,x', authorization: 'Bearer x', cookie: 'a=b' };
+    await fetch(url, { method: 'POST', body, headers });
+    expect(services.reached[0]).toMatchObject({ method: 'POST', url: '/webhooks/payments', body });
+    expect(services.reached[0]?.headers).toMatchObject({ 'webhook-id': 'msg_1', 'webhook-signature': 'v1,x' });
+    for (const name of ['authorization', 'cookie', 'x-almanac-context'])
+      expect(services.reached[0]?.headers[name]).toBeUndefined();
+    for (const method of ['GET', 'PUT', 'DELETE']) expect((await fetch(url, { method })).status).toBe(405);
+    expect((await fetch(url, { method: 'POST', body: 'x'.repeat(limits.webhookBytes) })).status).toBe(200);
+    expect((await fetch(url, { method: 'POST', body: 'x'.repeat(limits.webhookBytes + 1) })).status).toBe(413);
+    expect(services.reached).toHaveLength(2);
   });
 
   it('passes the mail folder to jobs for who sits at this machine and asks for it by name, and for nobody else', async () => {

@@ -43,6 +43,7 @@ export const probes: Record<string, Probe> = {
   'GET /account': reads(() => '/account'),
   'PATCH /account': sends(() => '/account', 422, nameless),
   'GET /usage': reads(() => '/usage'),
+  'GET /usage/statement': reads(() => '/usage/statement'),
   'GET /audit_events': lists('/audit_events'),
   'GET /audit_events/{id}': reads(({ auditEventId }) => `/audit_events/${auditEventId}`),
 

@@ -1,5 +1,6 @@
 // Addresses outside the API that a service answers by itself: the OAuth endpoints and pages of identity, pre-signed files of
-// jobs, and its mail folder for whoever tries Almanac on his own machine. No token is asked for and nothing is counted.
+// jobs, signed messages of the payment provider to billing, and the mail folder of jobs for whoever tries Almanac on his own
+// machine. No token is asked for and nothing is counted.
 import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '@almanac/service-kit/client-address';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -30,6 +31,13 @@ const passThroughs: PassThrough[] = [
     methods: ['GET', 'HEAD', 'PUT'],
     keepCredentials: false,
     limit: limits.uploadBytes,
+  },
+  {
+    prefix: '/webhooks/payments',
+    service: 'billing',
+    methods: ['POST'],
+    keepCredentials: false,
+    limit: limits.webhookBytes,
   },
   { prefix: '/dev/mail', service: 'jobs', methods: ['GET', 'HEAD'], keepCredentials: false, limit: 0, isLocal: true },
 ];

@@ -1,0 +1,92 @@
+// Plan and payment follow from everything that was said about them, in the order in which it happened and not in which it came:
+// a message that is late or comes twice changes nothing that a later one has settled.
+import type { Sql } from '@almanac/service-kit/database';
+import { type BillingStatus, type PlanName, plans } from '../plans.ts';
+
+/** How an account stands. */
+export type Standing = {
+  plan: PlanName;
+  allowance: number;
+  billing_status: BillingStatus;
+  overdue_since: Date | null;
+};
+
+/** One thing that was said; null: nothing about that. */
+export type Said = {
+  billing_status: BillingStatus | null;
+  /** Since when, if the sender knows better than `occurred_at`. */
+  overdue_since: Date | null;
+  plan: PlanName | null;
+  allowance: number | null;
+  occurred_at: Date;
+};
+
+/** How the account stands after all that, given in the order in which it happened. */
+export function standingAfter(opening: Standing, said: readonly Said[]): Standing {
+  return said.reduce((standing, word) => ({ ...paymentAfter(standing, word), ...planAfter(standing, word) }), opening);
+}
+
+function paymentAfter(standing: Standing, word: Said): Pick<Standing, 'billing_status' | 'overdue_since'> {
+  const { billing_status, overdue_since } = standing;
+  if (word.billing_status === null) return { billing_status, overdue_since };
+  if (word.billing_status !== 'overdue') return { billing_status: word.billing_status, overdue_since: null };
+  // A second failure doesn't begin the seven days anew.
+  const present = billing_status === 'overdue' ? overdue_since : word.occurred_at;
+  return { billing_status: 'overdue', overdue_since: word.overdue_since ?? present };
+}
+
+// The same plan once more leaves an allowance that was agreed.
+function planAfter(standing: Standing, word: Said): Pick<Standing, 'plan' | 'allowance'> {
+  const plan = word.plan ?? standing.plan;
+  const ofPlan = plan === standing.plan ? standing.allowance : plans[plan].allowance;
+  return { plan, allowance: word.allowance ?? ofPlan };
+}
+
+type NewWord = Omit<Said, 'occurred_at'> & {
+  source: 'provider' | 'operator';
+  id: string;
+  type: string;
+  /** Left out: now, after everything that was said before. */
+  occurred_at?: Date;
+};
+
+/** Adds it to the account's history; false when it is there already. The caller holds the account's lock. */
+export async function record(sql: Sql, accountId: number, word: NewWord): Promise<boolean> {
+  const { rowCount } = await sql(
+    `insert into billing_event (source, event_id, account_id, type, occurred_at, billing_status, overdue_since, plan, allowance)
+     select $1, $2, $3::int, $4,
+            case when $5::timestamptz is null
+              then greatest(now(), max(present.occurred_at) + interval '1 millisecond')
+              else least($5::timestamptz, now())
+            end,
+            $6, $7::timestamptz, $8, $9::bigint
+     from (select) once left join billing_event present on present.account_id = $3::int
+     on conflict do nothing`,
+    [
+      word.source,
+      word.id,
+      accountId,
+      word.type,
+      word.occurred_at ?? null,
+      word.billing_status,
+      word.overdue_since,
+      word.plan,
+      word.allowance,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/** How the account stands by its history; `present` is taken for its opening where none is known. */
+export async function readStanding(sql: Sql, accountId: number, present: Standing): Promise<Standing> {
+  const opened = await sql('select plan, allowance from plan_change where account_id = $1 order by since, id limit 1', [
+    accountId,
+  ]);
+  const { rows } = await sql(
+    `select billing_status, overdue_since, plan, allowance, occurred_at from billing_event
+     where account_id = $1 order by occurred_at, source, event_id`,
+    [accountId],
+  );
+  const opening = { plan: present.plan, allowance: present.allowance, ...opened.rows[0] };
+  return standingAfter({ ...opening, billing_status: 'current', overdue_since: null }, rows as Said[]);
+}
