@@ -1,7 +1,6 @@
 // How an endpoint is declared: method, path, who may call it, what it reads and answers. The same declaration checks the
 // request and makes the OpenAPI document, so the two can't drift.
-import type { IncomingMessage } from 'node:http';
-import type { Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { CallContext } from './call-context.ts';
 
@@ -24,7 +23,7 @@ export type RouteInput<
   attributes: () => Read<A>;
   headers: IncomingMessage['headers'];
   request: IncomingMessage;
-  response: Response;
+  response: ServerResponse;
 };
 
 /** A JSON answer that is text already (rows rendered by PostgreSQL): sent as it is. */

@@ -2,9 +2,9 @@
 // errors with their kind intact.
 import * as grpc from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
+import { readRequestId } from './answer.ts';
 import type { ContextVerifier, Issuer } from './call-context.ts';
 import { errorKinds, ServiceError, toServiceError } from './errors.ts';
-import { readRequestId } from './http.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { toPostgresError } from './postgres-errors.ts';

@@ -1,6 +1,7 @@
 // The gateway, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse,
 // so that calls end first and what they counted is booked before billing and the bus are let go.
 import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
+import { createRouteMatcher } from '@almanac/service-kit/route-matcher';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
 import type { GatewayConfig } from './config.ts';
@@ -12,7 +13,6 @@ import { createNoteRefusal } from './edge/refused-scopes.ts';
 import { createUpstreams } from './edge/upstreams.ts';
 import { createEdgeServer } from './http.ts';
 import { createMeter } from './metering/meter.ts';
-import { createRouteMatcher } from './route-matcher.ts';
 import { apiRoutes } from './routes.ts';
 import { createRevocations } from './tokens/revocations.ts';
 import { createSigningKeys } from './tokens/signing-keys.ts';

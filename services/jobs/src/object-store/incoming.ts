@@ -1,18 +1,17 @@
 // The bytes of a request that uploads a file: bounded in size and in silence, and complete or an error.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Response } from 'express';
 
 const silenceMs = 60_000;
 
 /** The request's bytes. Too many are `too_large` (by Content-Length before any is read); a caller who falls silent or leaves is an error. */
 export async function* incomingBytes(
   req: IncomingMessage,
-  res: Response,
+  res: ServerResponse,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
   // What goes wrong below leaves unread bytes on the connection: it must not be used again.
-  res.set('Connection', 'close');
+  res.setHeader('Connection', 'close');
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw new ServiceError('too_large', `The file is larger than ${maxBytes} bytes.`);
   const encoding = req.headers['content-encoding'];

@@ -1,16 +1,16 @@
 // Finds a route by walking the path's segments through a tree of maps: the cost does not grow with the number of routes.
-import type { ApiRoute } from './routes.ts';
 
-type Node = { fixed: Map<string, Node>; any?: Node; methods?: Map<string, ApiRoute>; allow?: string };
+type Matchable = { method: string; path: string };
+type Node<R> = { fixed: Map<string, Node<R>>; any?: Node<R>; methods?: Map<string, R>; allow?: string };
 
-/** The methods a known path has, and the `Allow` header naming them. */
-export type MatchedPath = { methods: ReadonlyMap<string, ApiRoute>; allow: string };
+/** The methods a known path has, the `Allow` header naming them, and the segments that stand for its `{…}`, in order. */
+export type MatchedPath<R> = { methods: ReadonlyMap<string, R>; allow: string; values: string[] };
 
-export type RouteMatcher = (segments: readonly string[]) => MatchedPath | undefined;
+export type RouteMatcher<R> = (segments: readonly string[]) => MatchedPath<R> | undefined;
 
-/** Builds the tree once. A fixed segment wins over `{id}`. */
-export function createRouteMatcher(routes: readonly ApiRoute[]): RouteMatcher {
-  const root: Node = { fixed: new Map() };
+/** Builds the tree once. A fixed segment wins over `{id}`; what answers GET answers HEAD. */
+export function createRouteMatcher<R extends Matchable>(routes: readonly R[]): RouteMatcher<R> {
+  const root: Node<R> = { fixed: new Map() };
   for (const route of routes) {
     const node = route.path
       .slice(1)
@@ -22,23 +22,26 @@ export function createRouteMatcher(routes: readonly ApiRoute[]): RouteMatcher {
     node.allow = [...node.methods.keys(), 'OPTIONS'].join(', ');
   }
   return (segments) => {
-    let node: Node | undefined = root;
+    let node: Node<R> | undefined = root;
+    const values: string[] = [];
     for (const segment of segments) {
-      node = node.fixed.get(segment) ?? node.any;
+      const fixed: Node<R> | undefined = node.fixed.get(segment);
+      if (!fixed) values.push(segment);
+      node = fixed ?? node.any;
       if (!node) return undefined;
     }
-    return node.methods && node.allow ? { methods: node.methods, allow: node.allow } : undefined;
+    return node.methods && node.allow ? { methods: node.methods, allow: node.allow, values } : undefined;
   };
 }
 
-function descend(node: Node, segment: string): Node {
+function descend<R>(node: Node<R>, segment: string): Node<R> {
   if (segment.startsWith('{')) {
     node.any ??= { fixed: new Map() };
     return node.any;
   }
   const known = node.fixed.get(segment);
   if (known) return known;
-  const made: Node = { fixed: new Map() };
+  const made: Node<R> = { fixed: new Map() };
   node.fixed.set(segment, made);
   return made;
 }

@@ -1,0 +1,40 @@
+// How a service answers over HTTP: JSON, the contract's error body, and what is noted of an answer for its line in the log.
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { toServiceError } from './errors.ts';
+import type { Logger } from './logger.ts';
+import { toPostgresError } from './postgres-errors.ts';
+
+/** What is known of a request while it is answered. Express has its `locals` in the same place, so pages note theirs alike. */
+export type Locals = { requestId: string; route?: string; accountId?: number };
+export type Answering = ServerResponse & { locals: Locals };
+
+/** Takes a request id from the edge if it looks like one, else makes one. */
+export function readRequestId(given: string | string[] | undefined): string {
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{8,128}$/.test(given) ? given : randomUUID();
+}
+
+/** Answers with JSON that is text already. As a string it leaves in one write together with the headers. */
+export function sendText(res: ServerResponse, status: number, text: string): void {
+  res.statusCode = status;
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.end(text, 'utf8');
+}
+
+/** Answers with a value as JSON. */
+export const sendJson = (res: ServerResponse, status: number, value: unknown): void =>
+  sendText(res, status, JSON.stringify(value));
+
+/** Sends a failure in the contract's form; server faults are logged with their cause. */
+export function sendError(res: Answering, thrown: unknown, logger: Logger): void {
+  const error = toServiceError(toPostgresError(thrown));
+  if (error.status >= 500) logger.error({ err: error.cause ?? error, request_id: res.locals.requestId }, error.message);
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+  if (error.kind === 'unavailable' && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', '1');
+  sendJson(res, error.status, error.body);
+}

@@ -1,0 +1,214 @@
+// Calls of the declared routes, step by step: route, signed context, body, parameters, handler, answer. Straight on Node's own
+// request and answer: express gives both another prototype, which costs a small call more than all these steps.
+import type { IncomingMessage } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
+import getRawBody from 'raw-body';
+import { z } from 'zod';
+import { type Answering, sendError, sendJson, sendText } from './answer.ts';
+import { type AuditAct, refusedAct } from './audit.ts';
+import {
+  type CallContext,
+  type ContextVerifier,
+  contextHeader,
+  requireBranching,
+  requireUser,
+} from './call-context.ts';
+import { readClientAddress } from './client-address.ts';
+import { ServiceError } from './errors.ts';
+import { keyedBy, readIdempotencyKey } from './idempotency.ts';
+import { readAttributes, readParameters, splitBody } from './input.ts';
+import { parseJsonBody } from './json-body.ts';
+import { limits } from './limits.ts';
+import type { Logger } from './logger.ts';
+import { JsonText, type Route } from './route.ts';
+import { createRouteMatcher, readPath } from './route-matcher.ts';
+import { noToken } from './unauthenticated.ts';
+
+export const apiPrefix = '/api/v1';
+
+export const isApiUrl = (url: string | undefined): boolean => url?.startsWith(`${apiPrefix}/`) === true;
+
+export const nothingHere = () => new ServiceError('not_found', 'There is nothing at this address.');
+
+export type ApiOptions = {
+  routes: Route[];
+  logger: Logger;
+  verifyContext: ContextVerifier;
+  /** Told of each call that a right was missing for (403), before it is answered: it belongs in the audit log. */
+  onRefused?: (call: CallContext, act: AuditAct) => Promise<void>;
+};
+
+type Incoming = { request: IncomingMessage; res: Answering; path: string; query: string };
+
+/** Answers calls of these routes, whatever becomes of them. */
+export function createApiHandler(options: ApiOptions): (request: IncomingMessage, res: Answering) => Promise<void> {
+  const match = createRouteMatcher(options.routes.map((declared) => ({ ...prepare(declared), ...declared })));
+  return async (request, res) => {
+    try {
+      const [path, query] = splitUrl(request.url ?? '');
+      const matched = match(readPath(path)?.slice(2) ?? []);
+      const route = matched?.methods.get(request.method ?? '');
+      if (!matched || !route) throw nothingHere();
+      res.locals.route = route.path;
+      await answer(route, matched.values, { request, res, path, query }, options);
+    } catch (error) {
+      sendError(res, error, options.logger);
+    }
+  };
+}
+
+function splitUrl(url: string): [path: string, query: string] {
+  const mark = url.indexOf('?');
+  return mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+}
+
+type Prepared = ReturnType<typeof prepare>;
+
+// What of a declaration is the same for every call.
+function prepare(declared: Route) {
+  return {
+    paramNames: [...declared.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string),
+    schemas: {
+      params: z.strictObject(declared.params ?? {}),
+      query: z.strictObject(declared.query ?? {}),
+      body: z.strictObject(declared.body ?? {}),
+      attributes: z.strictObject(declared.attributes ?? {}),
+    },
+    attributeNames: new Set(Object.keys(declared.attributes ?? {})),
+    bodyNames: new Set(Object.keys(declared.body ?? {})),
+    takesKey: declared.requestHeaders?.['Idempotency-Key'] !== undefined,
+  };
+}
+
+async function answer(
+  route: Route & Prepared,
+  values: string[],
+  { request, res, path, query }: Incoming,
+  options: ApiOptions,
+): Promise<void> {
+  const call = await readCall(route, request, res, options.verifyContext);
+  const bytes = takesBody(route) ? await readBody(route, request) : undefined;
+  const readers = bodyReaders(route, bytes);
+  if (route.takesKey) noteKey(call, request, bytes);
+  let result: unknown;
+  try {
+    result = await route.handle({
+      call,
+      params: readParameters(route.schemas.params, paramsOf(route, values)),
+      query: readParameters(route.schemas.query, queryOf(query)),
+      ...readers,
+      headers: request.headers,
+      request,
+      response: res,
+    });
+  } catch (error) {
+    await noteRefusal(call, { method: route.method, path: path.slice(apiPrefix.length, 512) }, error, options);
+    throw error;
+  }
+  if (res.headersSent) return;
+  const status = route.status ?? 200;
+  if (status === 204) res.writeHead(204).end();
+  else if (result instanceof JsonText) sendText(res, status, result.text);
+  else sendJson(res, status, result);
+}
+
+async function readCall(
+  route: Route,
+  request: IncomingMessage,
+  res: Answering,
+  verify: ContextVerifier,
+): Promise<CallContext> {
+  const context = request.headers[contextHeader];
+  if (typeof context !== 'string') throw noToken();
+  const call = await verify(context, res.locals.requestId);
+  call.address = readClientAddress(request);
+  res.locals.accountId = call.accountId;
+  if (route.user) requireUser(call);
+  if (route.branching) requireBranching(call);
+  return call;
+}
+
+// Whoever tries what he may not is written down; that this fails must not turn a refusal into something else.
+async function noteRefusal(
+  call: CallContext,
+  attempt: { method: string; path: string },
+  error: unknown,
+  { onRefused, logger }: ApiOptions,
+): Promise<void> {
+  if (!onRefused || !(error instanceof ServiceError) || error.kind !== 'forbidden') return;
+  await onRefused(call, refusedAct(attempt, error.errors)).catch((failure: unknown) =>
+    logger.error({ err: failure, request_id: call.requestId }, 'a refusal could not be noted'),
+  );
+}
+
+// A GET route answers HEAD too, and never looks at a body.
+const takesBody = ({ raw, method }: Route) => !raw && method !== 'GET';
+
+async function readBody({ bodyLimit }: Route, request: IncomingMessage): Promise<Buffer | undefined> {
+  const { headers } = request;
+  const length = headers['content-length'];
+  if (headers['transfer-encoding'] === undefined && Number(length ?? 0) === 0) return undefined;
+  const type = String(headers['content-type'] ?? '').toLowerCase();
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/.test(type))
+    throw new ServiceError('unsupported_media_type', 'Send the body as application/json in UTF-8.');
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
+    throw new ServiceError('unsupported_media_type', 'Send the body uncompressed.');
+  try {
+    return await getRawBody(request, { length, limit: bodyLimit ?? limits.jsonBodyBytes });
+  } catch (cause) {
+    request.resume(); // what is still to come is nobody's next request
+    if ((cause as { status?: number }).status === 413)
+      throw new ServiceError('too_large', 'The body is larger than the limit.', { cause });
+    throw new ServiceError('bad_request', 'The request could not be read.', { cause });
+  }
+}
+
+// Its address and its bytes are all that makes another request of it.
+function noteKey(call: CallContext, request: IncomingMessage, bytes: Buffer | undefined): void {
+  const key = readIdempotencyKey(request.headers['idempotency-key']);
+  const { method = '', url = '' } = request;
+  if (key !== undefined) call.keyed = keyedBy(call, key, method, url, bytes?.toString('utf8') ?? '');
+}
+
+const paramsOf = ({ paramNames }: Prepared, values: string[]): Record<string, string> =>
+  Object.fromEntries(paramNames.map((name, place) => [name, decodeURIComponent(values[place] as string)]));
+
+// What can't be text is refused here rather than by a database, or found as another text than the one that was sent.
+function queryOf(query: string): Record<string, unknown> {
+  if (query === '') return {};
+  const given = { ...parseQuery(query) };
+  if (!query.includes('%')) return given;
+  for (const [name, value] of Object.entries(given)) {
+    const text = [name, value].flat().join('');
+    if (text.includes('\u0000'))
+      throw new ServiceError('bad_request', 'The query holds U+0000, which no text may hold.');
+    if (text.includes('\ufffd') && !/%EF%BF%BD/i.test(query))
+      throw new ServiceError('bad_request', 'The query is not valid UTF-8.');
+  }
+  return given;
+}
+
+// Read on demand, so that 404 and 403 come before 400 and 422; only what is no JSON is told at once.
+function bodyReaders(route: Route & Prepared, bytes: Buffer | undefined) {
+  const { schemas, attributeNames, bodyNames } = route;
+  const json = bytes === undefined || bytes.length === 0 ? {} : parseJsonBody(bytes);
+  let parts: ReturnType<typeof splitBody> | undefined;
+  const split = () => {
+    parts ??= splitBody(json, route.resource, attributeNames, bodyNames);
+    return parts;
+  };
+  return {
+    body: () => {
+      const read = readParameters(schemas.body, split().rest);
+      // Without attributes nobody else looks at what is left under the resource's key.
+      if (attributeNames.size === 0) readParameters(schemas.attributes, split().own);
+      return read;
+    },
+    attributes: () => {
+      if (bytes === undefined || bytes.length === 0)
+        throw new ServiceError('bad_request', 'The body is missing; send the attributes as JSON.');
+      readParameters(schemas.body, split().rest);
+      return readAttributes(schemas.attributes, split().own);
+    },
+  };
+}
