@@ -137,10 +137,11 @@ async function* written(
     const { data_type = systemTypes[name] ?? 'text', length, scale } = own.get(name) ?? {};
     return { name, dataType: data_type, precision: length, scale };
   });
-  yield* writers[format as keyof typeof writers](typed, copiedRows(rows));
+  if (format === 'parquet') yield* writeParquet(typed, rows);
+  else yield* writers[format as keyof typeof writers](typed, copiedRows(rows));
 }
 
-const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson, xlsx: writeXlsx, parquet: writeParquet };
+const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson, xlsx: writeXlsx };
 const systemTypes: Record<string, string> = {
   svc_sk: 'bigint',
   svc_created_at: 'timestamptz',

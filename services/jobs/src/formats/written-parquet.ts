@@ -1,117 +1,158 @@
-// Exports as Parquet: a group of rows at a time, nothing but the group is held. Types are those that tell most of the column's own.
-import { setImmediate as pause } from 'node:timers/promises';
-import type { SchemaElement } from 'hyparquet';
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { Cells } from './copied-rows.ts';
+// Exports as Parquet, by DuckDB in a process of its own: CSV as PostgreSQL wrote it goes in through one named pipe, the file comes out of
+// another. Neither rows nor bytes of the file are gathered here or lie on a disk (docs/adr/0011).
+import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { constants, openSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { fileError } from '../csv/file-error.ts';
+import type { FromParquetWriter, ParquetOrder } from './parquet-messages.ts';
 import type { WrittenColumn } from './written-text.ts';
 
-const groupRows = 10_000;
-const groupCharacters = 16 * 1024 * 1024;
+const makeFile = promisify(execFile);
+const openEveryMs = 5;
+/** For the rest of a file, once all rows are given. */
+const patienceMs = 120_000;
+const mostRowBytes = 16 * 1024 * 1024;
+const leastRowBytes = 2 * 1024 * 1024;
 
-type Kind = { element: Omit<SchemaElement, 'name'>; value: (text: string) => unknown };
-
-/** The whole file, group by group. */
+/** The whole file; `rows` is CSV as PostgreSQL writes it, cut anywhere. */
 export async function* writeParquet(
   columns: readonly WrittenColumn[],
-  rows: AsyncIterable<Cells[]>,
+  rows: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const kinds = columns.map(kindOf);
-  const writer = new ByteWriter();
-  const schema: SchemaElement[] = [
-    { name: 'root', num_children: columns.length },
-    ...columns.map(({ name }, i) => ({ name, repetition_type: 'OPTIONAL' as const, ...(kinds[i] as Kind).element })),
-  ];
-  const parquet = new ParquetWriter({ writer, schema, createdBy: 'Almanac' });
-  const written = () => {
-    const bytes = Uint8Array.from(writer.getBytes());
-    writer.index = 0; // the offset goes on
-    return bytes;
-  };
-  let group: unknown[][] = columns.map(() => []);
-  let size = 0;
-  const writeGroup = () => {
-    const columnData = columns.map(({ name }, i) => ({ name, data: group[i] as unknown[] }));
-    parquet.write({ columnData, rowGroupSize: groupRows } as Parameters<ParquetWriter['write']>[0]);
-    group = columns.map(() => []);
-    size = 0;
-    return written();
-  };
-  for await (const batch of rows)
-    for (const cells of batch) {
-      for (let i = 0; i < kinds.length; i += 1) {
-        const cell = cells[i] ?? null;
-        group[i]?.push(cell === null ? null : (kinds[i] as Kind).value(cell));
-        size += cell?.length ?? 0;
-      }
-      if (group[0]?.length !== groupRows && size < groupCharacters) continue;
-      yield writeGroup();
-      await pause(); // making a group takes a while; others have their turn
-    }
-  if ((group[0]?.length ?? 0) > 0) yield writeGroup();
-  parquet.finish();
-  yield written();
+  const folder = await mkdtemp(join(tmpdir(), 'almanac-parquet-'));
+  const order = { folder, input: join(folder, 'rows'), output: join(folder, 'file') };
+  let writer: ParquetWriter | undefined;
+  try {
+    await makeFile('mkfifo', ['-m', '600', order.input, order.output]);
+    const typed = columns.map((column) => ({ name: column.name, type: typeOf(column) }));
+    writer = new ParquetWriter({ ...order, columns: typed, rowBytes: rowBytes(columns) });
+    yield* writer.write(rows);
+  } finally {
+    await writer?.end();
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
-const text: Kind = { element: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value: (cell) => cell };
-const moment: Kind = {
-  element: {
-    type: 'INT64',
-    converted_type: 'TIMESTAMP_MILLIS',
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
-  },
-  value: (cell) => BigInt(Date.parse(cell)),
-};
-const whole: Kind = { element: { type: 'INT32' }, value: Number };
+class ParquetWriter {
+  private readonly process: ChildProcess;
+  private readonly input: string;
+  private readonly file: Socket;
+  private readonly stop = new AbortController();
+  private readonly whole: Promise<void>;
+  private failure: unknown;
 
-const kinds: Record<string, Kind> = {
-  smallint: whole,
-  integer: whole,
-  bigint: { element: { type: 'INT64' }, value: BigInt },
-  real: { element: { type: 'FLOAT' }, value: Number },
-  double: { element: { type: 'DOUBLE' }, value: Number },
-  boolean: { element: { type: 'BOOLEAN' }, value: (cell) => cell === 'true' },
-  date: { element: { type: 'INT32', converted_type: 'DATE' }, value: (cell) => Date.parse(cell) / 86_400_000 },
-  time: {
-    element: {
-      type: 'INT64',
-      converted_type: 'TIME_MICROS',
-      logical_type: { type: 'TIME', isAdjustedToUTC: true, unit: 'MICROS' },
-    },
-    value: microseconds,
-  },
-  datetime: moment,
-  timestamptz: moment,
-  uuid: {
-    element: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' } },
-    value: (cell) => cell,
-  },
+  constructor(order: ParquetOrder) {
+    this.input = order.input;
+    // Does not wait for the writer at the other end, and is at its end only when one has come and gone.
+    const fd = openSync(order.output, constants.O_RDONLY | constants.O_NONBLOCK);
+    this.file = new Socket({ fd, readable: true, writable: false });
+    this.process = fork(fileURLToPath(new URL('./parquet-writer.ts', import.meta.url)), [], {
+      execArgv: ['--max-old-space-size=64'],
+      env: { MALLOC_ARENA_MAX: '1' },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.whole = new Promise((resolve) => {
+      this.process.on('message', (message: FromParquetWriter) => {
+        if (message.type === 'failed') this.fail(errorOf(message));
+        resolve();
+      });
+      this.process.on('exit', (code, signal) => {
+        this.fail(new Error(`the writer of a Parquet file ended before the file did (${signal ?? code})`));
+        resolve();
+      });
+    });
+    this.process.on('error', (error) => this.fail(error));
+    this.process.send(order, () => {}); // what can't be sent is told by its end
+  }
+
+  async *write(rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const fed = this.feed(rows).catch((error: unknown) => this.fail(error));
+    try {
+      for await (const chunk of this.file) yield chunk as Uint8Array;
+      await this.whole;
+      await fed;
+    } catch (error) {
+      this.fail(error);
+    }
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  async end(): Promise<void> {
+    this.stop.abort();
+    this.file.destroy();
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    const gone = new Promise((resolve) => this.process.once('exit', resolve));
+    this.process.kill('SIGKILL');
+    await gone;
+  }
+
+  private async feed(rows: AsyncIterable<Uint8Array>): Promise<void> {
+    const sink = new Socket({ fd: await this.openInput(), readable: false, writable: true });
+    await pipeline(rows, sink, { signal: this.stop.signal });
+    this.file.setTimeout(patienceMs, () => this.fail(new Error('the writer of a Parquet file does not end')));
+  }
+
+  // Can only be opened once the reader is there: before, what is written and closed would be lost.
+  private async openInput(): Promise<number> {
+    for (;;) {
+      this.stop.signal.throwIfAborted();
+      try {
+        return openSync(this.input, constants.O_WRONLY | constants.O_NONBLOCK);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
+      }
+      await sleep(openEveryMs);
+    }
+  }
+
+  // The first failure is the reason; the others follow from it.
+  private fail(error: unknown): void {
+    this.failure ??= error;
+    this.stop.abort();
+    this.file.destroy();
+  }
+}
+
+function errorOf({ problem, tooLong }: Extract<FromParquetWriter, { type: 'failed' }>): Error {
+  if (!tooLong) return new Error(problem);
+  return fileError(`A row has more than ${mostRowBytes} bytes, too many for Parquet; export as another format.`);
+}
+
+// DuckDB holds some rows of the greatest length there may be: tables without long texts take far less memory.
+function rowBytes(columns: readonly WrittenColumn[]): number {
+  const cellBytes = ({ dataType, precision }: WrittenColumn) => {
+    if (types[dataType] !== undefined || dataType === 'decimal') return 100;
+    return precision === undefined ? mostRowBytes : 8 * precision + 3; // four bytes a character, and each may be a quote
+  };
+  const sum = columns.reduce((bytes, column) => bytes + cellBytes(column), 0);
+  return Math.min(Math.max(sum, leastRowBytes), mostRowBytes);
+}
+
+// Types that tell most of the column's own; any other is text.
+const types: Record<string, string> = {
+  smallint: 'INTEGER',
+  integer: 'INTEGER',
+  bigint: 'BIGINT',
+  real: 'FLOAT',
+  double: 'DOUBLE',
+  boolean: 'BOOLEAN',
+  date: 'DATE',
+  time: 'TIME',
+  datetime: 'TIMESTAMPTZ',
+  timestamptz: 'TIMESTAMPTZ',
+  uuid: 'UUID',
 };
 
 // Decimals without a scale of their own, or with more digits than readers take, are text: exact.
-function kindOf({ dataType, precision, scale }: WrittenColumn): Kind {
-  if (dataType !== 'decimal') return kinds[dataType] ?? text;
-  if (precision === undefined || precision > 38) return text;
-  const digits = scale ?? 0;
-  return {
-    element: {
-      type: 'FIXED_LEN_BYTE_ARRAY',
-      type_length: 16,
-      converted_type: 'DECIMAL',
-      precision,
-      scale: digits,
-      logical_type: { type: 'DECIMAL', precision, scale: digits },
-    },
-    value: (cell) => {
-      const [left = '', right = ''] = cell.split('.');
-      return BigInt(left + right.padEnd(digits, '0'));
-    },
-  };
-}
-
-function microseconds(clock: string): bigint {
-  const [hours = '', minutes = '', seconds = ''] = clock.split(':');
-  const [second = '0', fraction = ''] = seconds.split('.');
-  return (
-    BigInt(Number(hours) * 3600 + Number(minutes) * 60 + Number(second)) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
-  );
+function typeOf({ dataType, precision, scale = 0 }: WrittenColumn): string {
+  if (dataType !== 'decimal') return types[dataType] ?? 'VARCHAR';
+  if (precision === undefined || precision > 38 || scale < 0 || scale > precision) return 'VARCHAR';
+  return `DECIMAL(${precision}, ${scale})`;
 }
