@@ -98,8 +98,7 @@ try {
     if (wants('any-column')) tellPageTimes(await timePages(product.api, table), say);
     if (wants('memory')) await measureMemory(product, table, say);
   }
-  if (wants('bulk'))
-    tellBulk(await compareBulk({ api: product.api, bare, rows: size.rows, rounds: size.bulkRounds, say }), say);
+  if (wants('bulk')) tellBulk(await compareBulk({ product, bare, rows: size.rows, rounds: size.bulkRounds, say }), say);
   if (wants('definitions'))
     tellDefinitions(await timeDefinitions(product.api, size.definitions, say), size.definitions, say);
   if (wants('merge'))

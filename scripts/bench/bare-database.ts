@@ -1,15 +1,11 @@
 // A database beside the services' ones on the same server, made by hand for the bench: what the product is compared with.
 import { once } from 'node:events';
 import pg from 'pg';
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { from as copyFrom } from 'pg-copy-streams';
 import { columns, makeCategoryCsv } from './rows.ts';
 
 export type BareDatabase = {
   url: string;
-  /** COPY FROM of a CSV file into a new finished table; answers seconds. */
-  copyIn(table: string, csv: Buffer): Promise<number>;
-  /** COPY TO as CSV, bytes thrown away; answers seconds. */
-  copyOut(table: string): Promise<number>;
   /** Makes `product` of a CSV file, with its indexes. */
   makeProducts(csv: Buffer): Promise<void>;
   close(): Promise<void>;
@@ -44,14 +40,12 @@ export async function openBareDatabase(address: (database: string) => string): P
   await client.query('create table category (id integer primary key, name varchar(40))');
   await copy('category', 'id, name', makeCategoryCsv());
 
-  async function copy(table: string, names: string, csv: Buffer): Promise<number> {
-    const begun = performance.now();
+  async function copy(table: string, names: string, csv: Buffer): Promise<void> {
     const stream = client.query(copyFrom(`copy ${table} (${names}) from stdin with (format csv, header)`));
     for (let offset = 0; offset < csv.length; offset += 65_536)
       if (!stream.write(csv.subarray(offset, offset + 65_536))) await once(stream, 'drain');
     stream.end();
     await once(stream, 'finish');
-    return (performance.now() - begun) / 1_000;
   }
   const makeTable = (table: string) => client.query(`create table ${table} (${definition}) with (${storage})`);
   const makeIndexes = async (table: string) => {
@@ -60,17 +54,6 @@ export async function openBareDatabase(address: (database: string) => string): P
 
   return {
     url: address('almanac_bench'),
-    copyIn: async (table, csv) => {
-      await makeTable(table);
-      await makeIndexes(table);
-      return copy(table, columnNames, csv);
-    },
-    copyOut: async (table) => {
-      const begun = performance.now();
-      const statement = `copy ${table} (${columnNames}) to stdout with (format csv, header)`;
-      for await (const _chunk of client.query(copyTo(statement)));
-      return (performance.now() - begun) / 1_000;
-    },
     makeProducts: async (csv) => {
       await makeTable('product');
       await copy('product', columnNames, csv);

@@ -1,58 +1,140 @@
-// Imports beside COPY into a finished table, exports beside COPY TO: the same file, rounds of one after rounds of the other.
+// Whole files beside PostgreSQL alone: imports beside COPY into the finished table, exports beside COPY TO, each round on a new
+// table of the same shape, one after the other.
 import type { Api } from '@almanac/api-client/api';
 import type { DeployedTable } from '@almanac/testkit/builders';
 import type { BareDatabase } from './bare-database.ts';
-import { deployCategories, deployProducts, finished, importFile } from './imports.ts';
+import { deployBulkProducts, deployReferences, makeBulkCsv, openBulkYardstick } from './bulk-tables.ts';
+import { finished, importFile } from './imports.ts';
+import { cpuOf } from './processes.ts';
+import type { Product } from './product.ts';
 import { median } from './quantiles.ts';
-import { makeCsv } from './rows.ts';
+import { type Cost, mostGrowth, tellCpu, tellMemory, watch } from './watched.ts';
 
-type Given = { api: Api; bare: BareDatabase; rows: number; rounds: number; say(text: string): void };
-type BulkComparison = { name: string; ours: number; bare: number; bareIs: string };
+type Given = { product: Product; bare: BareDatabase; rows: number; rounds: number; say(text: string): void };
+
+/** `goal`: the least ratio of rows a second that was aimed at. */
+type Measure = { name: string; beside: 'in' | 'out'; rows: number; goal?: number; run(): Promise<number> };
+type Ratio = { speed: number; cpu: number };
+type Taken = { seconds: number; cpu: number };
+export type BulkComparison = Pick<Measure, 'name' | 'beside' | 'goal'> & {
+  perSecond: number;
+  /** Of rows a second, and of rows for the same CPU time of all processes: the one to trust on a machine that others use. */
+  ratios: Ratio[];
+  /** Of the round in which memory grew most. */
+  cost: Cost;
+};
 
 /** Compares rows a second. */
-export async function compareBulk({ api, bare, rows, rounds, say }: Given): Promise<BulkComparison[]> {
-  const csv = makeCsv(rows);
-  const categoriesId = await deployCategories(api);
-  const times = { import: [] as number[], copyIn: [] as number[], export: [] as number[], copyOut: [] as number[] };
-  for (let round = 1; round <= rounds; round += 1) {
-    const table = await deployProducts(api, `Products ${round}`, categoriesId);
-    times.import.push(await importFile(api, table, csv));
-    times.copyIn.push(await bare.copyIn(`product_${round}`, csv));
-    times.export.push(await runExport(api, table, rows));
-    times.copyOut.push(await bare.copyOut(`product_${round}`));
-    const last = (list: number[]) => `${(list.at(-1) as number).toFixed(2)} s`;
-    say(
-      `round ${round}: import ${last(times.import)} (COPY ${last(times.copyIn)}), export ${last(times.export)} (COPY TO ${last(times.copyOut)})`,
-    );
+export async function compareBulk({ product, bare, rows, rounds, say }: Given): Promise<BulkComparison[]> {
+  const { api, processes } = product;
+  const files = makeFiles(rows);
+  const references = await deployReferences(api);
+  const yardstick = await openBulkYardstick(bare.url);
+  const taken = new Map<string, BulkComparison & { seconds: number[] }>();
+  // Both sides in rows: a file may have other rows than the yardstick's.
+  const compared = ({ name, goal, beside, rows: own }: Measure, ours: Taken, cost: Cost, limit: Taken) => {
+    const ratio = {
+      speed: own / ours.seconds / (rows / limit.seconds),
+      cpu: own / ours.cpu / (rows / limit.cpu),
+    };
+    const entry = taken.get(name) ?? { name, goal, beside, perSecond: 0, ratios: [], seconds: [], cost };
+    entry.ratios.push(ratio);
+    entry.seconds.push(ours.seconds);
+    entry.perSecond = own / median(entry.seconds);
+    if (mostGrowth(cost) > mostGrowth(entry.cost)) entry.cost = cost;
+    taken.set(name, entry);
+    say(`  ${name}: ${ours.seconds.toFixed(2)} s beside ${limit.seconds.toFixed(2)} s, ${tellRatio(ratio)}`);
+  };
+  try {
+    for (let round = 1; round <= rounds; round += 1) {
+      const table = await deployBulkProducts(api, `Bulk products ${round}`, references);
+      await yardstick.makeTable();
+      const limits = { in: await timed(processes, () => yardstick.copyIn(files.first)), out: { seconds: 0, cpu: 0 } };
+      say(`round ${round}: COPY FROM ${limits.in.seconds.toFixed(2)} s`);
+      for (const measure of measures(api, table, files)) {
+        await yardstick.rest();
+        if (measure.beside === 'out') limits.out = await timed(processes, yardstick.copyOut);
+        const { result: seconds, cost } = await watch(processes, measure.run);
+        const cpu = Object.values(cost.cpu).reduce((sum, ms) => sum + ms, 0);
+        compared(measure, { seconds, cpu }, cost, limits[measure.beside]);
+      }
+    }
+    return [...taken.values()];
+  } finally {
+    await yardstick.close();
   }
-  const rate = (list: number[]) => rows / median(list);
+}
+
+// The client of the yardstick is this process.
+async function timed({ postgres }: Record<string, number>, work: () => Promise<unknown>): Promise<Taken> {
+  const before = { own: process.cpuUsage(), server: cpuOf(postgres as number), at: performance.now() };
+  await work();
+  const seconds = (performance.now() - before.at) / 1_000;
+  const { user, system } = process.cpuUsage(before.own);
+  return { seconds, cpu: cpuOf(postgres as number) - before.server + (user + system) / 1_000 };
+}
+
+const tellRatio = ({ speed, cpu }: Ratio) => `ratio ${speed.toFixed(2)} (CPU ${cpu.toFixed(2)})`;
+
+const changeEvery = 100;
+
+function makeFiles(rows: number) {
+  const more = (row: Record<string, unknown>) => ({ ...row, stock: (row.stock as number) + 1 }) as never;
+  return {
+    rows,
+    first: makeBulkCsv({ rows }),
+    hundredth: makeBulkCsv({ rows, change: (row, number) => (number % changeEvery === 0 ? more(row) : row) }),
+    // From the middle of what there is: half of its rows change, the others are new.
+    upsert: makeBulkCsv({ rows, from: rows / 2, change: (row) => more(more(row)) }),
+  };
+}
+
+/** In this order on one table: what a measure leaves is what the next one finds. */
+function measures(api: Api, table: DeployedTable, { rows, ...files }: ReturnType<typeof makeFiles>): Measure[] {
+  const load = (csv: Buffer, pattern: 'full' | 'incremental' = 'full') => importFile(api, table, csv, pattern);
+  const past = { pattern: 'incremental', high_water_mark: '2000-01-01T00:00:00.000Z' };
+  const give = (how: Record<string, unknown>) => runExport(api, table, rows, how);
   return [
-    { name: 'import, CSV', ours: rate(times.import), bare: rate(times.copyIn), bareIs: 'COPY FROM' },
-    { name: 'export, CSV', ours: rate(times.export), bare: rate(times.copyOut), bareIs: 'COPY TO' },
+    { name: 'import, empty table', beside: 'in', rows, goal: 0.95, run: () => load(files.first) },
+    { name: 'import, unchanged', beside: 'in', rows, goal: 1.4, run: () => load(files.first) },
+    { name: 'import, 1 % changed', beside: 'in', rows, run: () => load(files.hundredth) },
+    { name: 'export, CSV', beside: 'out', rows, goal: 0.85, run: () => give({}) },
+    { name: 'export, CSV, incremental', beside: 'out', rows, goal: 0.85, run: () => give(past) },
+    { name: 'export, CSV, gzip', beside: 'out', rows, run: () => give({ gzip: true }) },
+    { name: 'export, Parquet', beside: 'out', rows, goal: 0.45, run: () => give({ format: 'parquet' }) },
+    {
+      name: 'import, half changed, half new',
+      beside: 'in',
+      rows,
+      goal: 0.7,
+      run: () => load(files.upsert, 'incremental'),
+    },
   ];
 }
 
-type Export = { id: number; status: string; download_url: string | null; rows_exported: number };
+type Export = { id: number; status: string; rows_exported: number };
 
-// From the order to the last byte in the client's hands.
-async function runExport(api: Api, table: DeployedTable, rows: number): Promise<number> {
+/** From the order until the file is in the object store; answers seconds. */
+async function runExport(api: Api, table: DeployedTable, rows: number, how: Record<string, unknown>): Promise<number> {
   const begun = performance.now();
-  const how = { branch_id: table.branchId, table_definition_key: table.key, pattern: 'full' };
-  const { id } = await api.post<Export>('/exports', how);
+  const body = { branch_id: table.branchId, table_definition_key: table.key, pattern: 'full', ...how };
+  const { id } = await api.post<Export>('/exports', body);
   const done = await finished(() => api.get<Export>(`/exports/${id}`));
   if (done.status !== 'completed' || done.rows_exported !== rows)
     throw new Error(`The export ended as ${JSON.stringify(done)}`);
-  const file = await fetch(done.download_url as string);
-  let bytes = 0;
-  for await (const chunk of file.body as AsyncIterable<Uint8Array>) bytes += chunk.length;
-  if (!file.ok || bytes === 0) throw new Error(`The download answered ${file.status} with ${bytes} bytes`);
   return (performance.now() - begun) / 1_000;
 }
 
 /** Says what was measured. */
 export function tellBulk(results: BulkComparison[], say: (text: string) => void): void {
-  const number = (value: number) => Math.round(value).toLocaleString('en').padStart(10);
-  say('\nwhole files, rows a second');
-  for (const { name, ours, bare, bareIs } of results)
-    say(`${name.padEnd(14)} ${number(ours)}   ${bareIs.padEnd(9)} ${number(bare)}   ratio ${(ours / bare).toFixed(2)}`);
+  say('\nwhole files, rows a second; ratio to COPY FROM into the finished table, or to COPY TO (medians)');
+  for (const { name, perSecond, ratios, goal } of results) {
+    const ratio = { speed: median(ratios.map(({ speed }) => speed)), cpu: median(ratios.map(({ cpu }) => cpu)) };
+    const aim = goal === undefined ? '' : `   goal ${goal.toFixed(2)} ${ratio.speed >= goal ? 'met' : 'missed'}`;
+    const number = Math.round(perSecond).toLocaleString('en').padStart(10);
+    say(`${name.padEnd(31)} ${number}   ${tellRatio(ratio)}${aim}`);
+  }
+  say('\nwhat the round cost in which memory grew most: seconds of CPU; memory before → at most');
+  for (const { name, cost } of results)
+    say(`${name.padEnd(31)} ${tellCpu(cost)}\n${' '.repeat(32)}${tellMemory(cost)}`);
 }

@@ -28,6 +28,9 @@ export function cpuOf(pid: number): number {
   return stat.own + stat.reaped + children.reduce((sum, child) => sum + (child as Stat).own, 0);
 }
 
+/** Whose child the process is; undefined when it has ended. */
+export const parentOf = (pid: number): number | undefined => readStat(pid)?.parent;
+
 /** The memory a process holds now, in MB. */
 export function residentOf(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
