@@ -53,10 +53,9 @@ export function usageRoutes(ctx: BillingContext): Route[] {
       produces: 'text/csv',
       handle: async ({ call, query, response }) => {
         const statement = await readStatement(ctx, call, query.month);
-        response
-          .set('Content-Type', 'text/csv; charset=utf-8')
-          .set('Content-Disposition', `attachment; filename="almanac-statement-${statement.month}.csv"`)
-          .send(statementCsv(statement));
+        response.setHeader('Content-Type', 'text/csv; charset=utf-8');
+        response.setHeader('Content-Disposition', `attachment; filename="almanac-statement-${statement.month}.csv"`);
+        response.end(statementCsv(statement));
       },
     }),
   ];
