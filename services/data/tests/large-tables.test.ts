@@ -180,6 +180,26 @@ describe('remembered counts', () => {
   });
 });
 
+describe('a page of an order alone', () => {
+  // Planning it takes longer than reading it.
+  it('is not planned anew each time', async () => {
+    const model = { sortModel: [{ colId: 'name', sort: 'desc' }] };
+    await remembered(model);
+    const { pools } = net.context;
+    const timesOfOnePlan = async () => {
+      const clients = await Promise.all(Array.from({ length: pools.rows.totalCount }, () => pools.rows.connect()));
+      const text = `select coalesce(sum(generic_plans), 0)::int as n from pg_prepared_statements where statement like '%order by c_1003 desc%'`;
+      const counts = await Promise.all(clients.map(async (client) => (await client.query(text)).rows[0].n));
+      for (const client of clients) client.release();
+      return counts.reduce((sum, n) => sum + n, 0);
+    };
+    await eventually(async () => {
+      for (let time = 0; time < 10; time += 1) expect((await page(0, 3, model)).ids).toHaveLength(3);
+      expect(await timesOfOnePlan()).toBeGreaterThan(10);
+    });
+  });
+});
+
 describe('pages of a large table that take long', () => {
   it('leave connections to everybody else', async () => {
     await deploy(net, [{ id: 2, columns }]);

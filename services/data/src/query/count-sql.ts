@@ -5,6 +5,7 @@
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Bind } from '../values/check.ts';
 import { historyName, tableName } from './identifiers.ts';
+import { unseen } from './statement.ts';
 
 /** A count as of a mark. */
 export type CountAt = { mark: string; count: number };
@@ -36,12 +37,12 @@ export function countSql(
   const oldest = known?.mark ?? mark;
   if (oldest === undefined) return { ctes: [], from: counted, columns: '' };
   const differenceTo = (instant: string) => {
-    const at = bind(instant, 'timestamptz');
+    const at = unseen(bind(instant, 'timestamptz'));
     const version = `select v.* from changed n cross join lateral (select * from ${historyName(table)} h where h.svc_sk = n.svc_sk and h.svc_updated_at <= ${at} and h.svc_valid_to > ${at}) v where n.svc_updated_at > ${at}`;
     return `(select count(*) from (select * from changed where svc_updated_at > ${at}) now${where}) - (select count(*) from (${version}) before${where})`;
   };
   // The limit keeps this from costing more than it saves, and tells the planner to go by the index.
-  const changed = `changed as materialized (select * from ${name} where svc_updated_at > ${bind(oldest, 'timestamptz')} order by svc_updated_at limit ${changesMaximum + 1})`;
+  const changed = `changed as materialized (select * from ${name} where svc_updated_at > ${unseen(bind(oldest, 'timestamptz'))} order by svc_updated_at limit ${changesMaximum + 1})`;
   // OFFSET keeps the planner from working the expression out at every place that names it.
   const from = known
     ? `(select ${bind(known.count, 'bigint')} + ${differenceTo(known.mark)} offset 0) as counted(c)`

@@ -1,4 +1,5 @@
 // A page of rows and the exact number of matches, as one statement whose answer is the body itself.
+import { limits } from '@almanac/service-kit/limits';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Bind } from '../values/check.ts';
 import { joinedSql, mayOverflow } from './answer-size.ts';
@@ -8,7 +9,7 @@ import { type Filter, isByWords, type PagePlan, testsOf } from './filter.ts';
 import { filterSql, orderSql } from './filter-sql.ts';
 import { type Reading, readableSql } from './reading.ts';
 import { beginWithRecord } from './record-sql.ts';
-import type { Statement } from './statement.ts';
+import { type Statement, unseen } from './statement.ts';
 
 /**
  * How a page is found: by going through its order (`near`), from the nearer end and without fetching what is passed (`far`), or by
@@ -36,7 +37,10 @@ function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, count
   const where = whereSql(plan, bind);
   const way = wayOf(plan, reading, counting);
   const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, longest));
-  const page: Page = { from, where, record, joined, plan, bind };
+  const isLarge = (counting.known ?? counting.mark) !== undefined;
+  // Filters of large tables find few rows or many; where an index serves, one plan is the best for all.
+  const afresh = isLarge && !isEmpty(plan.filter) && !plan.isInOrder;
+  const page: Page = { from, where, record, joined, plan, bind, isSteady: isLarge && !afresh };
   const counted =
     way === 'matches'
       ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
@@ -51,8 +55,7 @@ function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, count
     count: counted.from,
     columns: counted.columns,
     current: readableSql(table, reading, at, bind),
-    // Filters of large tables find few rows or many; where an index serves, one plan is the best for all.
-    afresh: !isEmpty(plan.filter) && !plan.isInOrder && (counting.known ?? counting.mark) !== undefined,
+    afresh,
   };
 }
 
@@ -74,13 +77,19 @@ type Page = {
   joined: (json: string, rows: string) => string;
   plan: PagePlan;
   bind: Bind;
+  /** One plan serves all values. */
+  isSteady: boolean;
 };
 
 const windowSql = ({ limit, offset }: PagePlan, bind: Bind) =>
   `limit ${bind(limit, 'int')} offset ${bind(offset, 'bigint')}`;
 
-function nearSql({ from, where, record, joined, plan, bind }: Page): string {
-  return joined(record, `(select * from ${from}${where} order by ${orderSql(plan)} ${windowSql(plan, bind)}) p`);
+function nearSql({ from, where, record, joined, plan, bind, isSteady }: Page): string {
+  const rows = `select * from ${from}${where} order by ${orderSql(plan)}`;
+  if (!isSteady) return joined(record, `(${rows} ${windowSql(plan, bind)}) p`);
+  // That it is about few rows is what the planner has to know.
+  const near = `(${rows} limit ${nearRows + limits.gridRows}) near`;
+  return joined(record, `(select * from ${near} ${windowSql(plan, (value, type) => unseen(bind(value, type)))}) p`);
 }
 
 /** The records of these keys, in their order. */

@@ -33,6 +33,12 @@ export class Values {
   };
 }
 
+/**
+ * The value of a placeholder where the planner can't see it. It would take a plan for the value at hand for cheaper than one for all, and
+ * plan anew each time: a third of what a page costs.
+ */
+export const unseen = (place: string): string => `(select ${place})`;
+
 /** Joins text expressions with `||` as a balanced tree, so that long rows aren't copied once for every cell. */
 export function concatSql(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? "''";
