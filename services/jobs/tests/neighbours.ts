@@ -192,10 +192,13 @@ export class Neighbours {
       const meanwhile = this.results.get(options.load_id);
       if (meanwhile) return meanwhile;
       const rest = { [Symbol.asyncIterator]: () => iterator };
-      const result = this.countOnly
-        ? await count(rest, load)
-        : merge(table, options, await readRecords(rest, load, options), this.badValue);
+      const counted = this.countOnly ? await count(rest, load) : undefined;
+      const records = counted ? [] : await readRecords(rest, load, options);
       if (signal.aborted) throw new ServiceError('unavailable', 'The caller has gone.');
+      // Who takes the load's id first decides: from here on nothing comes between.
+      const cancelled = this.results.get(options.load_id);
+      if (cancelled) return cancelled;
+      const result = counted ?? merge(table, options, records, this.badValue);
       this.results.set(options.load_id, result);
       if (this.answersToLose > 0) {
         this.answersToLose -= 1;
