@@ -70,6 +70,17 @@ describe('data', () => {
     expect(applied(id)).toEqual([`metadata-${id}-2`]);
   });
 
+  it('away before planning: the same request again, with its key, deploys', async () => {
+    const { id } = await proposed();
+    const again = () => admin.send('POST', `/deployments/${id}/deploy`, {}, { 'idempotency-key': `plan-${id}` });
+    metadata.neighbours.data.before.PlanDeployment = away;
+    expect((await again()).status).toBe(503);
+    metadata.neighbours.data.before = {};
+    expect(await again()).toMatchObject({ status: 200, body: { status: 'deployed' } });
+    expect((await again()).status).toBe(200);
+    expect(applied(id)).toEqual([`metadata-${id}-2`]);
+  });
+
   it('away for a moment while applying: the request waits and is answered 200', async () => {
     const { id } = await proposed();
     let calls = 0;

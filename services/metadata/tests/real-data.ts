@@ -1,47 +1,139 @@
-// The data service itself, as a process beside metadata under test, where its fake would not know what rows say.
-import { createCaller } from '@almanac/testkit/call';
+// The data service itself, as a process beside metadata under test, where its fake would not know what rows say; and one that is killed
+// with SIGKILL at one step of its work and started again: before a statement that changes something gets to PostgreSQL, or after a
+// commit whose answer it never hears.
+import type { ChildProcess } from 'node:child_process';
+import { type Call, createCaller } from '@almanac/testkit/call';
 import type { TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
+import { startTcpProxy, type Watch } from '@almanac/testkit/tcp-proxy';
 
 export type RealData = {
   /** Where it answers gRPC. */
   address: string;
+  /** Calls it as a machine of the account. */
+  callerFor(accountId: number): Call;
   /** Creates a row as a machine of the account. */
   create(accountId: number, tableId: number, record: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
 };
 
+export type DyingData = RealData & {
+  /** The steps of its work since it was told when to die. */
+  steps: string[];
+  /** It dies at this step, counted from 1 from now on; beyond the last: it doesn't. */
+  dieAt(place: number): void;
+  /** Waits until it serves again, which it begins to as soon as it is dead; tells whether it has died. */
+  comeBack(): Promise<boolean>;
+};
+
 /** Starts it on a database of its own. Only machines can call it: there is no identity to ask for rights. */
 export async function startRealData(keys: TestKeys): Promise<RealData> {
+  return start(keys, () => () => false);
+}
+
+/** The same, to be killed. */
+export async function startDyingData(keys: TestKeys): Promise<DyingData> {
+  const steps: string[] = [];
+  let deadly = 0; // no work that counts
+  let hasDied = false;
+  const reach = (step: string): boolean => {
+    if (deadly === 0) return false;
+    steps.push(step);
+    if (steps.length !== deadly) return false;
+    deadly = 0;
+    hasDied = true;
+    data.startAnew();
+    return true;
+  };
+  const data = await start(keys, () => watchWork(reach));
+  return {
+    ...data,
+    steps,
+    dieAt: (place) => {
+      steps.length = 0;
+      hasDied = false;
+      deadly = place;
+    },
+    comeBack: async () => {
+      deadly = 0;
+      await data.isBack();
+      return hasDied;
+    },
+  };
+}
+
+type Restartable = RealData & { startAnew(): void; isBack(): Promise<unknown> };
+
+async function start(keys: TestKeys, watch: () => Watch): Promise<Restartable> {
   const [database, port, rpcPort] = await Promise.all([createTestDatabase('data'), findFreePort(), findFreePort()]);
-  const child = spawnService('data', {
-    ...keys.env,
-    DATA_HTTP_PORT: String(port),
-    DATA_RPC_PORT: String(rpcPort),
-    DATA_DATABASE_URL: database.url,
-    ALMANAC_BUS_URL: database.url,
-    IDENTITY_RPC: '127.0.0.1:9',
-    ALMANAC_LOG_LEVEL: 'silent',
-  });
+  const proxy = await startTcpProxy(database.url, watch);
+  const spawn = () =>
+    spawnService('data', {
+      ...keys.env,
+      DATA_HTTP_PORT: String(port),
+      DATA_RPC_PORT: String(rpcPort),
+      DATA_DATABASE_URL: proxy.urlOf(database.url),
+      ALMANAC_BUS_URL: database.url,
+      IDENTITY_RPC: '127.0.0.1:9',
+      ALMANAC_LOG_LEVEL: 'silent',
+    });
+  let child: ChildProcess = spawn();
+  let serves: Promise<void> = untilReady('data', child);
+  const startAnew = async (killed: ChildProcess) => {
+    await endService(killed, 'SIGKILL');
+    child = spawn();
+    await untilReady('data', child);
+  };
   const stop = async () => {
+    await serves.catch(() => {});
     await endService(child);
+    await proxy.stop();
     await database.drop();
   };
   try {
-    await untilReady('data', child);
+    await serves;
   } catch (error) {
     await stop();
     throw error;
   }
+  const callerFor = (accountId: number) =>
+    createCaller(`http://127.0.0.1:${port}`, keys, { accountId, applicationId: 1 });
   return {
     address: `127.0.0.1:${rpcPort}`,
+    callerFor,
     create: async (accountId, table_definition_id, record) => {
-      const call = createCaller(`http://127.0.0.1:${port}`, keys, { accountId, applicationId: 1 });
+      const call = callerFor(accountId);
       const { status, body } = await call('POST', '/api/v1/table_data', { table_definition_id, record });
       if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
     },
+    startAnew: () => {
+      serves = startAnew(child);
+      serves.catch(() => {}); // heard by whoever waits for it
+    },
+    isBack: () => serves,
     stop,
+  };
+}
+
+// The connections of deployments and merges say so when they begin.
+function watchWork(reach: (step: string) => boolean): ReturnType<() => Watch> {
+  let isWork: boolean | undefined;
+  let isCommitted = false;
+  return (chunk, to) => {
+    const text = chunk.toString('latin1');
+    if (to === 'target') isWork ??= text.includes('application_name\0almanac-data-work\0');
+    if (!isWork) return false;
+    if (to === 'client') {
+      const isAnswer = isCommitted;
+      isCommitted = false;
+      return isAnswer && reach('after commit');
+    }
+    const change = /\0(commit|lock table|(?:create|alter|drop|insert into|update|delete from)[ \w".]*)/.exec(text)?.[1];
+    if (!change) return false;
+    const isDead = reach(`before ${change}`);
+    isCommitted = change === 'commit' && !isDead;
+    return isDead;
   };
 }

@@ -7,7 +7,7 @@ import type { Actor } from '../approval-states.ts';
 import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { transactOnce } from '../repeated-requests.ts';
+import { transactOnce, undoOnce } from '../repeated-requests.ts';
 import { fullDefinition } from '../table-definitions/table-structure.ts';
 import { lockRow, type Transaction } from '../transaction.ts';
 import { listBlockers, planTables, shownDiffs, type TableDiff } from './deployment-diffs.ts';
@@ -159,13 +159,15 @@ async function applyAttempt(ctx: Context, call: CallContext, attempt: Attempt): 
   await waitForEnd(ctx, attempt.id);
 }
 
-// Planning changes nothing, so whatever goes wrong here, the attempt has failed for certain.
+// Planning changes nothing, so whatever goes wrong here, the attempt has failed for certain; when data is to blame, the same request
+// may begin another one.
 async function planAttempt(ctx: Context, call: CallContext, attempt: Attempt): Promise<TableDiff[]> {
   try {
     return await planTables(ctx, call, attempt.branchId, attempt.tables);
   } catch (error) {
     const reasons = error instanceof ServiceError ? error.errors : ['The plan could not be made.'];
     await finishFailed(ctx, call, attempt, reasons, [], false);
+    if (!(error instanceof ServiceError) || error.status >= 500) await undoOnce(ctx, call);
     throw error;
   }
 }
