@@ -1,0 +1,43 @@
+// A RabbitMQ of a test's own, on ports of its own, so that it can be killed and come back with what it had.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { findFreePort } from '@almanac/testkit/ports';
+
+const script = resolve(import.meta.dirname, '../../scripts/servers/rabbitmq.sh');
+const withinMs = 240_000;
+
+export type OwnBroker = {
+  url: string;
+  /** Ends it with SIGKILL, at once. */
+  kill(): void;
+  /** Starts it again on the same port, with the same data. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const run = async (...words: string[]) => {
+  const { stdout } = await promisify(execFile)('bash', [script, ...words], { timeout: withinMs });
+  return stdout;
+};
+
+/** Starts it; installs RabbitMQ from the distribution when it is missing. */
+export async function startOwnBroker(): Promise<OwnBroker> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-broker-'));
+  const port = String(await findFreePort());
+  const url = /'(amqp:.*)'/.exec(await run('start', folder, port))?.[1] as string;
+  return {
+    url,
+    kill: () => void process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGKILL'),
+    restart: async () => {
+      await run('stop', folder); // the port mapper, and the notes of what runs
+      await run('start', folder, port);
+    },
+    stop: async () => {
+      await run('stop', folder);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
