@@ -1,5 +1,5 @@
-// Forgets what can no longer matter: kept answers, finished loads, retired tables and columns, abandoned files, old versions of rows;
-// and gives tables of earlier releases a history. Every instance does it; twice harms nobody.
+// Forgets what can no longer matter: kept answers; ends of loads, merges and deployments; retired tables and columns, abandoned files,
+// old versions of rows; and gives tables of earlier releases a history. Every instance does it; twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql } from '@almanac/service-kit/database';
 import { sweepAnswers } from '@almanac/service-kit/idempotency';
@@ -7,9 +7,12 @@ import type { Logger } from '@almanac/service-kit/logger';
 import { sweepDeparted } from './clusters/residence.ts';
 import type { Pools } from './database.ts';
 import { adoptTables } from './deploy/adoption.ts';
+import { sweepApplied } from './deploy/deployment.ts';
 import { sweepRetired } from './deploy/removal.ts';
 import { sweepLoads } from './load/rejected-rows.ts';
 import { sweepStaging } from './load/staging.ts';
+import { sweepMerged } from './merge/merge-result.ts';
+import { sweepBases } from './merge/row-base.ts';
 import { sweepHistory } from './rows/history-retention.ts';
 
 const everyMs = 10 * 60_000;
@@ -44,7 +47,10 @@ export async function sweep(pools: Pools, logger: Logger, historyDays = 0): Prom
   await sweepStaging(pools.quiet);
   await sweepAnswers(pgSql(pools.work));
   await sweepLoads(pgSql(pools.work));
+  await sweepApplied(pgSql(pools.work));
+  await sweepMerged(pgSql(pools.work));
   await sweepRetired(pools.work);
+  await sweepBases(pgSql(pools.work));
   await sweepDeparted(pools.work);
   await sweepHistory(pools.work, historyDays);
   await adoptTables(pools.work, logger);

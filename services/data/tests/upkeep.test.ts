@@ -6,6 +6,8 @@ import { sweep } from '../src/housekeeping.ts';
 import { load } from './files.ts';
 import { caller, create, type DataNet, deploy, givenData } from './given.ts';
 
+import { edit, givenCopy, merge, rowsOf } from './row-merges.ts';
+
 let net: DataNet;
 
 beforeAll(async () => {
@@ -82,6 +84,53 @@ describe('the sweep', () => {
     await net.query("update idempotent_answer set created_at = now() - interval '25 hours'");
     await sweep(net.context.pools, net.context.logger);
     expect(await kept()).toEqual([{ tables: 0, columns: 0, answers: 0, physical: 0 }]);
+  });
+});
+
+describe('of deployments and merges the sweep', () => {
+  const baseOf = ({ id }: { id: number }) =>
+    net.query('select 1 from row_base where $1 in (table_definition_id, other_id)', [id]);
+  const sweepAll = () => sweep(net.context.pools, net.context.logger);
+
+  it('forgets what rows had in common with tables that are gone, not with those that may come back', async () => {
+    const [stays, goes] = [await givenCopy(net, { A: { name: 'a' } }), await givenCopy(net, { A: { name: 'a' } })];
+    await net.metadata.DropTable(caller, { table_definition_id: goes.copy.id });
+    await sweepAll();
+    expect([(await baseOf(stays.copy)).length, (await baseOf(goes.copy)).length]).toEqual([2, 2]);
+    await net.query("update retired_table set retired_at = now() - interval '8 days'");
+    await sweepAll();
+    expect([(await baseOf(stays.copy)).length, (await baseOf(goes.copy)).length]).toEqual([2, 0]);
+    const leaving = await givenCopy(net, { A: { name: 'a' } });
+    await net.query('insert into arriving_account (account_id, cluster, schemas, tables) values (1, $1, $2, $3)', [
+      'north',
+      [],
+      '[]',
+    ]);
+    await net.query('delete from deployed_table where table_definition_id = $1', [leaving.copy.id]);
+    await sweepAll();
+    expect(await baseOf(leaving.copy)).toHaveLength(2);
+    await net.query('delete from arriving_account');
+    await sweepAll();
+    expect(await baseOf(leaving.copy)).toEqual([]);
+  });
+
+  it('forgets their ends after a month, when nobody asks again', async () => {
+    const { main, copy } = await givenCopy(net, { A: { name: 'a' } });
+    await edit(net, copy.id, { A: { name: 'b' } });
+    await merge(net, [[copy.id, main.id]]);
+    const kept = () =>
+      net.query(
+        'select (select count(*)::int from applied_deployment) > 0 as deployed, (select count(*)::int from finished_merge) as merged',
+      );
+    await net.query("update finished_merge set finished_at = now() - interval '29 days'");
+    await net.query("update applied_deployment set applied_at = now() - interval '29 days'");
+    await sweepAll();
+    expect(await kept()).toEqual([{ deployed: true, merged: 1 }]);
+    await net.query("update finished_merge set finished_at = now() - interval '31 days'");
+    await net.query("update applied_deployment set applied_at = now() - interval '31 days'");
+    await sweepAll();
+    expect(await kept()).toEqual([{ deployed: false, merged: 0 }]);
+    expect(await rowsOf(net, main.id)).toMatchObject({ A: { name: 'b' } });
   });
 });
 

@@ -292,3 +292,8 @@ export async function findAppliedDeployment(
   );
   return rows[0]?.plan as DeploymentPlan | undefined;
 }
+
+/** Forgets deployments that nobody asks for again: whoever has begun one asks until he knows its end. */
+export async function sweepApplied(sql: Sql): Promise<void> {
+  await sql(`delete from applied_deployment where applied_at < now() - interval '30 days'`);
+}

@@ -44,3 +44,8 @@ export async function findMerged(sql: Sql, accountId: number, mergeId: string): 
   ]);
   return rows[0]?.result as MergeResult | undefined;
 }
+
+/** Forgets merges that nobody asks for again: whoever has begun one asks until he knows its end. */
+export async function sweepMerged(sql: Sql): Promise<void> {
+  await sql(`delete from finished_merge where finished_at < now() - interval '30 days'`);
+}

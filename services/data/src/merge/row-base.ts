@@ -52,3 +52,14 @@ export async function moveBase(
       ],
     );
 }
+
+/** Forgets what tables had in common with one that can't come back. An account on its way here has its tables in the catalogue at the end. */
+export async function sweepBases(sql: Sql): Promise<void> {
+  const isGone = (id: string) =>
+    `not exists (select from deployed_table d where d.table_definition_id = ${id})
+     and not exists (select from retired_table r where r.table_definition_id = ${id})`;
+  await sql(
+    `delete from row_base b where ((${isGone('b.table_definition_id')}) or (${isGone('b.other_id')}))
+     and not exists (select from arriving_account a where a.account_id = b.account_id)`,
+  );
+}
