@@ -82,8 +82,7 @@ export async function listAccounts(operator: Operator) {
 /** Reads an account's id from the command line. */
 export function readAccountId(text: string | undefined): number {
   const id = Number(text);
-  if (!text || !Number.isSafeInteger(id) || id < 1)
-    throw new OperatorError('Which account? Give its id: accounts update ID …');
+  if (!text || !Number.isSafeInteger(id) || id < 1) throw new OperatorError('Which account? Give its id.');
   return id;
 }
 

@@ -38,6 +38,14 @@ describe("the operators' commands", () => {
     ['accounts update 1 --overdue-since yesterday', '--overdue-since should be an ISO 8601 time'],
     ['accounts update 1 2 --plan free', 'What is "2"?'],
     ['accounts list --colour red', 'colour'],
+    ['billing usage', 'Which account?'],
+    ['billing statement 1 --month 2026-13', '--month should be a month'],
+    ['billing statement 1 --month now', '--month should be a month'],
+    ['billing payments one', 'Which account?'],
+    ['billing add-rate --plan gold', '--plan should be one of'],
+    ['billing add-rate --plan plus --currency EUR', '--price-per-1000 is missing'],
+    ['billing add-rate --plan plus --currency EUR --price-per-1000 1,5', '--price-per-1000 should be a decimal'],
+    ['billing add-rate --plan plus --currency EUR --price-per-1000 1 --from soon', '--from should be an ISO 8601'],
     ['accounts place 1', 'Which cluster?'],
     ['accounts place north', 'Which account?'],
     ['jobs retry', 'Which job?'],
@@ -52,6 +60,8 @@ describe("the operators' commands", () => {
 
   it('are understood when they are right', () => {
     expect(problem('accounts update 1 --plan free --overdue-since 2026-01-31T00:00:00Z --json')).toBeUndefined();
+    expect(problem('billing statement 1 --month 2026-01')).toBeUndefined();
+    expect(problem('billing add-rate --plan plus --currency EUR --price-per-1000 1.25 --from now')).toBeUndefined();
     expect(problem('keys rotate')).toBeUndefined();
   });
 });

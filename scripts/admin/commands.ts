@@ -1,5 +1,5 @@
 // The operators' commands: what each takes, what it does, how its answer reads for people; with --json it is JSON instead.
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import {
   billingStatuses,
   createAccount,
@@ -9,23 +9,21 @@ import {
   readAccountId,
   updateAccount,
 } from './accounts.ts';
+import {
+  type Command,
+  defined,
+  missing,
+  oneOf,
+  readCount,
+  readSwitch,
+  readTime,
+  require,
+  text,
+  type Values,
+} from './arguments.ts';
+import { billingCommands } from './billing.ts';
 import { jobStates, showJob, showJobs } from './jobs.ts';
 import { noAccount, type Operator, OperatorError } from './operator.ts';
-
-type Values = Record<string, string | boolean | undefined>;
-
-type Command = {
-  usage: string;
-  about: string;
-  options: NonNullable<ParseArgsConfig['options']>;
-  /** How many words follow the command's name. */
-  positionals: number;
-  /** Checks the words first (nothing is called when they don't hold), then answers what to do. */
-  prepare(values: Values, words: string[]): (operator: Operator) => Promise<unknown>;
-  show(answer: never): string;
-};
-
-const text = { type: 'string' } as const;
 
 export const commands = {
   'accounts create': {
@@ -101,6 +99,7 @@ export const commands = {
         ? `Account ${placed.id} lives on ${placed.cluster} now: ${placed.tables} tables, ${placed.rows} rows.`
         : `Account ${placed.id} lives on ${placed.cluster} already.`,
   },
+  ...billingCommands,
   'keys rotate': {
     usage: 'keys rotate',
     about: 'Makes a new key for signing access tokens; tokens of the old one hold until they expire.',
@@ -206,46 +205,4 @@ export function helpText(): string {
     'Key and addresses come from ALMANAC_OPERATOR_KEY, IDENTITY_RPC, BILLING_RPC, METADATA_RPC and JOBS_RPC, or else from',
     'the embedded system of this folder (ALMANAC_HOME, default .almanac). See docs/how-to/operate.md.',
   ].join('\n');
-}
-
-function require(values: Values, name: string): string {
-  return (values[name] as string | undefined)?.trim() || missing(name);
-}
-
-function missing(name: string): never {
-  throw new OperatorError(`--${name} is missing.`);
-}
-
-function oneOf<T extends string>(values: Values, name: string, allowed: readonly T[]): T | undefined {
-  const value = values[name];
-  if (value === undefined) return undefined;
-  const found = allowed.find((entry) => entry === value);
-  if (!found) throw new OperatorError(`--${name} should be one of ${allowed.join(', ')}, not "${value}".`);
-  return found;
-}
-
-function readTime(values: Values, name: string): string | undefined {
-  const value = values[name] as string | undefined;
-  if (value === undefined) return undefined;
-  const time = value === 'now' ? new Date() : new Date(value);
-  if (!(value === 'now' || /^\d{4}-\d{2}-\d{2}/.test(value)) || Number.isNaN(time.getTime()))
-    throw new OperatorError(`--${name} should be an ISO 8601 time such as 2026-01-31T00:00:00Z, not "${value}".`);
-  return time.toISOString();
-}
-
-function readSwitch(values: Values, name: string): boolean | undefined {
-  const value = oneOf(values, name, ['on', 'off']);
-  return value === undefined ? undefined : value === 'on';
-}
-
-function readCount(values: Values, name: string, of: string): number | undefined {
-  const value = values[name] as string | undefined;
-  if (value === undefined) return undefined;
-  if (!/^\d{1,12}$/.test(value))
-    throw new OperatorError(`--${name} should be a whole number of ${of}, not "${value}".`);
-  return Number(value);
-}
-
-function defined<T extends object>(values: T): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

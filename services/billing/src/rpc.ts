@@ -7,6 +7,11 @@ import { updateAccountBilling } from './account-changes.ts';
 import { reserveCalls } from './call-leases.ts';
 import { settleCalls } from './call-settlement.ts';
 import type { BillingContext } from './context.ts';
+import { addOverageRate, listOverageRates } from './overage-rates.ts';
+import { listBillingEvents } from './payments/billing-history.ts';
+import { readStatement } from './statements/statement.ts';
+import { statementCsv } from './statements/statement-csv.ts';
+import { readMonthlyUsage } from './usage.ts';
 
 /** The handlers; the account is always the one of the signed context. */
 export function createHandlers(ctx: BillingContext): RpcHandlers<'billing'> {
@@ -15,6 +20,15 @@ export function createHandlers(ctx: BillingContext): RpcHandlers<'billing'> {
     SettleCalls: (call, request) => settleCalls(ctx, call, request),
     GetAccountBilling: (call) => getAccountBilling(ctx, call),
     UpdateAccountBilling: (call, request) => updateAccountBilling(ctx, call, request),
+    GetUsage: (call, { month }) => readMonthlyUsage(ctx, call, month || undefined),
+    GetStatement: async (call, { month }) => {
+      const statement = await readStatement(ctx, call, month || undefined);
+      const plans = statement.plans.map((plan) => ({ ...plan, since: plan.since.toISOString() }));
+      return { ...statement, plans, csv: statementCsv(statement) };
+    },
+    ListBillingEvents: async (call) => ({ events: await listBillingEvents(ctx, call) }),
+    ListOverageRates: async () => ({ rates: await listOverageRates(ctx) }),
+    AddOverageRate: (_call, rate) => addOverageRate(ctx, rate),
     OpenAccount: async (call, request) => {
       await openAccount(pgSql(ctx.pool), call.accountId, request.plan);
       return getAccountBilling(ctx, call);
@@ -27,5 +41,10 @@ export const callers: RpcServerOptions<'billing'>['callers'] = {
   SettleCalls: ['gateway'],
   GetAccountBilling: ['gateway', 'identity', 'operator'],
   UpdateAccountBilling: ['identity', 'operator'],
+  GetUsage: ['operator'],
+  GetStatement: ['operator'],
+  ListBillingEvents: ['operator'],
+  ListOverageRates: ['operator'],
+  AddOverageRate: ['operator'],
   OpenAccount: ['identity', 'operator'],
 };

@@ -8,6 +8,7 @@ import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Express } from 'express';
 import { consumeAccountEvents } from './account-events.ts';
@@ -39,7 +40,8 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
   health.add('database', () => pgSql(pool)('select 1'));
 
   const relay = createOutboxRelay({ pool, bus, logger });
-  metrics.gauge('almanac_outbox_waiting', 'Announcements not yet on the bus.', async () => (await relay.lag()).waiting);
+  watchPools(metrics, { billing: pool });
+  watchOutbox(metrics, [relay]);
   metrics.gauge('almanac_call_leases_open', 'Leases gateways hold.', () => countOpenLeases(context));
   const rpc = createRpcServer({
     service: 'billing',

@@ -5,6 +5,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, type Page, page, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { periodStartSql } from './account-billing.ts';
 import type { BillingContext } from './context.ts';
+import { readMonth } from './statements/statement.ts';
 
 /** The fields `q` and `sort` may name. */
 export const usageFields: Fields = {
@@ -56,4 +57,21 @@ export async function listUsage(
 async function firstDayOfMonth(ctx: BillingContext): Promise<string> {
   const { rows } = await pgSql(ctx.pool)(`select ${periodStartSql} as day`);
   return rows[0]?.day;
+}
+
+/** A month's calls of all applications together, for operators. 400 for a month that has not begun. */
+export async function readMonthlyUsage(
+  ctx: Pick<BillingContext, 'pool'>,
+  call: Pick<CallContext, 'accountId'>,
+  wanted?: string,
+) {
+  const sql = pgSql(ctx.pool);
+  const month = await readMonth(sql, wanted);
+  const { rows } = await sql(
+    `select day, method, resource, sum(calls)::bigint as calls, 0 as application_id from daily_usage
+     where account_id = $1 and day >= ($2 || '-01')::date and day < ($2 || '-01')::date + interval '1 month'
+     group by day, method, resource order by day, resource, method`,
+    [call.accountId, month],
+  );
+  return { month, calls: rows as (Omit<Usage, 'application_id'> & { application_id: number })[] };
 }

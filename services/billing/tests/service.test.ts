@@ -122,6 +122,92 @@ describe('GET /usage', () => {
   });
 });
 
+describe('GET /usage/statement', () => {
+  it('answers the month as CSV to save, for this account only', async () => {
+    const day = dayOfMonth(1);
+    await serve(11, [{ day, method: 'GET', resource: 'domains', calls: 5 }]);
+    await serve(12, [{ day, method: 'DELETE', resource: 'branches', calls: 99 }]);
+    const call = createCaller(baseUrl, keys, { accountId: 11 });
+    const month = day.slice(0, 7);
+    for (const query of ['', `?month=${month}`]) {
+      const { status, headers, body } = await call('GET', `/api/v1/usage/statement${query}`);
+      expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+      expect(headers.get('content-disposition')).toBe(`attachment; filename="almanac-statement-${month}.csv"`);
+      expect(body.split('\r\n').slice(2)).toEqual([
+        `${month},usage,,,,3,GET,domains,5,,,`,
+        `${month},total_calls,,,,,,,5,,,`,
+        '',
+      ]);
+    }
+    const head = await call('HEAD', '/api/v1/usage/statement');
+    expect([head.status, head.body]).toEqual([200, '']);
+  });
+
+  it.each([
+    'month=2099-01',
+    'month=0000-01',
+    'month=1999-12',
+    'month=2026-13',
+    'month=2026-1',
+    'month=2026-01-01',
+    'month=',
+    'month=2026-01&month=2026-02',
+    "month=2026-01'--",
+    'month=%EF%BC%92026-01',
+    'account_id=12',
+  ])('refuses %s', async (query) => {
+    const { status, body } = await createCaller(baseUrl, keys, { accountId: 11 })(
+      'GET',
+      `/api/v1/usage/statement?${query}`,
+    );
+    expect([status, body.error]).toEqual([400, 'Bad request']);
+  });
+
+  it('needs a call context', async () => {
+    expect((await fetch(`${baseUrl}/api/v1/usage/statement`)).status).toBe(401);
+  });
+});
+
+describe('what operators ask', () => {
+  const account = { accountId: 13 };
+  beforeAll(() => serve(13, [{ day: dayOfMonth(1), method: 'GET', resource: 'domains', calls: 5 }]));
+
+  it('is the usage and the statement of a month', async () => {
+    const month = dayOfMonth(1).slice(0, 7);
+    expect(await as('operator').GetUsage(account, { month: '' })).toMatchObject({
+      month,
+      calls: [{ day: dayOfMonth(1), method: 'GET', resource: 'domains', calls: 5 }],
+    });
+    const statement = await as('operator').GetStatement(account, { month });
+    expect(statement).toMatchObject({ month, calls: 5, plans: [{ plan: 'business', allowance: 45_000 }], overage: [] });
+    expect(statement.csv).toContain(`${month},total_calls,,,,,,,5,,,\r\n`);
+    await expect(as('operator').GetUsage(account, { month: '2099-01' })).rejects.toMatchObject({ kind: 'bad_request' });
+  });
+
+  it('is what was said of an account, the last first', async () => {
+    await as('operator').UpdateAccountBilling(account, { plan: 'enterprise', allowance: 60_000 });
+    await as('operator').UpdateAccountBilling(account, { billing_status: 'overdue' });
+    const { events } = await as('operator').ListBillingEvents(account, {});
+    expect(events).toMatchObject([
+      { source: 'operator', billing_status: 'overdue', overdue_since: '', plan: '' },
+      { source: 'operator', billing_status: '', plan: 'enterprise', allowance: 60_000 },
+    ]);
+    expect(await as('operator').ListBillingEvents({ accountId: 12 }, {})).toEqual({ events: [] });
+  });
+
+  it('is what overage costs, and nobody else sets it', async () => {
+    const rate = { plan: 'plus', currency: 'EUR', price_per_1000: '1.25' };
+    const added = await as('operator').AddOverageRate({ accountId: 0 }, rate);
+    expect(added).toMatchObject({ ...rate, price_per_1000: '1.2500' });
+    const { rates } = await as('operator').ListOverageRates({ accountId: 0 }, {});
+    expect(rates.filter(({ plan }) => plan === 'plus')[0]).toEqual(added);
+    for (const issuer of ['gateway', 'identity', 'metadata'] as const) {
+      await expect(as(issuer).AddOverageRate(account, rate)).rejects.toMatchObject({ kind: 'forbidden' });
+      await expect(as(issuer).GetStatement(account, {})).rejects.toMatchObject({ kind: 'forbidden' });
+    }
+  });
+});
+
 describe('who may ask what', () => {
   const account = { accountId: 3 };
   const refused = { kind: 'forbidden' };

@@ -1,6 +1,7 @@
 // Plan and payment follow from everything that was said about them, in the order in which it happened and not in which it came:
 // a message that is late or comes twice changes nothing that a later one has settled.
-import type { Sql } from '@almanac/service-kit/database';
+import { pgSql, type Sql } from '@almanac/service-kit/database';
+import type { BillingContext } from '../context.ts';
 import { type BillingStatus, type PlanName, plans } from '../plans.ts';
 
 /** How an account stands. */
@@ -89,4 +90,24 @@ export async function readStanding(sql: Sql, accountId: number, present: Standin
   );
   const opening = { plan: present.plan, allowance: present.allowance, ...opened.rows[0] };
   return standingAfter({ ...opening, billing_status: 'current', overdue_since: null }, rows as Said[]);
+}
+
+/** The latest of an account's history, the last first, for operators. */
+export async function listBillingEvents({ pool }: Pick<BillingContext, 'pool'>, { accountId }: { accountId: number }) {
+  const { rows } = await pgSql(pool)(
+    `select source, event_id, type, occurred_at, received_at, billing_status, overdue_since, plan, allowance
+     from billing_event where account_id = $1 order by occurred_at desc, source desc, event_id desc limit 200`,
+    [accountId],
+  );
+  return rows.map((row) => ({
+    source: row.source as string,
+    event_id: row.event_id as string,
+    type: row.type as string,
+    occurred_at: (row.occurred_at as Date).toISOString(),
+    received_at: (row.received_at as Date).toISOString(),
+    billing_status: (row.billing_status as string | null) ?? '',
+    overdue_since: (row.overdue_since as Date | null)?.toISOString() ?? '',
+    plan: (row.plan as string | null) ?? '',
+    ...(row.allowance === null ? {} : { allowance: row.allowance as number }),
+  }));
 }

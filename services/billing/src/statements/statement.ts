@@ -34,11 +34,7 @@ export function readStatement(
   return withTransaction(
     ctx.pool,
     async (sql) => {
-      const { rows } = await sql(`select to_char(${periodStartSql}, 'YYYY-MM') as month`);
-      const present: string = rows[0]?.month;
-      const month = wanted ?? present;
-      if (!monthPattern.test(month)) throw new ServiceError('bad_request', 'month must be a month, YYYY-MM.');
-      if (month > present) throw new ServiceError('bad_request', 'month must not be after the present one.');
+      const month = await readMonth(sql, wanted);
       const overage = await readOverage(sql, call.accountId, month);
       const usage = await readUsage(sql, call.accountId, month);
       return {
@@ -52,6 +48,16 @@ export function readStatement(
     },
     { isolation: 'repeatable read' },
   );
+}
+
+/** The month that is asked for, or the present one by the clock of the database; 400 for one that has not begun. */
+export async function readMonth(sql: Sql, wanted: string | undefined): Promise<string> {
+  const { rows } = await sql(`select to_char(${periodStartSql}, 'YYYY-MM') as month`);
+  const present: string = rows[0]?.month;
+  const month = wanted ?? present;
+  if (!monthPattern.test(month)) throw new ServiceError('bad_request', 'month must be a month, YYYY-MM.');
+  if (month > present) throw new ServiceError('bad_request', 'month must not be after the present one.');
+  return month;
 }
 
 const begins = `($2 || '-01')::date`;
