@@ -79,6 +79,8 @@ export type Runtime = {
   /** Where the services listen. */
   http: Record<string, string>;
   rpc: Record<string, string>;
+  /** Where each answers /metrics. */
+  metrics: Record<string, string>;
   processes: Record<string, number>;
   /** Those of the processes that are up to their work. */
   ready: string[];

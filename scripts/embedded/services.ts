@@ -7,7 +7,12 @@ import { publicKeySet, type Secrets } from './secrets.ts';
 export const serviceNames = ['gateway', 'jobs', 'metadata', 'data', 'billing', 'identity'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-export type Ports = { http: Record<ServiceName, number>; rpc: Record<Exclude<ServiceName, 'gateway'>, number> };
+export type Ports = {
+  http: Record<ServiceName, number>;
+  rpc: Record<Exclude<ServiceName, 'gateway'>, number>;
+  /** Of the gateway, which tells its metrics apart from what clients reach. */
+  metrics: number;
+};
 
 // Settings of the shell that reach the services as they are; everything else of ours is decided here.
 const passedOn = [
@@ -46,7 +51,7 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
     ...withoutOurs(env),
     ...common,
     ...addresses(ports),
-    ...(name === 'gateway' ? {} : behindTheGateway(name, given)),
+    ...(name === 'gateway' ? { GATEWAY_METRICS_PORT: String(ports.metrics) } : behindTheGateway(name, given)),
     ...(name === 'identity' ? { IDENTITY_KEY_ENCRYPTION_KEY: secrets.key_encryption_key } : {}),
     ...(name === 'jobs'
       ? {
@@ -83,6 +88,8 @@ function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 // A service's own tuning (GATEWAY_GRACE_CALLS, …) may come from the shell; where it listens and what it signs with may not.
 function ownSettings(own: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const decided = new RegExp(`^${own}_(HTTP_PORT|RPC_PORT|DATABASE_URL|CONTEXT_KEY|RPC|URL|KEY_ENCRYPTION_KEY)$`);
+  const decided = new RegExp(
+    `^${own}_(HTTP_PORT|RPC_PORT|METRICS_PORT|DATABASE_URL|CONTEXT_KEY|RPC|URL|KEY_ENCRYPTION_KEY)$`,
+  );
   return Object.fromEntries(Object.entries(env).filter(([key]) => key.startsWith(`${own}_`) && !decided.test(key)));
 }

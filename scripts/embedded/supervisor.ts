@@ -41,7 +41,7 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
   try {
     if (wanted !== 0) await requireFreePort(wanted, host);
     const secrets = readOrMakeSecrets(home, [...databases, superuserPassword]);
-    const [free, postgresPort, ...rest] = (await findFreePorts(2 + 5 * 2)) as [number, number, ...number[]];
+    const [free, postgresPort, ...rest] = (await findFreePorts(2 + 5 * 2 + 1)) as [number, number, ...number[]];
     const ports = assignPorts(wanted || free, rest);
     const baseUrl = env.ALMANAC_PUBLIC_URL?.replace(/\/+$/, '') || `http://127.0.0.1:${ports.http.gateway}`;
     const tellRuntime = () => {
@@ -117,6 +117,7 @@ function assignPorts(gateway: number, free: number[]): Ports {
       ['gateway', gateway],
       ...behind.map((name, place) => [name, free[2 * place] as number]),
     ]) as Ports['http'],
+    metrics: free.at(-1) as number,
     rpc: Object.fromEntries(behind.map((name, place) => [name, free[2 * place + 1] as number])) as Ports['rpc'],
   };
 }
@@ -131,6 +132,7 @@ function describe(baseUrl: string, ports: Ports, postgresPort: number, children:
     base_url: baseUrl,
     http: addressesOf(ports.http),
     rpc: addressesOf(ports.rpc),
+    metrics: addressesOf({ ...ports.http, gateway: ports.metrics }),
     processes: Object.fromEntries(pids),
     ready: children.filter((child) => child.ready).map((child) => child.name),
     postgres_port: postgresPort,

@@ -12,6 +12,7 @@ import type { CommonConfig } from './config.ts';
 import { Health } from './health.ts';
 import { createLogger, type DestinationStream, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { watchBus } from './watched-parts.ts';
 
 export type Frame = {
   config: CommonConfig;
@@ -35,12 +36,14 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
   const health = new Health();
   const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger });
   health.add('bus', () => bus.isReady());
+  const metrics = createMetrics({ processMetrics: true, service: config.name });
+  watchBus(metrics, bus);
   return {
     config,
     instance,
     logger,
     health,
-    metrics: createMetrics({ processMetrics: true }),
+    metrics,
     bus,
     signContext: await createContextSigner(config.name, config.secrets.contextKey as JWK),
     verifyContext: createContextVerifier(config.contextKeys),

@@ -1,4 +1,5 @@
-// Prometheus metrics of a service, in a registry of its own so that two services can live in one process under test.
+// Prometheus metrics of a service, in a registry of its own so that two services can live in one process under test. Each metric
+// says which service it is of; labels have few values, known beforehand: route patterns, never paths; no account, no id.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Metrics = {
@@ -7,14 +8,24 @@ export type Metrics = {
   text(): Promise<string>;
   httpDuration: Histogram<'service' | 'method' | 'route' | 'status'>;
   rpcDuration: Histogram<'service' | 'method' | 'code'>;
-  /** A number read when the metrics are asked for (a queue's depth, an outbox' lag). */
+  /**
+   * A number read when the metrics are asked for (a queue's depth, an outbox' lag). One that can't be had in time is left out:
+   * what is broken must not take the other numbers with it.
+   */
   gauge(name: string, help: string, read: () => Promise<number> | number): void;
+  /** The same for several things, told apart by one label. */
+  gauges(name: string, help: string, label: string, read: () => Promise<Numbers> | Numbers): void;
 };
 
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+type Numbers = Record<string, number>;
 
-export function createMetrics(options: { processMetrics?: boolean } = {}): Metrics {
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const readWithinMs = 3_000;
+
+/** `processMetrics` adds those of the process: CPU, memory, event loop. */
+export function createMetrics(options: { processMetrics?: boolean; service?: string } = {}): Metrics {
   const registry = new Registry();
+  if (options.service) registry.setDefaultLabels({ service: options.service });
   if (options.processMetrics) collectDefaultMetrics({ register: registry });
   return {
     registry,
@@ -40,9 +51,37 @@ export function createMetrics(options: { processMetrics?: boolean } = {}): Metri
         help,
         registers: [registry],
         async collect() {
-          this.set(await read());
+          this.remove();
+          const value = await inTime(read);
+          if (value !== undefined) this.set(value);
+        },
+      });
+    },
+    gauges: (name, help, label, read) => {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        async collect() {
+          this.reset();
+          for (const [thing, value] of Object.entries((await inTime(read)) ?? {})) this.set({ [label]: thing }, value);
         },
       });
     },
   };
+}
+
+async function inTime<T>(read: () => Promise<T> | T): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, readWithinMs, undefined);
+  });
+  try {
+    return await Promise.race([read(), late]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
 }

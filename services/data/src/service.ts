@@ -6,6 +6,7 @@ import { migrate } from '@almanac/service-kit/migrate';
 import { createRights, hearOfRights } from '@almanac/service-kit/remembered-rights';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
 import { type Cluster, createCluster } from './clusters/cluster.ts';
 import { Clusters } from './clusters/clusters.ts';
 import type { DataConfig } from './config.ts';
@@ -30,6 +31,11 @@ export async function createData(config: DataConfig): Promise<Service<DataContex
   const clusters = new Clusters(
     config.secrets.databaseUrls.map(({ name, url }) => createCluster({ name, url, config, frame, rights })),
     config.newAccountsOn,
+  );
+  watchPools(frame.metrics, Object.fromEntries(clusters.all.flatMap(poolsOf)));
+  watchOutbox(
+    frame.metrics,
+    clusters.all.map(({ relay }) => relay),
   );
   const rpc = createDataRpc(clusters, frame, config.rpcPort);
   const http = createDataHttp(clusters, frame);
@@ -56,3 +62,6 @@ export async function createData(config: DataConfig): Promise<Service<DataContex
   ]);
   return { context: clusters.home.context, ...lifecycle };
 }
+
+const poolsOf = ({ name, context }: Cluster) =>
+  Object.entries(context.pools).map(([pool, connections]) => [`${name} ${pool}`, connections] as const);

@@ -38,6 +38,8 @@ export type GatewayConfig = {
   corsOrigins: string[];
   /** How many proxies of our own stand in front and append to X-Forwarded-For. */
   trustedHops: number;
+  /** Where the metrics are told, apart from what clients reach; nowhere when left out. */
+  metricsPort?: number;
   timeouts: GatewayTimeouts;
 };
 
@@ -63,6 +65,7 @@ export function readConfig(env: Environment): GatewayConfig {
       default: 0,
       max: 10,
     }),
+    ...readMetricsPort(read, env),
     timeouts: {
       headersMs: seconds('GATEWAY_HEADERS_TIMEOUT', 'time for the head of a request', 20, 60),
       clientMs: seconds(
@@ -76,6 +79,11 @@ export function readConfig(env: Environment): GatewayConfig {
       sweepMs: 5_000,
     },
   });
+}
+
+// Without the variable there is no port: what nobody asks for needs no door.
+function readMetricsPort(read: ConfigReader, env: Environment): { metricsPort?: number } {
+  return env.GATEWAY_METRICS_PORT ? { metricsPort: read.port('GATEWAY_METRICS_PORT', 'the port of the metrics') } : {};
 }
 
 function readUrl(read: ConfigReader, name: ServiceName): string {

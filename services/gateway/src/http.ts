@@ -24,7 +24,7 @@ export type EdgeServer = {
 };
 
 const drainMs = 20_000;
-const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
+const quietPaths = new Set(['/healthz', '/readyz']);
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 
 export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServer {

@@ -13,6 +13,7 @@ import { createNoteRefusal } from './edge/refused-scopes.ts';
 import { createUpstreams } from './edge/upstreams.ts';
 import { createEdgeServer } from './http.ts';
 import { createMeter } from './metering/meter.ts';
+import { createMetricsServer } from './metrics-server.ts';
 import { apiRoutes } from './routes.ts';
 import { createRevocations } from './tokens/revocations.ts';
 import { createSigningKeys } from './tokens/signing-keys.ts';
@@ -50,12 +51,17 @@ export async function createGateway(
     noteRefusal: createNoteRefusal({ bus, logger, trustedHops: config.trustedHops }),
     signContext,
   };
-  const pages = createPages({ health, metrics, openApi: createOpenApiDocument(upstreams, publicUrl) });
+  const pages = createPages({ health, openApi: createOpenApiDocument(upstreams, publicUrl) });
   const http = createEdgeServer(context, pages);
   health.add('revocations', () => revocations.isReady());
   metrics.gauge('almanac_gateway_open_exchanges', 'Requests under way.', () => http.open());
   metrics.gauge('almanac_gateway_metered_accounts', 'Accounts whose calls are counted here.', () => meter.accounts());
 
+  const { metricsPort } = config;
+  const metricsServer =
+    metricsPort === undefined
+      ? undefined
+      : createMetricsServer({ host: config.common.host, port: metricsPort, metrics });
   const lifecycle = createLifecycle(frame, [
     { name: 'identity', stop: () => identity.close() },
     { name: 'billing', stop: () => billing.close() },
@@ -64,6 +70,7 @@ export async function createGateway(
     { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
     { name: 'meter', start: () => meter.start(), stop: () => meter.stop() },
     { name: 'upstreams', stop: () => upstreams.close() },
+    { name: 'metrics', start: async () => metricsServer?.start(), stop: () => metricsServer?.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);
   return { context, ...lifecycle };

@@ -306,10 +306,11 @@ describe('outside the API', () => {
     expect((await fetch(`${gateway.url}/dev/mail`, { method: 'POST' })).status).toBe(405);
   });
 
-  it('is healthy and ready, has metrics and documents', async () => {
+  it('is healthy and ready and has documents; its metrics are not for clients', async () => {
     expect(await (await fetch(`${gateway.url}/healthz`)).json()).toEqual({ status: 'ok' });
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
-    expect(await (await fetch(`${gateway.url}/metrics`)).text()).toContain('almanac_http_request_seconds');
+    expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
+    expect(await gateway.metrics()).toContain('almanac_http_request_seconds');
     const docs = await fetch(`${gateway.url}/docs`);
     expect(docs.headers.get('content-security-policy')).toContain("script-src 'self'");
     expect(await docs.text()).toContain('/docs/swagger-ui-bundle.js');

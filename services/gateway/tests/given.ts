@@ -241,6 +241,8 @@ type GatewayOptions = {
 export type TestGateway = {
   port: number;
   url: string;
+  /** Its metrics as Prometheus reads them. */
+  metrics(): Promise<string>;
   /** What it has logged so far. */
   log(): string;
   /** Stops it; throws when a secret stands in its log. */
@@ -277,6 +279,7 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
   return {
     port: httpPort,
     url: `http://127.0.0.1:${httpPort}`,
+    metrics: () => gateway.context.frame.metrics.text(),
     log: log.text,
     stop: async () => {
       await gateway.stop();

@@ -7,6 +7,7 @@ import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
 import { consumeAuditMessages } from './audit-messages.ts';
 import type { IdentityConfig } from './config.ts';
 import type { IdentityContext } from './context.ts';
@@ -57,6 +58,8 @@ export async function createIdentity(
     throttle: createThrottle(pool),
   };
   const relay = createOutboxRelay({ pool, bus, logger });
+  watchPools(frame.metrics, { identity: pool });
+  watchOutbox(frame.metrics, [relay]);
   const housekeeping = createHousekeeping(prisma, config, logger);
   const rpc = createIdentityRpc(context, frame);
   const http = createIdentityHttp(context, frame);

@@ -11,6 +11,7 @@ import { createRights, hearOfRights } from '@almanac/service-kit/remembered-righ
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { JobsConfig } from './config.ts';
 import type { Context } from './context.ts';
@@ -26,7 +27,6 @@ import { createMailing } from './mail/mailing.ts';
 import { createObjectStore, isFileStore } from './object-store/connect.ts';
 import { mountFileServer } from './object-store/file-server.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
-import { sumDeadLetters } from './queue/dead-letters.ts';
 import { countJobs, longestWait } from './queue/job-list.ts';
 import { workRequested } from './queue/jobs.ts';
 import { createWorker } from './queue/worker.ts';
@@ -85,14 +85,14 @@ export async function createJobs(
     ...(mailing ? [createWorker(context, mailLane(context, mailing))] : []),
   ];
   const relay = createOutboxRelay({ pool, bus, logger });
-  metrics.gauge('almanac_outbox_waiting', 'Announcements not yet on the bus.', async () => (await relay.lag()).waiting);
+  watchPools(metrics, { jobs: pool });
+  watchOutbox(metrics, [relay]);
   metrics.gauge('almanac_jobs_queued', 'Jobs that wait for an instance.', () => countJobs(pool, 'queued'));
   metrics.gauge('almanac_jobs_running', 'Jobs that an instance has taken.', () => countJobs(pool, 'running'));
   metrics.gauge('almanac_jobs_failed', 'Jobs that were given up.', () => countJobs(pool, 'failed'));
   metrics.gauge('almanac_jobs_longest_wait_seconds', 'Since when the oldest job could have been begun.', () =>
     longestWait(pool),
   );
-  metrics.gauge('almanac_dead_letters', 'Messages to jobs that nobody could handle.', () => sumDeadLetters(bus));
   metrics.gauge('almanac_mails_queued', 'Mails that wait to be sent.', () => countMails(context, 'queued'));
   metrics.gauge('almanac_mails_failed', 'Mails that were given up in the last 90 days.', () =>
     countMails(context, 'failed'),

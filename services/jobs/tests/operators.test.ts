@@ -54,7 +54,7 @@ describe('operators', () => {
     const dead = async () => (await list()).dead_letters;
     await eventually(async () => expect(await dead()).toEqual([{ queue: 'jobs.mail', messages: 1 }]));
     const metrics = await (await fetch(`${jobs.url}/metrics`)).text();
-    expect(metrics).toMatch(/^almanac_dead_letters 1$/m);
+    expect(metrics).toMatch(/^almanac_dead_letters\{queue="jobs.mail",service="jobs"\} 1$/m);
     expect(await jobs.retry('dead-letters')).toBe('1 messages');
     await eventually(async () => expect(await dead()).toEqual([{ queue: 'jobs.mail', messages: 1 }])); // as bad as before
   });
@@ -62,7 +62,7 @@ describe('operators', () => {
   it('see in the metrics how much waits and since when', async () => {
     const metric = async (name: string) => {
       const text = await (await fetch(`${jobs.url}/metrics`)).text();
-      return Number(new RegExp(`^almanac_jobs_${name} (.+)$`, 'm').exec(text)?.[1]);
+      return Number(new RegExp(`^almanac_jobs_${name}{service="jobs"} (.+)$`, 'm').exec(text)?.[1]);
     };
     expect([await metric('queued'), await metric('longest_wait_seconds')]).toEqual([0, 0]);
     jobs.neighbours.hold();

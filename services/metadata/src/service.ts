@@ -11,6 +11,7 @@ import { createRights } from '@almanac/service-kit/remembered-rights';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { MetadataConfig } from './config.ts';
 import type { Context } from './context.ts';
@@ -49,7 +50,8 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
   health.add('database', () => pgSql(pool)('select 1'));
 
   const relay = createOutboxRelay({ pool, bus, logger });
-  metrics.gauge('almanac_outbox_waiting', 'Announcements not yet on the bus.', async () => (await relay.lag()).waiting);
+  watchPools(metrics, { metadata: pool });
+  watchOutbox(metrics, [relay]);
   const reconciler = createReconciler(context);
   const rpc = createRpcServer({
     service: 'metadata',

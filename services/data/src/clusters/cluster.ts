@@ -1,7 +1,7 @@
 // One PostgreSQL cluster with everything that works on it: accounts live on one each, and nothing reaches across.
 import { pgSql } from '@almanac/service-kit/database';
 import type { Frame } from '@almanac/service-kit/frame';
-import { createOutboxRelay } from '@almanac/service-kit/outbox';
+import { createOutboxRelay, type OutboxRelay } from '@almanac/service-kit/outbox';
 import type { Rights } from '@almanac/service-kit/rights';
 import { RowsAnnouncer } from '../announce/rows-announcer.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
@@ -20,6 +20,8 @@ export type Cluster = {
   name: string;
   /** What the functions of this service are given for an account that lives here. */
   context: DataContext;
+  /** What its database has not announced yet. */
+  relay: Pick<OutboxRelay, 'lag'>;
   /** Asks its database for a sign of life. */
   check(): Promise<unknown>;
   start(): Promise<void>;
@@ -51,6 +53,7 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
       pageSlots: new PageSlots(config.connections.rows),
       logger,
     },
+    relay,
     check: () => pgSql(pools.rows)('select 1'),
     async start() {
       relay.start();

@@ -1,14 +1,13 @@
-// What the gateway answers itself: health, metrics, the OpenAPI document, and the documentation browser, which needs nothing
+// What the gateway answers itself: health, the OpenAPI document, and the documentation browser, which needs nothing
 // from anywhere else.
 import { join } from 'node:path';
 import type { Health } from '@almanac/service-kit/health';
-import type { Metrics } from '@almanac/service-kit/metrics';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import absolutePath from 'swagger-ui-dist/absolute-path.js';
 import { nothingHere } from '../edge/api-calls.ts';
 import { type EdgeRequest, refuse } from '../edge/exchange.ts';
 
-type Options = { health: Health; metrics: Metrics; openApi: () => Promise<string> };
+type Options = { health: Health; openApi: () => Promise<string> };
 
 // Everything comes from us; images of the browser itself are data: addresses.
 const docsPolicy =
@@ -16,7 +15,7 @@ const docsPolicy =
 
 const swaggerFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-16x16.png', 'favicon-32x32.png'];
 
-export function createPages({ health, metrics, openApi }: Options): Express {
+export function createPages({ health, openApi }: Options): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('case sensitive routing', true).set('strict routing', true);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
@@ -24,7 +23,6 @@ export function createPages({ health, metrics, openApi }: Options): Express {
     const state = await health.check();
     res.status(state.ready ? 200 : 503).json(state);
   });
-  app.get('/metrics', async (_req, res) => void res.type(metrics.contentType).send(await metrics.text()));
   app.get('/', (_req, res) => res.redirect(302, '/docs'));
   app.get('/openapi.json', async (_req, res) => void res.type('application/json').send(await openApi()));
   mountDocs(app);

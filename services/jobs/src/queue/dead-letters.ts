@@ -12,12 +12,6 @@ export async function countDeadLetters(bus: Bus): Promise<{ queue: string; messa
   return counts.filter(({ messages }) => messages > 0);
 }
 
-/** How many there are in all, for the metrics; not a number while the bus can't say. */
-export async function sumDeadLetters(bus: Bus): Promise<number> {
-  const counts = await countDeadLetters(bus).catch(() => [{ messages: Number.NaN }]);
-  return counts.reduce((sum, { messages }) => sum + messages, 0);
-}
-
 /** Has all of them tried again; answers in words how many. */
 export async function redeliver(bus: Bus): Promise<string> {
   const counts = await Promise.all(bus.queues().map((queue) => bus.redeliver(queue)));

@@ -1,0 +1,34 @@
+// The gateway's metrics have a port of their own: what clients reach must not tell them.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Metrics } from '@almanac/service-kit/metrics';
+
+type Options = { host: string; port: number; metrics: Pick<Metrics, 'text' | 'contentType'> };
+
+/** Answers `GET /metrics` and nothing else. */
+export function createMetricsServer({ host, port, metrics }: Options) {
+  const server = createServer(async (req, res) => {
+    if (req.method !== 'GET' || req.url !== '/metrics') {
+      res.writeHead(404).end();
+      return;
+    }
+    try {
+      const text = await metrics.text();
+      res.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
+    } catch {
+      res.writeHead(500).end();
+    }
+  });
+  return {
+    /** Listens; answers the port. */
+    start: () =>
+      new Promise<number>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+      }),
+    stop: () => {
+      server.closeAllConnections();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
