@@ -113,6 +113,19 @@ export async function takeBackExpired(sql: Sql, accountId: number): Promise<numb
   return rows.reduce((sum, row) => sum + row.leases, 0);
 }
 
+/**
+ * Gives open leases their whole time again, after a time in which no gateway could report: that was no silence of theirs, and
+ * calls that were served and are still to be reported must not be granted a second time.
+ */
+export async function renewLeases(sql: Sql, leaseSeconds: number): Promise<void> {
+  // One that is locked is being reported on, which renews it too.
+  await sql(
+    `update call_lease l set expires_at = greatest(l.expires_at, now() + make_interval(secs => $1::int))
+     from (select id from call_lease where closed_at is null for update skip locked) open where l.id = open.id`,
+    [leaseSeconds],
+  );
+}
+
 /** Accounts with leases of silent gateways, for the sweeper. */
 export async function listAccountsWithExpired(sql: Sql, limit: number): Promise<number[]> {
   const { rows } = await sql(

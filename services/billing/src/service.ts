@@ -73,7 +73,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'consumers', start: () => consumeAccountEvents(context, bus) },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
-    createSweeper({ pool, logger }),
+    createSweeper({ pool, logger, leaseSeconds: config.leaseSeconds }),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

@@ -155,11 +155,28 @@ describe('settling calls', () => {
   it('sweeps leases of silent gateways by itself', async () => {
     const call = await billing.account('free', 8);
     const { lease_id } = await billing.reserve(call, 1);
-    await billing.sql(`update call_lease set expires_at = now() - interval '1 second' where id = $1`, [lease_id]);
-    const sweeper = createSweeper({ pool: billing.ctx.pool, logger: billing.ctx.logger, everyMs: 10 });
+    const sweeper = createSweeper({ ...billing.ctx, everyMs: 10 });
     await sweeper.start?.();
+    await billing.sql(`update call_lease set expires_at = now() - interval '1 second' where id = $1`, [lease_id]);
     await eventually(async () => expect(await billing.month(call)).toMatchObject({ calls: 0, reserved: 0 }));
     await sweeper.stop?.();
+  });
+
+  it('lets gateways report first when billing was away for longer than a lease lives', async () => {
+    const call = await billing.account('free', 1);
+    const { lease_id } = await billing.reserve(call, 1);
+    await billing.sql(`update call_lease set expires_at = now() - interval '1 hour' where id = $1`, [lease_id]);
+    const sweeper = createSweeper({ ...billing.ctx, everyMs: 10 });
+    await sweeper.start?.();
+    try {
+      expect(await billing.reserve(call, 1, 'gateway-b')).toMatchObject({ granted: 0, held_elsewhere: 1 });
+      expect(await billing.settle(call, { lease: lease_id, sequence: 1, calls: 1 })).toMatchObject({
+        lease_open: true,
+      });
+      expect(await billing.month(call)).toMatchObject({ calls: 1, reserved: 0 });
+    } finally {
+      await sweeper.stop?.();
+    }
   });
 
   it('a report keeps the lease alive', async () => {
