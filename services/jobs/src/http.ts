@@ -4,8 +4,9 @@ import type { Context } from './context.ts';
 import { exportRoutes } from './exports/exports.routes.ts';
 import { importMappingRoutes } from './import-mappings/import-mappings.routes.ts';
 import { importRoutes } from './imports/imports.routes.ts';
+import { sampleRoutes } from './samples/samples.routes.ts';
 
 /** Every endpoint this service answers under /api/v1. */
 export function routes(ctx: Context): Route[] {
-  return [...importRoutes(ctx), ...exportRoutes(ctx), ...importMappingRoutes(ctx)];
+  return [...importRoutes(ctx), ...exportRoutes(ctx), ...importMappingRoutes(ctx), ...sampleRoutes(ctx)];
 }

@@ -241,7 +241,8 @@ export class Neighbours {
       if (!found) throw new ServiceError('not_found', 'Branch not found');
       return { id: found.id, name: 'main', is_default: true, is_protected: false };
     },
-    GetTableDefinition: async (call, { id }) => {
+    GetTableDefinition: async (call, { id: plainId, handle }) => {
+      const id = handle ? Number(handle) : (plainId ?? 0);
       const found = this.tables.find(
         (table) => table.table_definition_id === id && table.account_id === call.accountId,
       );

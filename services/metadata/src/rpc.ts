@@ -1,11 +1,13 @@
 // What other services ask metadata over gRPC, and who may ask it. OpenAccount is called by identity, so it asks identity nothing:
 // the groups of `main` follow by event.
+import type { GetTableDefinitionRequest__Output } from '@almanac/protos/generated/almanac/metadata/v1/GetTableDefinitionRequest.ts';
 import { notFound } from '@almanac/service-kit/errors';
 import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
 import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
 import { openMainBranch, requireBranch } from './branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from './column-definitions/column-fields.ts';
 import type { Context } from './context.ts';
+import { readTableHandle } from './table-definitions/table-handle.ts';
 
 export const callers: RpcServerOptions<'metadata'>['callers'] = {
   GetBranch: ['jobs', 'data', 'identity', 'operator'],
@@ -22,7 +24,7 @@ export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
     },
     GetTableDefinition: async (call, request) => {
       const definition = await ctx.prisma.table_definition.findFirst({
-        where: { id: request.id, account_id: call.accountId },
+        where: { ...handleOf(request), account_id: call.accountId },
         include: { columns: { select: columnFields, orderBy: inOrder } },
       });
       if (!definition) throw notFound('Table definition');
@@ -33,6 +35,9 @@ export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
     OpenAccount: async (call) => ({ main_branch_id: await openMainBranch(ctx, call) }),
   };
 }
+
+const handleOf = ({ id, handle, branch_id }: GetTableDefinitionRequest__Output) =>
+  handle === '' ? { id } : readTableHandle(handle, branch_id);
 
 const showColumn = (column: ColumnDefinition) => ({
   id: column.id,

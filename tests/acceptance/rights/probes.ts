@@ -164,6 +164,11 @@ export const probes: Record<string, Probe> = {
     },
   },
   'POST /table_definitions/{id}/deploy': sends(({ tableId }) => `/table_definitions/${tableId}/deploy`, 200),
+  'POST /table_definitions/{id}/infer_columns': sends(
+    ({ tableId }) => `/table_definitions/${tableId}/infer_columns`,
+    200,
+    () => ({ sample: 'code,name\nA,one\n' }),
+  ),
   'GET /column_definitions': lists('/column_definitions', ({ columnId }) => columnId),
   'POST /column_definitions': sends(
     () => '/column_definitions',
@@ -328,6 +333,11 @@ export const probes: Record<string, Probe> = {
     () => '/import_mappings',
     422,
     ({ tableId }) => ({ table_definition_id: tableId, name: '' }),
+  ),
+  'POST /import_mappings/suggest': sends(
+    () => '/import_mappings/suggest',
+    200,
+    ({ tableId }) => ({ table_definition_id: tableId, sample: 'code,name\nA,one\n' }),
   ),
   'GET /import_mappings/{id}': reads(({ mappingId }) => `/import_mappings/${mappingId}`),
   'PATCH /import_mappings/{id}': sends(({ mappingId }) => `/import_mappings/${mappingId}`, 422, nameless),

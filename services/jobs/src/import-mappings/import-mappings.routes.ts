@@ -7,6 +7,8 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { delimiters, quotes } from '../csv/csv-file.ts';
 import { encodings } from '../csv/text-bytes.ts';
+import { fileFormats } from '../formats/file-format.ts';
+import { sampleShape } from '../samples/samples.routes.ts';
 import {
   createMapping,
   deleteMapping,
@@ -19,6 +21,7 @@ import {
   updateMapping,
 } from './import-mappings.ts';
 import { dateStyles, decimalSeparators } from './mapping.ts';
+import { proposeMapping } from './propose-mapping.ts';
 
 const tag = 'Import mappings';
 const id = { id: idTextSchema };
@@ -101,6 +104,34 @@ const optional = {
     .meta({ description: 'A target_column of null leaves the file column out.' }),
 };
 
+const suggestionSchema = z.object({
+  import_mapping: z
+    .object({
+      table_definition_id: z.int(),
+      date_style: dateStyle,
+      decimal_separator: decimalSeparator,
+      delimiter,
+      quote,
+      has_header: z.boolean(),
+      column_mappings: z.array(columnMappingSchema),
+    })
+    .meta({ description: 'With a name, a body for POST /import_mappings.' }),
+  columns: z.array(
+    z.object({
+      source_column: z.string(),
+      target_column: z.string().nullable(),
+      confidence: z.number().min(0).max(1),
+      notes: z.array(z.string()),
+    }),
+  ),
+  unmatched_source_columns: z.array(z.string()).meta({ description: 'The mapping leaves them out.' }),
+  unmatched_target_columns: z.array(z.string()),
+  ambiguous_date_columns: z.array(z.string()),
+  questions: z.array(z.string()).meta({ description: 'What to decide before the mapping is used.' }),
+  format: z.enum(fileFormats),
+  rows: z.int().meta({ description: 'How many were looked at.' }),
+});
+
 /** Every endpoint about import mappings. */
 export function importMappingRoutes(ctx: Context): Route[] {
   return [
@@ -113,6 +144,22 @@ export function importMappingRoutes(ctx: Context): Route[] {
       response: pageSchema(mappingSchema),
       handle: ({ call, query }) =>
         listMappings(ctx, call, query.table_definition_id, readListQuery(query, mappingFields)),
+    }),
+    route({
+      method: 'POST',
+      path: '/import_mappings/suggest',
+      tag,
+      summary: 'Propose an import mapping from a sample of a file',
+      example: { table_definition_id: 12, sample: 'Code,Name\nCH,Switzerland\n' },
+      description: 'Writes nothing.',
+      extension: true,
+      body: { table_definition_id: idSchema, ...sampleShape },
+      response: suggestionSchema,
+      handle: async ({ call, body }) => {
+        const { table_definition_id, ...sample } = body();
+        const table = await requireTable(ctx, call, table_definition_id);
+        return proposeMapping(table, table_definition_id, sample);
+      },
     }),
     route({
       method: 'GET',
@@ -129,6 +176,14 @@ export function importMappingRoutes(ctx: Context): Route[] {
       path: '/import_mappings',
       tag,
       summary: 'Create an import mapping',
+      example: {
+        table_definition_id: 12,
+        import_mapping: {
+          name: 'From the ERP',
+          date_style: 'DMY',
+          column_mappings: [{ source_column: 'Country code', target_column: 'code', trim: true }],
+        },
+      },
       resource,
       body: { table_definition_id: idSchema },
       attributes: { name: nameSchema, ...optional },
@@ -146,6 +201,7 @@ export function importMappingRoutes(ctx: Context): Route[] {
       path: '/import_mappings/{id}',
       tag,
       summary: 'Change an import mapping',
+      example: { import_mapping: { date_style: 'ISO', is_default: true } },
       resource,
       params: id,
       attributes: { name: nameSchema.optional(), ...optional },

@@ -1,0 +1,92 @@
+// Answers what a sample of a file suggests for a table: a mapping to be posted, and what to know about it.
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { CsvStyle } from '../csv/csv-file.ts';
+import { foldName } from '../formats/column-names.ts';
+import { expectedNames } from '../imports/import-columns.ts';
+import { readSample } from '../samples/read-sample.ts';
+import type { SampleStyle } from '../samples/sample-style.ts';
+import type { ColumnMapping, Mapping } from './mapping.ts';
+import type { MappedTable } from './mapping-checks.ts';
+import { type SuggestedTarget, suggestMapping } from './suggest-mapping.ts';
+
+type Given = {
+  sample: string;
+  delimiter?: CsvStyle['delimiter'];
+  quote?: CsvStyle['quote'];
+  has_header?: boolean | undefined;
+};
+
+/** Writes nothing. A sample that can't be read is 422. */
+export async function proposeMapping(
+  table: MappedTable,
+  tableDefinitionId: number,
+  { sample: text, delimiter, quote, has_header = true }: Given,
+) {
+  const targets: SuggestedTarget[] = [];
+  for (const column of table.columns)
+    targets.push({ ...column, refersTo: await findSeen(table, column.foreign_key_table_id) });
+  const sample = await readSample(text, {
+    ...{ delimiter, quote, hasHeader: has_header },
+    expected: expectedNames(table.columns, null),
+    width: table.columns.length,
+  });
+  const { style, entries, unmatchedTargets, questions } = suggestMapping(sample, targets, has_header);
+  const left = entries.filter(({ entry }) => entry.target_column === null).map(({ entry }) => entry.source_column);
+  const isText = sample.format === 'csv' || sample.format === 'tsv';
+  return {
+    import_mapping: {
+      table_definition_id: tableDefinitionId,
+      date_style: style.dateStyle ?? ('ISO' as const),
+      decimal_separator: separatorOf(style),
+      delimiter: sample.delimiter as Mapping['delimiter'],
+      quote: quote ?? (isText && sample.quote === "'" ? ("'" as const) : null),
+      has_header,
+      column_mappings: entries.map(({ entry }) => entry).filter(isFirst),
+    },
+    columns: entries.map(({ entry, confidence, notes }) => ({
+      source_column: entry.source_column,
+      target_column: entry.target_column,
+      confidence,
+      notes,
+    })),
+    unmatched_source_columns: left,
+    unmatched_target_columns: unmatchedTargets,
+    ambiguous_date_columns: style.ambiguousDates,
+    questions: [...questions, ...headerQuestions(sample.header)],
+    format: sample.format,
+    rows: sample.rows.length,
+  };
+}
+
+// What has no name of its own can't be mapped.
+const isFirst = ({ source_column }: ColumnMapping, position: number, all: ColumnMapping[]): boolean => {
+  const name = foldName(source_column);
+  return name !== '' && all.findIndex((other) => foldName(other.source_column) === name) === position;
+};
+
+function headerQuestions(header: string[]): string[] {
+  const names = header.map(foldName);
+  const unnamed = names.flatMap((name, i) => (name === '' ? [i + 1] : []));
+  const twice = [...new Set(header.filter((_, i) => names[i] !== '' && names.indexOf(names[i] as string) !== i))];
+  return [
+    ...(unnamed.length === 0 ? [] : [`Column ${unnamed.join(', ')} of the file has no name; give it one in the file.`]),
+    ...(twice.length === 0 ? [] : [`${twice.join(', ')} stands in the header more than once; rename one in the file.`]),
+  ];
+}
+
+// A point needs no saying unless whole parts are in groups.
+function separatorOf({ decimalSeparator, columns }: SampleStyle): Mapping['decimal_separator'] {
+  if (decimalSeparator === ',') return ',';
+  return columns.some(({ numbers }) => numbers?.isGrouped && numbers.separator !== 'either') ? '.' : null;
+}
+
+// What the caller may not see is no help.
+async function findSeen({ findTarget }: MappedTable, id: number | undefined) {
+  if (!id) return undefined;
+  try {
+    return await findTarget(id);
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === 'forbidden') return undefined;
+    throw error;
+  }
+}

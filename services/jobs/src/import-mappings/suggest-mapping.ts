@@ -1,0 +1,172 @@
+// Proposes a mapping from a sample of a file: which column goes where, by name and by what its values could be, and how they are to be
+// read. What the sample doesn't prove is left out of the mapping and named. Pure.
+import { foldName } from '../formats/column-names.ts';
+import { systemColumns, transactionCode } from '../imports/import-columns.ts';
+import { isPadded, type Sample } from '../samples/read-sample.ts';
+import { formatIn } from '../samples/sample-dates.ts';
+import { type ColumnLook, readStyle, type SampleStyle } from '../samples/sample-style.ts';
+import { type ColumnMapping, wholeEntry } from './mapping.ts';
+import type { MappedColumn } from './mapping-checks.ts';
+import { likeness } from './name-likeness.ts';
+
+/** A column of the table, and of what it refers to the table's name, its key and the columns that may be looked up by. */
+export type SuggestedTarget = MappedColumn & {
+  refersTo?: { name: string; columns: MappedColumn[] } | undefined;
+};
+
+export type Suggestion = {
+  style: SampleStyle;
+  entries: { entry: ColumnMapping; confidence: number; notes: string[] }[];
+  unmatchedTargets: string[];
+  /** What somebody has to decide before the mapping can be used; sentences. */
+  questions: string[];
+};
+
+/** Less likely matches are not proposed. */
+const threshold = 0.6;
+
+/** One entry for each column of the sample, in its order; a target of null: it fits nothing. */
+export function suggestMapping(sample: Sample, targets: readonly SuggestedTarget[], hasHeader: boolean): Suggestion {
+  const style = readStyle(sample);
+  const matches = hasHeader ? byName(sample, targets, style) : byPlace(sample, targets);
+  const entries = sample.header.map((source, position) => {
+    const match = matches.get(position);
+    const entry = wholeEntry({ source_column: source, trim: match !== undefined && isPadded(sample, position) });
+    if (!match) return { entry, confidence: 0, notes: [] };
+    const { target, score } = match;
+    entry.target_column = target.name;
+    const notes: string[] = [];
+    const look = style.columns[position] as ColumnLook;
+    if (isDated(target) && look.dates) {
+      entry.format = formatFor(target, look, style);
+      if (style.ambiguousDates.includes(source)) notes.push('The sample does not tell day from month.');
+    }
+    const lookup = lookupFor(source, target, look);
+    if (lookup) {
+      entry.lookup = lookup;
+      notes.push(`Its values look like names of ${target.refersTo?.name}, not like its key.`);
+    }
+    if (!suits(target, look, entry.lookup)) notes.push(`Its values do not look like ${target.data_type}.`);
+    return { entry, confidence: Math.round(score * 100) / 100, notes };
+  });
+  const matched = new Set(entries.map(({ entry }) => entry.target_column));
+  return {
+    style,
+    entries,
+    unmatchedTargets: targets.filter(({ name }) => !matched.has(name)).map(({ name }) => name),
+    questions: questionsOf(
+      style,
+      entries.map(({ entry }) => entry),
+      targets,
+    ),
+  };
+}
+
+type Match = { target: SuggestedTarget; score: number };
+const code: SuggestedTarget = { name: transactionCode, data_type: 'string', is_primary_key: false, valid_values: [] };
+
+// The likeliest pairs first; each column of either side once.
+function byName(sample: Sample, targets: readonly SuggestedTarget[], style: SampleStyle): Map<number, Match> {
+  const pairs = sample.header.flatMap((source, position) => {
+    if (systemColumns.has(foldName(source))) return [];
+    if (foldName(source) === transactionCode) return [{ position, target: code, score: 1 }];
+    const look = style.columns[position] as ColumnLook;
+    return targets.map((target) => {
+      const score = nameScore(source, target);
+      const fits = score === 1 || suits(target, look, lookupFor(source, target, look) ?? false);
+      return { position, target, score: fits ? score : score * 0.6 };
+    });
+  });
+  const matches = new Map<number, Match>();
+  const taken = new Set<string>();
+  for (const { position, target, score } of pairs.toSorted((a, b) => b.score - a.score)) {
+    if (score < threshold || matches.has(position) || taken.has(target.name)) continue;
+    matches.set(position, { target, score });
+    taken.add(target.name);
+  }
+  return matches;
+}
+
+// Without names there is only the order, and that only when there are as many.
+function byPlace({ header }: Sample, targets: readonly SuggestedTarget[]): Map<number, Match> {
+  if (header.length !== targets.length) return new Map();
+  return new Map(targets.map((target, position) => [position, { target, score: threshold }]));
+}
+
+const idEnding = /(?:[ _-](?:id|key|code|no|nr|sk)|(?<=[a-z])(?:Id|Key|Code))$/i;
+
+// A foreign key may be called as what it refers to: country_id, country, Country name, Countries.
+function nameScore(source: string, target: SuggestedTarget): number {
+  const own = likeness(source, target.name);
+  if (!target.refersTo) return own;
+  const stem = target.name.replace(idEnding, '');
+  const { name, columns } = target.refersTo;
+  const others = [stem, name, ...columns.flatMap((column) => [`${stem} ${column.name}`, `${name} ${column.name}`])];
+  return Math.max(own, ...others.map((other) => 0.95 * likeness(source, other)));
+}
+
+const isDated = ({ data_type }: MappedColumn) =>
+  ['date', 'datetime', 'timestamp', 'timestamptz', 'time'].includes(data_type);
+
+// A column of instants takes days only by a pattern, which makes midnights of them.
+function formatFor(target: MappedColumn, { dates }: ColumnLook, style: SampleStyle): string | null {
+  if (!dates) return null;
+  const format = formatIn(dates, style.dateStyle);
+  if (format !== null || dates.kind !== 'date' || target.data_type === 'date') return format;
+  const order = dates.order === 'DMY' || dates.order === 'MDY' ? dates.order : style.dateStyle;
+  if (dates.order === 'none') return dates.format('DMY') ?? 'YYYY-MM-DD';
+  return order ? dates.format(order) : null;
+}
+
+const wholeNumbers = new Set(['integer', 'bigint', 'smallint']);
+const isNumber = ({ data_type }: MappedColumn) =>
+  wholeNumbers.has(data_type) || ['decimal', 'real', 'double'].includes(data_type);
+
+/** True: the referenced table's own way to be shown; a name: another of its columns, which the source is called like. */
+function lookupFor(
+  source: string,
+  { refersTo }: SuggestedTarget,
+  { cells, numbers }: ColumnLook,
+): ColumnMapping['lookup'] | undefined {
+  const keys = refersTo?.columns.filter(({ is_primary_key }) => is_primary_key) ?? [];
+  const [key] = keys;
+  if (!refersTo || !key || keys.length > 1 || cells.length === 0) return undefined;
+  const tooLong =
+    key.data_type === 'string' && key.length && cells.some((cell) => [...cell].length > (key.length ?? 0));
+  if (!(tooLong || (isNumber(key) && !numbers))) return undefined;
+  const called = refersTo.columns.find(
+    ({ name, is_primary_key }) => !is_primary_key && likeness(source.replace(/^.*[ _-]/, ''), name) >= 0.95,
+  );
+  return called?.name ?? true;
+}
+
+function suits(target: MappedColumn, { cells, dates, numbers }: ColumnLook, lookup: ColumnMapping['lookup']): boolean {
+  if (cells.length === 0 || lookup !== false) return true;
+  if (isNumber(target))
+    return numbers !== undefined || cells.every((cell) => /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(cell));
+  if (isDated(target)) return dates !== undefined || cells.every((cell) => /^\d{8}$/.test(cell));
+  if (target.data_type === 'boolean') return cells.every((cell) => /^(?:true|false)$/i.test(cell));
+  if (target.data_type === 'uuid') return cells.every((cell) => /^[0-9a-f-]{36}$/i.test(cell));
+  return true;
+}
+
+function questionsOf(style: SampleStyle, entries: ColumnMapping[], targets: readonly SuggestedTarget[]): string[] {
+  const mapped = new Map(targets.map((target) => [target.name, target]));
+  const goes = (source: string, test: (target: MappedColumn) => boolean) => {
+    const target = mapped.get(entries.find(({ source_column }) => source_column === source)?.target_column ?? '');
+    return target !== undefined && test(target);
+  };
+  const dates = style.ambiguousDates.filter((source) => goes(source, isDated));
+  const numbers = style.ambiguousNumbers.filter((source) => goes(source, isNumber));
+  return [
+    ...(dates.length === 0 ? [] : [`Is ${dates.join(', ')} day or month first? Set date_style to DMY or MDY.`]),
+    ...(numbers.length === 0
+      ? []
+      : [`Does ${numbers.join(', ')} hold decimals or groups of three digits? Set decimal_separator.`]),
+    ...(style.hasBothSeparators
+      ? [
+          'Some numbers have a decimal point and some a comma; a mapping reads one of them. Make them alike in the file.',
+        ]
+      : []),
+  ];
+}
