@@ -38,10 +38,11 @@ export class Counts {
   /** How to count what `key` stands for. */
   plan(table: DeployedTable, key: string): Counting {
     const known = this.byTable.get(table)?.get(key);
-    if (known && known.changes < changesBeforeRenewal) return { known };
+    const rows = this.sizes.find(table);
+    if (known && known.changes < changesBeforeRenewal) return { known, rows };
     const mark = this.marks.find();
-    if (mark === undefined || !isInHistory(table, mark) || (known && mark <= known.mark)) return { known };
-    return { known, mark };
+    if (mark === undefined || !isInHistory(table, mark) || (known && mark <= known.mark)) return { known, rows };
+    return { known, mark, rows };
   }
 
   /** Remembers what came of it; false when the count is wrong and the statement must be run again, as planned then. */

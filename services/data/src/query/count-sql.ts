@@ -9,8 +9,11 @@ import { unseen } from './statement.ts';
 
 /** A count as of a mark. */
 export type CountAt = { mark: string; count: number };
-/** `known`: work the count out from this one. `mark`: also tell by how much it differs from the one as of this mark, not older than `known`. */
-export type Counting = { known?: CountAt; mark?: string };
+/**
+ * `known`: work the count out from this one. `mark`: also tell by how much it differs from the one as of this mark, not older than `known`.
+ * `rows`: about how many the table has.
+ */
+export type Counting = { known?: CountAt; mark?: string; rows?: number };
 
 /** Beyond so many changes since a mark, counting anew is not much dearer. */
 export const changesMaximum = 2_000;

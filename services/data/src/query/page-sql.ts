@@ -18,14 +18,22 @@ import { type Statement, unseen } from './statement.ts';
 type Way = 'near' | 'far' | 'matches';
 
 const nearRows = 1_000;
-const fewMatches = 20_000;
 
-function wayOf({ offset, filter }: PagePlan, { asOf }: Reading, { known, mark }: Counting): Way {
+function wayOf(plan: PagePlan, { asOf }: Reading, counting: Counting): Way {
   if (asOf !== undefined) return 'near';
-  // Nobody can tell beforehand how many rows hold a word; going through an order for few of them would take all of it.
-  const areFew = known ? known.count <= fewMatches : mark !== undefined;
-  if (areFew && testsOf(filter).some(isByWords)) return 'matches';
-  return offset < nearRows ? 'near' : 'far';
+  if (testsOf(plan.filter).some(isByWords) && areFew(plan, counting)) return 'matches';
+  return plan.offset < nearRows ? 'near' : 'far';
+}
+
+// Passing a row in the order in which rows were made, which is how they lie, against fetching one: measured.
+const costOfNext = 0.4;
+
+// Nobody can tell beforehand how many rows hold a word; going through an order for few of them would take all of it. When it is known,
+// all matches are fetched if they are fewer than the rows that one would pass to find those of the page.
+function areFew({ offset, limit, sorts }: PagePlan, { known, mark, rows = 0 }: Counting): boolean {
+  if (!known) return mark !== undefined;
+  const passed = ((offset + limit) * rows) / known.count;
+  return known.count <= passed * (sorts.length === 0 ? costOfNext : 1);
 }
 
 // The count is a scalar subquery of its own: counting in a window would compute it along the sorted rows (0.6 of the speed).

@@ -182,6 +182,23 @@ describe('statements', () => {
     expect(sql('Ck1', table).text).toContain('lower(c_12');
   });
 
+  it.each([
+    ['the order of making', undefined, 6_000, 7_000],
+    ['another order', [{ colId: 'id', sort: 'desc' }], 9_000, 11_000],
+  ])(
+    'of a word in %s fetch all matches only while they are fewer than the rows that one would pass',
+    (_, sortModel, few, many) => {
+      const filterModel = { name: { filterType: 'text', type: 'contains', filter: 'abc' } };
+      const isByMatches = (count: number, startRow = 0) => {
+        const plan = planGrid(table, { startRow, endRow: startRow + 100, filterModel, sortModel });
+        const known = { mark: '2026-01-31T10:00:00.123Z', count };
+        return gridSql(table, plan, {}, { known, rows: 1_000_000 }).text.startsWith('with matches as');
+      };
+      expect([0, few, many].map((count) => isByMatches(count))).toEqual([true, true, false]);
+      expect(isByMatches(many, 900)).toBe(true);
+    },
+  );
+
   it('of a list count and page in one', () => {
     const { plan, ...page } = planList(table, {
       page: 3,
