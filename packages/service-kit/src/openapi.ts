@@ -62,7 +62,9 @@ function requestBody(declared: Route): Json | undefined {
   if (Object.keys(shape).length === 0) return undefined;
   const schema = z.strictObject(shape);
   const required = declared.attributes !== undefined || !schema.safeParse({}).success;
-  return { required, content: { 'application/json': { schema: asSchema(schema, 'input') } } };
+  const { example } = declared;
+  const content = { schema: asSchema(schema, 'input'), ...(example ? { example } : {}) };
+  return { required, content: { 'application/json': content } };
 }
 
 function operation(declared: Route, service: string): Json {

@@ -60,6 +60,8 @@ export type RouteDeclaration<
   attributes?: A;
   /** The key under which attributes may be nested, e.g. `domain`. */
   resource?: string;
+  /** A body as the document shows it, with ids that stand for others; tests/contract sends it. */
+  example?: Record<string, unknown>;
   /** Raw: the handler reads the request's bytes itself (an upload). */
   raw?: boolean;
   bodyLimit?: number;

@@ -39,6 +39,7 @@ export function accountRoutes(ctx: IdentityContext): Route[] {
       path: '/account',
       tag: 'Account',
       summary: 'Change the account',
+      example: { account: { name: 'Acme' } },
       description: 'For administrators.',
       resource: 'account',
       attributes: {

@@ -96,6 +96,14 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/oauth_applications',
       summary: 'Create an OAuth application',
+      example: {
+        oauth_application: {
+          name: 'Data warehouse',
+          redirect_uri: 'https://warehouse.example.com/callback',
+          confidential: true,
+          scopes: 'api:read',
+        },
+      },
       description: 'The secret is in this answer and never again. Without scopes it may only read.',
       resource,
       attributes: {
@@ -113,6 +121,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'PATCH',
       path: '/oauth_applications/{id}',
       summary: 'Change an OAuth application',
+      example: { oauth_application: { scopes: 'api:read api:write' } },
       params,
       resource,
       attributes: {

@@ -44,6 +44,7 @@ export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
       path: '/user_group_assignments',
       tag,
       summary: 'Put a user into a group',
+      example: { user_id: 5, user_group_id: 4 },
       description: appointing,
       resource: 'user_group_assignment',
       body: { user_id: idSchema, user_group_id: idSchema },

@@ -62,6 +62,9 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/user_groups',
       summary: 'Create a custom group',
+      example: {
+        user_group: { name: 'Geographers', permissions: [{ action: 'edit', resource_type: 'domain', resource_id: 3 }] },
+      },
       attributes: {
         name: nameSchema,
         description: descriptionSchema.optional(),
@@ -76,6 +79,7 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       method: 'PATCH',
       path: '/user_groups/{id}',
       summary: 'Change a custom group',
+      example: { user_group: { description: 'Who keeps the countries' } },
       description: 'A list of permissions replaces the present one.',
       params,
       attributes: {

@@ -62,6 +62,9 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/users',
       summary: 'Create a user',
+      example: {
+        user: { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace', license_type: 'developer' },
+      },
       description: 'Without a password the user is invited by mail.',
       resource: 'user',
       attributes: { email: emailSchema, ...optional },
@@ -74,6 +77,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'PATCH',
       path: '/users/{id}',
       summary: 'Change a user',
+      example: { user: { last_name: 'King' } },
       params,
       resource: 'user',
       attributes: { email: emailSchema.optional(), ...optional },

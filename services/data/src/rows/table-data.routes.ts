@@ -137,6 +137,13 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/grid',
       tag,
       summary: 'Query rows with filters, sorts and a window',
+      example: {
+        table_definition_id: 12,
+        startRow: 0,
+        endRow: 100,
+        filterModel: { name: { filterType: 'text', type: 'contains', filter: 'land' } },
+        sortModel: [{ colId: 'code', sort: 'asc' }],
+      },
       description:
         'The request model of AG Grid, with the meaning of its client-side filters and sorts (docs/how-to/grid.md). `rowCount` is the exact number of matches; `endRow` is exclusive.',
       body: {
@@ -220,6 +227,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data',
       tag,
       summary: 'Create a row',
+      example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
       requestHeaders: repeatable,
       body: { table_definition_id: idSchema, record: recordSchema },
       status: 201,
@@ -235,6 +243,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/{id}',
       tag,
       summary: 'Change columns of a row',
+      example: { table_definition_id: 12, record: { name: 'Swiss Confederation' } },
       requestHeaders: guarded,
       description:
         'Changes only the columns that `record` names. `If-Match` with the ETag of the record guards against lost updates.',
@@ -252,6 +261,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/delete_records',
       tag,
       summary: 'Soft-delete rows, all or nothing',
+      example: { table_definition_id: 12, ids: [7] },
       requestHeaders: repeatable,
       body: { table_definition_id: idSchema, ids: idList },
       response: z.object({ message: z.string(), deleted_count: z.int() }),
@@ -265,6 +275,13 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/batch',
       tag,
       summary: 'Create, change and delete rows, all or nothing',
+      example: {
+        table_definition_id: 12,
+        operations: [
+          { operation: 'create', record: { code: 'AT', name: 'Austria' } },
+          { operation: 'update', id: 7, record: { name: 'Germany' } },
+        ],
+      },
       description:
         'Up to 1,000 operations on rows of one table, no two on the same row. Whatever their order, deletions come first, then changes, then new rows, and references are checked when all is done. ' +
         'When anything is in the way nothing is done, and the answer names all of it by operation, counted from 0: 404 when records are absent, else 412 when they have another version, else 422.',
@@ -306,6 +323,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/restore_records',
       tag,
       summary: 'Undelete rows, all or nothing',
+      example: { table_definition_id: 12, ids: [7] },
       description:
         'Rows that are not deleted stay as they are. 422 names each row that a rule of today keeps from coming back.',
       extension: true,
@@ -322,6 +340,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/{id}/revert',
       tag,
       summary: 'Give a row the values of an earlier version',
+      example: { table_definition_id: 12, version: 1 },
       description:
         'Writes a new version with the values that the named one has, under today’s rules; a deleted row is live again.',
       extension: true,

@@ -62,6 +62,13 @@ export function exportRoutes(ctx: Context): Route[] {
       path: '/exports',
       tag,
       summary: 'Export a table',
+      example: {
+        branch_id: 1,
+        table_definition_key: 'countries',
+        pattern: 'incremental',
+        high_water_mark: '2026-01-31T00:00:00Z',
+        format: 'csv',
+      },
       requestHeaders: { 'Idempotency-Key': 'A repeated request with the same key answers the first one’s export.' },
       description:
         'Runs in the background: ask GET /exports/{id} until the status is completed. Idempotency-Key is honoured for 24 hours.',

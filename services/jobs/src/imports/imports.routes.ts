@@ -59,6 +59,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports',
       tag,
       summary: 'Open an import',
+      example: { branch_id: 1, correlation_code: 'erp-2026-01-31' },
       requestHeaders: { 'Idempotency-Key': 'A repeated request with the same key answers the first one’s import.' },
       description:
         'Then add tables, upload their files and call upload_complete. Idempotency-Key is honoured for 24 hours.',
@@ -81,6 +82,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports/{id}/tables',
       tag,
       summary: 'Add a table to an import',
+      example: { table_definition_id: 12, pattern: 'full', format: 'csv', on_error: 'reject_rows' },
       description:
         'Answers a pre-signed URL for the file. Tables are loaded in the order in which they were added: add what others refer to first.',
       extension: true,

@@ -68,6 +68,15 @@ const ofDevelopers = (ctx: Context): Route[] => [
     method: 'POST',
     path: '/column_definitions',
     summary: 'Add a column to a table definition',
+    example: {
+      table_definition_id: 12,
+      column_definition: {
+        name: 'region',
+        data_type: 'string',
+        length: 40,
+        valid_values: 'Africa|America|Asia|Europe|Oceania',
+      },
+    },
     body: { table_definition_id: idSchema },
     attributes: newColumnAttributes,
     status: 201,
@@ -83,6 +92,7 @@ const ofDevelopers = (ctx: Context): Route[] => [
     method: 'PATCH',
     path: '/column_definitions/{id}',
     summary: 'Change a column definition',
+    example: { column_definition: { length: 60, description: 'As the United Nations name it' } },
     params,
     attributes: columnAttributes,
     response: columnSchema,

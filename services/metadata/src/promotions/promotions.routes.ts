@@ -77,6 +77,7 @@ const proposing = (ctx: Context): Route[] => [
     method: 'POST',
     path: '/promotions',
     summary: 'Propose to merge definitions of one branch into another',
+    example: { from_branch_id: 2, to_branch_id: 1, table_definition_ids: [12] },
     body: {
       from_branch_id: idSchema,
       to_branch_id: idSchema,
@@ -99,6 +100,7 @@ const proposing = (ctx: Context): Route[] => [
     method: 'POST',
     path: '/promotions/{id}/rehearse',
     summary: 'Promote without keeping it: diffs, conflicts, and what would stand in the way of deploying the outcome',
+    example: { resolutions: [] },
     extension: true,
     params,
     body: resolving,
@@ -122,6 +124,7 @@ const deciding = (ctx: Context): Route[] => [
     method: 'POST',
     path: '/promotions/{id}/promote',
     summary: 'Merge the definitions into the target branch, where they then need a deployment',
+    example: { resolutions: [] },
     params,
     body: {
       ...resolving,
@@ -150,6 +153,7 @@ const stepping = (ctx: Context, action: Step, summary: string): Route =>
     method: 'POST',
     path: `/promotions/{id}/${action}`,
     summary,
+    example: { comment: 'Codes of the summer catalogue' },
     params,
     body: commented,
     requestHeaders: repeatable,
