@@ -102,6 +102,7 @@ describe('a deployment', () => {
       table_definitions: [{ needs_deployment: false, deployed_version: 3 }, { needs_deployment: false }],
       diffs: [{ change: 'new' }, { change: 'new' }],
     });
+    expect(JSON.stringify(deployed.diffs)).toBe(JSON.stringify(created.diffs));
     expect(deployed.actions.map(({ action }: { action: string }) => action)).toEqual([
       'create',
       'send_request',

@@ -69,6 +69,7 @@ describe('a promotion', () => {
       diffs: [{ change: 'modified' }],
       revision: null,
     });
+    expect(JSON.stringify(promoted.diffs)).toBe(JSON.stringify(created.diffs));
     expect(promoted.actions.map(({ action }: { action: string }) => action)).toEqual([
       'create',
       'send_request',

@@ -7,11 +7,11 @@ import type { Context } from '../context.ts';
 import { transactOnce } from '../repeated-requests.ts';
 import { placeOf } from '../table-definitions/table-definitions.ts';
 import { readAtOnce, type Transaction } from '../transaction.ts';
-import { type Branches, readPairs } from './branch-sides.ts';
+import type { Branches } from './branch-sides.ts';
 import { tellPromotion } from './promotion-news.ts';
 import type { TablePair } from './promotion-plan.ts';
 import type { Promotion } from './promotion-schema.ts';
-import { getPromotion, planStored, rememberShown } from './promotions.ts';
+import { getPromotion, planSides, readSides, shownOf } from './promotions.ts';
 
 /** A definition on the source branch, or one that was deleted there. */
 type Source = { id: number; key: string; name: string; domain_id: number; branch_id: number };
@@ -24,19 +24,22 @@ export async function createPromotion(
   { tableIds, includeData }: { tableIds: number[]; includeData: boolean },
 ): Promise<Promotion> {
   const from = await requireBranch(ctx, call, branches.from_branch_id);
-  await requireBranch(ctx, call, branches.to_branch_id);
+  const to = await requireBranch(ctx, call, branches.to_branch_id);
   const ids = [...new Set(tableIds)].sort((a, b) => a - b);
   const sources = await findSources(ctx, call, ids);
   if (sources.length < ids.length) throw notFound('Table definition');
   const tables = sources.map(({ id, key, name, domain_id }) => ({ table_definition_id: id, key, name, domain_id }));
-  const pairs = await readAtOnce(ctx, (tx) => readPairs(tx, call, branches, tables));
+  const sides = await readAtOnce(ctx, (tx) => readSides(tx, call, { ...branches, to_branch: to, tables }));
+  const { pairs } = sides;
   requireProposer(await ctx.rights.get(call), branches, sources, pairs);
   if (branches.from_branch_id === branches.to_branch_id)
     throw validationFailed('A branch can be promoted to another one only');
   refuseStrangers(from.name, branches, sources, pairs);
-  const insert = (tx: Transaction) => insertPromotion(tx, call, { ...branches, include_data: includeData }, tables);
+  const planned = planSides(sides);
+  const proposed = { ...branches, include_data: includeData, revision: planned.revision };
+  const insert = (tx: Transaction) => insertPromotion(tx, call, proposed, tables, pairs);
   const id = await transactOnce(ctx, call, insert, (made) => made);
-  return getPromotion(ctx, call, id);
+  return getPromotion(ctx, call, id, planned);
 }
 
 async function findSources(ctx: Context, call: CallContext, ids: number[]): Promise<Source[]> {
@@ -46,7 +49,7 @@ async function findSources(ctx: Context, call: CallContext, ids: number[]): Prom
     ctx.prisma.table_definition.findMany({ where, select }),
     ctx.prisma.deleted_table_definition.findMany({ where, select }),
   ]);
-  return [...present, ...deleted];
+  return [...present, ...deleted].sort((a, b) => a.id - b.id); // as they are shown ever after
 }
 
 // Who works on either side may propose, if he sees both: what is merged and what it is merged into.
@@ -89,22 +92,25 @@ type Table = { table_definition_id: number; key: string; name: string; domain_id
 async function insertPromotion(
   tx: Transaction,
   call: CallContext,
-  { include_data, ...branches }: Branches & { include_data: boolean },
+  { include_data, revision, ...branches }: Branches & { include_data: boolean; revision: string },
   tables: Table[],
+  pairs: TablePair[],
 ): Promise<number> {
+  const shown = new Map(pairs.map((pair) => [pair.sourceId, shownOf(pair)]));
+  const named = tables.map((table) => {
+    const facts = shown.get(table.table_definition_id);
+    return { ...table, ...facts, domain_id: facts?.domain_id ?? table.domain_id };
+  });
   const data = {
     account_id: call.accountId,
     ...branches,
     include_data,
-    revision: '',
+    revision,
     created_by: call.userId ?? null,
-    tables: { createMany: { data: tables } },
+    tables: { createMany: { data: named } },
     actions: { create: { action: 'create', user_id: call.userId ?? null } },
   };
   const { id } = await tx.promotion.create({ data, select: { id: true } });
-  const stored = await tx.promotion.findUniqueOrThrow({ where: { id }, include: { to_branch: true, tables: true } });
-  const { pairs, revision } = await planStored(tx, call, stored);
-  await rememberShown(tx, id, pairs, revision);
   const table_definition_ids = tables.map((table) => table.table_definition_id);
   await tellPromotion(tx, call, 'create', { id, ...branches }, { table_definition_ids });
   return id;

@@ -13,9 +13,9 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../repeated-requests.ts';
 import { promotionsIn, readSight, requireSightOfChange } from '../sight.ts';
 import { lockRow, readAtOnce, type Transaction } from '../transaction.ts';
-import { readPairs, readTargetBranch, revisionOf } from './branch-sides.ts';
+import { type Branches, type Named, readPairs, readTargetBranch, revisionOf } from './branch-sides.ts';
 import { tellPromotion } from './promotion-news.ts';
-import { type PromotionPlan, planPromotion, type TablePair } from './promotion-plan.ts';
+import { type PromotionPlan, planPromotion, type TablePair, type TargetBranch } from './promotion-plan.ts';
 import type { MergedRows, Promotion, PromotionDiff, PromotionSummary } from './promotion-schema.ts';
 import { isOpen, type PromotionAction, type PromotionState, promotionMachine } from './promotion-states.ts';
 import type { Conflict, Decide } from './table-merge.ts';
@@ -104,8 +104,16 @@ export async function showPromotion(ctx: Context, call: CallContext, id: number)
   return getPromotion(ctx, call, id);
 }
 
-/** One promotion with its history; what it would change is as of now while it can still be promoted, as merged afterwards. */
-export async function getPromotion(ctx: Context, call: CallContext, id: number): Promise<Promotion> {
+/**
+ * One promotion with its history; what it would change is as of now while it can still be promoted, as merged afterwards. `planned`:
+ * what it would change was read a moment ago.
+ */
+export async function getPromotion(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  planned?: PlannedPromotion,
+): Promise<Promotion> {
   const stored = await requirePromotion(ctx, call, id);
   const actions = await ctx.prisma.promotion_action.findMany({ where: { promotion_id: id }, orderBy: { id: 'asc' } });
   const [summary] = await summaries(ctx, call, [stored]);
@@ -120,22 +128,36 @@ export async function getPromotion(ctx: Context, call: CallContext, id: number):
       conflicts: (stored.conflicts ?? []) as Conflict[],
       revision: null,
     };
-  const { plan, revision } = await readAtOnce(ctx, (tx) => planStored(tx, call, stored));
+  const { plan, revision } = planned ?? (await readAtOnce(ctx, (tx) => planStored(tx, call, stored)));
   return { ...shown, diffs: plan.tables.map(({ diff }) => diff), conflicts: plan.conflicts, revision };
 }
 
 const undecided: Decide = () => undefined;
 
+/** What a promotion is of: its branches, and the definitions that were named. */
+export type Proposed = Branches & { to_branch: { id: number; name: string }; tables: Named[] };
+type Sides = { pairs: TablePair[]; branch: TargetBranch };
+export type PlannedPromotion = { pairs: TablePair[]; plan: PromotionPlan; revision: string };
+
+/** Both branches, as far as a promotion is about them. */
+export async function readSides(tx: Transaction, call: { accountId: number }, proposed: Proposed): Promise<Sides> {
+  const pairs = await readPairs(tx, call, proposed, proposed.tables);
+  return { pairs, branch: await readTargetBranch(tx, call, proposed.to_branch, pairs) };
+}
+
+/** What a promotion would change. */
+export function planSides({ pairs, branch }: Sides, decide = undecided): PlannedPromotion {
+  return { pairs, plan: planPromotion(pairs, branch, decide), revision: revisionOf(pairs) };
+}
+
 /** What a promotion would change as of now. */
 export async function planStored(
   tx: Transaction,
   call: { accountId: number },
-  stored: Pick<StoredPromotion, 'from_branch_id' | 'to_branch_id' | 'to_branch' | 'tables'>,
+  stored: Proposed,
   decide = undecided,
-): Promise<{ pairs: TablePair[]; plan: PromotionPlan; revision: string }> {
-  const pairs = await readPairs(tx, call, stored, stored.tables);
-  const branch = await readTargetBranch(tx, call, stored.to_branch, pairs);
-  return { pairs, plan: planPromotion(pairs, branch, decide), revision: revisionOf(pairs) };
+): Promise<PlannedPromotion> {
+  return planSides(await readSides(tx, call, stored), decide);
 }
 
 async function summaries(ctx: Context, call: CallContext, stored: StoredPromotion[]): Promise<PromotionSummary[]> {
@@ -293,16 +315,19 @@ export async function lockPromotion(tx: Transaction, call: RpcCaller, id: number
   return tx.promotion.findUniqueOrThrow({ where: { id }, select: storedFields });
 }
 
+/** What is noted of a table when its diff is shown; `domain_id` null: it is on neither branch any more. */
+export const shownOf = ({ sourceId, sourceVersion, targetId, targetVersion, target, source }: TablePair) => ({
+  table_definition_id: sourceId,
+  source_version: sourceVersion,
+  target_definition_id: targetId,
+  target_version: targetVersion,
+  domain_id: (target ?? source)?.domain_id ?? null,
+});
+
 /** Notes what the diffs that people have seen were made of: `promote` goes by nothing else. */
 export async function rememberShown(tx: Transaction, id: number, pairs: TablePair[], revision: string): Promise<void> {
   await tx.promotion.update({ where: { id }, data: { revision } });
-  const facts = pairs.map(({ sourceId, sourceVersion, targetId, targetVersion, target, source }) => ({
-    table_definition_id: sourceId,
-    source_version: sourceVersion,
-    target_definition_id: targetId,
-    target_version: targetVersion,
-    domain_id: (target ?? source)?.domain_id ?? null,
-  }));
+  const facts = pairs.map(shownOf);
   await tx.$executeRaw`
     update promotion_table p set source_version = f.source_version, target_definition_id = f.target_definition_id,
       target_version = f.target_version, domain_id = coalesce(f.domain_id, p.domain_id)
