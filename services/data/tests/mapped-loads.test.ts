@@ -282,6 +282,12 @@ describe('what is said of file columns before there is a file', () => {
     expect(
       (await check([{ target_column: 'amount', default_value: '12,50' }], { decimal_separator: ',' })).problems,
     ).toEqual([]);
+    expect((await check([{ target_column: 'amount', default_value: '1,5' }])).problems).toEqual([
+      'The default for amount must be a decimal number',
+    ]);
+    expect((await check([{ target_column: 'day', default_value: 'x', date_format: 'YYYYMMDD' }])).problems).toEqual([
+      'The default for day must be a date, YYYY-MM-DD',
+    ]);
     const odd = "a'; drop table x; --\\";
     expect((await check([{ target_column: 'code', default_value: odd }])).problems).toHaveLength(1);
   });

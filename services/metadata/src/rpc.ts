@@ -29,7 +29,7 @@ export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
       });
       if (!definition) throw notFound('Table definition');
       const { id, uuid, key, name, branch_id, domain_id, columns } = definition;
-      return { id, uuid, key, name, branch_id, domain_id, columns: columns.map(showColumn) };
+      return { id, uuid, key, name, branch_id, domain_id, columns: columns.map(showColumn), ...shownBy(definition) };
     },
     ListTablePlaces: async (call, { ids }) => ({ places: await listTablePlaces(ctx, call.accountId, ids) }),
     OpenAccount: async (call) => ({ main_branch_id: await openMainBranch(ctx, call) }),
@@ -38,6 +38,9 @@ export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
 
 const handleOf = ({ id, handle, branch_id }: GetTableDefinitionRequest__Output) =>
   handle === '' ? { id } : readTableHandle(handle, branch_id);
+
+const shownBy = ({ lookup_display_column_id: id }: { lookup_display_column_id: number | null }) =>
+  id === null ? {} : { lookup_display_column_id: id };
 
 const showColumn = (column: ColumnDefinition) => ({
   id: column.id,

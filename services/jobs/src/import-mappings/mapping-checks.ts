@@ -8,6 +8,7 @@ import { systemColumns, toSource, transactionCode } from '../imports/import-colu
 import type { ColumnMapping, Mapping } from './mapping.ts';
 
 export type MappedColumn = {
+  id?: number;
   name: string;
   data_type: string;
   length?: number | undefined;
@@ -21,7 +22,14 @@ export type MappedColumn = {
 export type MappedTable = {
   columns: MappedColumn[];
   /** The table that a foreign key refers to; undefined when it isn't there. */
-  findTarget: (id: number) => Promise<{ name: string; columns: MappedColumn[] } | undefined>;
+  findTarget: (id: number) => Promise<ReferencedTable | undefined>;
+};
+
+export type ReferencedTable = {
+  name: string;
+  columns: MappedColumn[];
+  /** The column that it is shown by, where somebody has chosen one. */
+  lookup_display_column_id?: number | undefined;
 };
 
 type Checked = Pick<Mapping, 'date_style' | 'decimal_separator' | 'has_header' | 'column_mappings'>;

@@ -80,6 +80,12 @@ describe('a suggestion', () => {
       'Does amount hold decimals or groups of three digits? Set decimal_separator.',
     ]);
     expect((await suggest('customer_no;first_name\n1;01/02/2024\n', table)).questions).toEqual([]);
+    expect((await suggest('customer_no;changed_at\n1;01/02/2024\n', table)).questions).toEqual([
+      'Is changed_at day or month first? Set its format to DD/MM/YYYY or MM/DD/YYYY.',
+    ]);
+    expect((await suggest('customer_no;changed_at\n1;01/02/2024 3:15 PM\n', table)).questions).toEqual([
+      'Is changed_at day or month first? Set its format to DD/MM/YYYY HH12:MI AM or MM/DD/YYYY HH12:MI AM.',
+    ]);
   });
 
   it('gives columns patterns of their own where the file is not of one style, and days of instants midnight', async () => {
@@ -92,14 +98,23 @@ describe('a suggestion', () => {
   it('looks up what holds names where the table has a foreign key', async () => {
     const countries = {
       name: 'Countries',
-      columns: [column('code', 'string', { is_primary_key: true, length: 2 }), column('name'), column('capital')],
+      columns: [
+        column('code', 'string', { is_primary_key: true, length: 2 }),
+        column('alpha3', 'string', { length: 3 }),
+        column('name'),
+        column('capital'),
+      ],
     };
     const targets = [
       column('id', 'integer', { is_primary_key: true }),
       column('country_code', 'string', { refersTo: countries }),
     ];
     const names = await suggest('id,Country\n1,Germany\n', targets);
-    expect(names.entries[1]?.entry).toMatchObject({ target_column: 'country_code', lookup: true });
+    expect(names.entries[1]?.entry).toMatchObject({ target_column: 'country_code', lookup: 'name' });
+    const chosen = { ...countries, lookup_display_column_id: 7 };
+    const shown = { ...chosen, columns: [...countries.columns, column('label', 'string', { id: 7 })] };
+    const byChoice = [targets[0] as SuggestedTarget, column('country_code', 'string', { refersTo: shown })];
+    expect((await suggest('id,Country\n1,Germany\n', byChoice)).entries[1]?.entry.lookup).toBe(true);
     const keys = await suggest('id,Country\n1,DE\n', targets);
     expect(keys.entries[1]?.entry).toMatchObject({ target_column: 'country_code', lookup: false });
     const other = await suggest('id,Country capital\n1,Berlin\n', targets);

@@ -6,12 +6,12 @@ import { isPadded, type Sample } from '../samples/read-sample.ts';
 import { formatIn } from '../samples/sample-dates.ts';
 import { type ColumnLook, readStyle, type SampleStyle } from '../samples/sample-style.ts';
 import { type ColumnMapping, wholeEntry } from './mapping.ts';
-import type { MappedColumn } from './mapping-checks.ts';
+import type { MappedColumn, ReferencedTable } from './mapping-checks.ts';
 import { likeness } from './name-likeness.ts';
 
 /** A column of the table, and of what it refers to the table's name, its key and the columns that may be looked up by. */
 export type SuggestedTarget = MappedColumn & {
-  refersTo?: { name: string; columns: MappedColumn[] } | undefined;
+  refersTo?: ReferencedTable | undefined;
 };
 
 export type Suggestion = {
@@ -122,7 +122,10 @@ const wholeNumbers = new Set(['integer', 'bigint', 'smallint']);
 const isNumber = ({ data_type }: MappedColumn) =>
   wholeNumbers.has(data_type) || ['decimal', 'real', 'double'].includes(data_type);
 
-/** True: the referenced table's own way to be shown; a name: another of its columns, which the source is called like. */
+/**
+ * Whether the cells are no keys of the referenced table. True: they are what it is shown by; a name: another of its columns, which the
+ * source is called like or which can hold them.
+ */
 function lookupFor(
   source: string,
   { refersTo }: SuggestedTarget,
@@ -131,14 +134,19 @@ function lookupFor(
   const keys = refersTo?.columns.filter(({ is_primary_key }) => is_primary_key) ?? [];
   const [key] = keys;
   if (!refersTo || !key || keys.length > 1 || cells.length === 0) return undefined;
-  const tooLong =
-    key.data_type === 'string' && key.length && cells.some((cell) => [...cell].length > (key.length ?? 0));
-  if (!(tooLong || (isNumber(key) && !numbers))) return undefined;
-  const called = refersTo.columns.find(
-    ({ name, is_primary_key }) => !is_primary_key && likeness(source.replace(/^.*[ _-]/, ''), name) >= 0.95,
-  );
-  return called?.name ?? true;
+  if (holds(key, cells) && !(isNumber(key) && !numbers)) return undefined;
+  const others = refersTo.columns.filter((each) => !each.is_primary_key && isText(each) && holds(each, cells));
+  const called = others.find(({ name }) => likeness(source.replace(/^.*[ _-]/, ''), name) >= sameName);
+  if (called) return called.name;
+  const chosen = refersTo.columns.find(({ id }) => id !== undefined && id === refersTo.lookup_display_column_id);
+  if (chosen && holds(chosen, cells)) return true;
+  return (others.find(({ name }) => /name|title|label/i.test(name)) ?? others[0])?.name ?? true;
 }
+
+const sameName = 0.95;
+const isText = ({ data_type }: MappedColumn) => data_type === 'string' || data_type === 'text';
+const holds = ({ data_type, length }: MappedColumn, cells: string[]) =>
+  data_type !== 'string' || !length || cells.every((cell) => [...cell].length <= length);
 
 function suits(target: MappedColumn, { cells, dates, numbers }: ColumnLook, lookup: ColumnMapping['lookup']): boolean {
   if (cells.length === 0 || lookup !== false) return true;
@@ -157,9 +165,18 @@ function questionsOf(style: SampleStyle, entries: ColumnMapping[], targets: read
     return target !== undefined && test(target);
   };
   const dates = style.ambiguousDates.filter((source) => goes(source, isDated));
+  const looks = new Map(entries.map(({ source_column }, position) => [source_column, style.columns[position]?.dates]));
+  const byStyle = dates.filter(
+    (source) => looks.get(source)?.styleDoes && goes(source, ({ data_type }) => data_type === 'date'),
+  );
+  const byFormat = dates.filter((source) => !byStyle.includes(source));
   const numbers = style.ambiguousNumbers.filter((source) => goes(source, isNumber));
   return [
-    ...(dates.length === 0 ? [] : [`Is ${dates.join(', ')} day or month first? Set date_style to DMY or MDY.`]),
+    ...(byStyle.length === 0 ? [] : [`Is ${byStyle.join(', ')} day or month first? Set date_style to DMY or MDY.`]),
+    ...byFormat.map(
+      (source) =>
+        `Is ${source} day or month first? Set its format to ${looks.get(source)?.format('DMY')} or ${looks.get(source)?.format('MDY')}.`,
+    ),
     ...(numbers.length === 0
       ? []
       : [`Does ${numbers.join(', ')} hold decimals or groups of three digits? Set decimal_separator.`]),
