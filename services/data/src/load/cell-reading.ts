@@ -1,4 +1,4 @@
-// How the text of a cell is read before the rules of its column are applied: blanks trimmed, a default where nothing is, dates and
+// How the text of a cell is read before the rules of its column are applied: guards taken away, blanks trimmed, a default where nothing is, dates and
 // numbers brought into the form that the rules know. Each a text expression over a text expression; the rules themselves are
 // nowhere but in `values/`.
 import type { ColumnSource__Output } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
@@ -16,13 +16,16 @@ const longestDefault = 1000;
 // Space, tab, line ends and the no-break spaces of spreadsheets.
 const blanks = "E' \\t\\r\\n\\u00a0\\u202f'";
 
-type Given = Pick<ColumnSource__Output, 'trim' | 'date_format' | 'default_value'>;
+// What exports with safe cells put an apostrophe before (services/jobs/src/csv/csv-guard.ts), as PostgreSQL's patterns have it.
+const guardedCell = "E'^''[-=+@\\t\\r''\\uFF1D\\uFF0B\\uFF0D\\uFF20]'";
+
+type Given = Pick<ColumnSource__Output, 'trim' | 'date_format' | 'default_value' | 'guarded'>;
 
 /** How cells are read that hold values of the column `holds`; or a sentence, what is wrong with what is said of `name`. */
 export function readCell(
   holds: Pick<Column, 'data_type'>,
   name: string,
-  { trim, date_format, default_value }: Given,
+  { trim, date_format, default_value, guarded }: Given,
   style: FileStyle,
 ): CellReading | string {
   const { family } = typeOf(holds);
@@ -31,11 +34,14 @@ export function readCell(
   const problem = default_value === undefined ? undefined : defaultProblem(name, default_value);
   if (problem !== undefined) return problem;
   const number = readNumber(family, style.decimal_separator);
-  return (x) => {
+  return (given) => {
+    const x = guarded && family === 'text' ? withoutGuard(given) : given;
     const trimmed = trim ? `nullif(btrim(${x}, ${blanks}), '')` : x;
     return number(date(default_value === undefined ? trimmed : filled(trimmed, default_value)));
   };
 }
+
+const withoutGuard = (x: string) => `case when ${x} ~ ${guardedCell} then substr(${x}, 2) else ${x} end`;
 
 const filled = (x: string, value: string) =>
   `case when coalesce(btrim(${x}, ${blanks}), '') = '' then ${quoteLiteral(value).trim()} else ${x} end`;

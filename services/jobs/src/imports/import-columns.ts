@@ -46,7 +46,7 @@ export function planColumns(
   header: readonly string[],
   table: readonly TableColumn[],
   mapping: PinnedMapping | null,
-  pattern: string,
+  { pattern, safe_cells: guarded }: { pattern: string; safe_cells: boolean },
 ): Plan {
   const names = new Map(table.map(({ name }) => [foldName(name), name]));
   names.set(transactionCode, transactionCode);
@@ -72,7 +72,7 @@ export function planColumns(
       continue;
     }
     sources.set(target, { position, source });
-    columns.push(entry ? toSource(entry, position, target) : { position, target_column: target });
+    columns.push({ ...(entry ? toSource(entry, position, target) : { position, target_column: target }), guarded });
   }
   if (unknown.length > 0) problems.push(unknownColumns(unknown, sources.size === 0));
   const missing = table.filter(({ name, is_primary_key }) => is_primary_key && !sources.has(name));

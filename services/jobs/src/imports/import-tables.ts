@@ -34,6 +34,7 @@ export type NewImportTable = {
   dry_run?: boolean | undefined;
   allow_mass_delete?: boolean | undefined;
   mass_delete_percent?: number | undefined;
+  safe_cells?: boolean | undefined;
   file_size?: number | undefined;
 };
 
@@ -79,6 +80,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
         dry_run: input.dry_run ?? false,
         allow_mass_delete: input.allow_mass_delete ?? false,
         mass_delete_percent: input.mass_delete_percent ?? 50,
+        safe_cells: input.safe_cells ?? false,
         import_mapping_id: mapping?.id ?? null,
         mapping: mapping ?? Prisma.DbNull,
         file_size: input.file_size ?? null,

@@ -144,7 +144,7 @@ async function load(
     }
   }
   try {
-    const { columns } = planColumns(file.header, deployed.columns, mapping, table.pattern);
+    const { columns } = planColumns(file.header, deployed.columns, mapping, table);
     const result = await ctx.data.BulkLoad(caller, requests(columns), { signal, deadlineMs: loadDeadlineMs });
     await saveProgress(ctx, table, progress, file);
     return result;

@@ -113,6 +113,10 @@ export function importRoutes(ctx: Context): Route[] {
         dry_run: z.boolean().optional(),
         allow_mass_delete: z.boolean().optional(),
         mass_delete_percent: z.int().optional().meta({ minimum: 1, maximum: 100, default: 50 }),
+        safe_cells: z.boolean().optional().meta({
+          description:
+            'The file was exported with safe_cells: apostrophes before texts that a spreadsheet would take for formulas are no part of them.',
+        }),
         file_size: z
           .int()
           .optional()
