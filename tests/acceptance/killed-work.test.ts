@@ -2,17 +2,15 @@
 // ends, says the truth about its rows, and leaves nothing behind. STORM_SEED repeats a run; STORM=all makes it 200 pieces.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@almanac/testkit/eventually';
 import { openStores, type Stores } from '@almanac/testkit/stored-state';
 import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
-import fc from 'fast-check';
-import { fetchPatiently, isEverythingUp, kill, patienceMs, until } from './killing.ts';
+import { fetchPatiently, isEverythingUp, kill, killDuring, patienceMs, until } from './killing.ts';
 import { givenStorm, planPieces } from './storm.ts';
 
 const seed = Number(process.env.STORM_SEED ?? Date.now() % 1_000_000);
 const count = process.env.STORM === 'all' ? 200 : 24;
-const victims = ['jobs', 'data', 'postgres'];
+const victims = Object.fromEntries(['jobs', 'data', 'postgres'].map((name) => [name, () => kill(name)]));
 
 let system: LocalSystem;
 let stores: Stores;
@@ -30,44 +28,11 @@ afterAll(async () => {
   await system?.stop();
 });
 
-// Each is killed as often as the others, in an order of the seed.
-const planKills = () =>
-  fc
-    .sample(
-      fc.tuple(
-        fc.shuffledSubarray(victims, { minLength: victims.length }),
-        fc.array(fc.integer({ min: 100, max: 3_000 }), { minLength: 3, maxLength: 3 }),
-      ),
-      {
-        seed,
-        numRuns: Math.ceil(count / 12),
-      },
-    )
-    .flatMap(([names, pauses]) => names.map((name, place) => ({ name, afterMs: pauses[place] as number })));
-
-async function killDuring(work: Promise<void>): Promise<string[]> {
-  let isOver = false;
-  const over = work.finally(() => {
-    isOver = true;
-  });
-  over.catch(() => {}); // heard below
-  const killed: string[] = [];
-  for (const { name, afterMs } of planKills()) {
-    await sleep(afterMs);
-    if (isOver) break;
-    await kill(name);
-    killed.push(name);
-    await until('everything is up', isEverythingUp);
-  }
-  await over;
-  return killed;
-}
-
 it('what was acknowledged ends, and says what it did, whatever is killed meanwhile', async () => {
   console.log(`STORM_SEED=${seed}`);
   const storm = await givenStorm(planPieces(seed, count));
   const ids = storm.accounts.map(({ id }) => id);
-  const killed = await killDuring(storm.work());
+  const killed = await killDuring(storm.work(), victims, { seed, rounds: Math.ceil(count / 12) });
   expect(killed.length).toBeGreaterThan(2);
   const ends = await storm.expectTruth();
   console.log(`${count} pieces, killed: ${killed.join(' ')}; ${JSON.stringify(ends)}`);

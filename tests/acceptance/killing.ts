@@ -1,5 +1,7 @@
 // kill -9 of processes of the system under test, which its supervisor starts again, and a client that asks again meanwhile.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readProcesses, readReady, systemHome } from '@almanac/testkit/system';
+import fc from 'fast-check';
 
 /** How long something may take on a busy machine; only a failure takes all of it. */
 export const patienceMs = 120_000;
@@ -24,6 +26,43 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
+type Victims = Record<string, () => Promise<void>>;
+
+/** Each as often as the others, in an order and with pauses of the seed. */
+function planKills(victims: Victims, { seed, rounds }: { seed: number; rounds: number }) {
+  const names = Object.keys(victims);
+  const round = fc.tuple(
+    fc.shuffledSubarray(names, { minLength: names.length }),
+    fc.array(fc.integer({ min: 100, max: 3_000 }), { minLength: names.length, maxLength: names.length }),
+  );
+  return fc
+    .sample(round, { seed, numRuns: rounds })
+    .flatMap(([order, pauses]) => order.map((name, place) => ({ name, afterMs: pauses[place] as number })));
+}
+
+/** Kills one after the other, each when the last one is back, until all rounds or the work are over; answers who was killed. */
+export async function killDuring(
+  work: Promise<void>,
+  victims: Victims,
+  how: { seed: number; rounds: number },
+): Promise<string[]> {
+  let isOver = false;
+  const over = work.finally(() => {
+    isOver = true;
+  });
+  over.catch(() => {}); // heard below
+  const killed: string[] = [];
+  for (const { name, afterMs } of planKills(victims, how)) {
+    await sleep(afterMs);
+    if (isOver) break;
+    await victims[name]?.();
+    killed.push(name);
+    await until('everything is up', isEverythingUp);
+  }
+  await over;
+  return killed;
+}
+
 const impatientFetch = globalThis.fetch;
 
 /** Lets `fetch` ask again while the system says that it isn't available, as a careful client does; answers how to undo that. */
@@ -37,7 +76,8 @@ export function fetchPatiently(): () => void {
 async function patientFetch(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
-    const answer = await impatientFetch(input, init).catch((error: unknown) => {
+    const again = input instanceof Request ? input.clone() : input; // its body can be read once
+    const answer = await impatientFetch(again, init).catch((error: unknown) => {
       if (Date.now() > deadline) throw error;
       return undefined;
     });
