@@ -60,7 +60,7 @@ export async function writeBooks(sql: Sql, actor: Actor, before: Books, after: B
     [accountId, after.plan, after.allowance, after.billing_status, after.overdue_since, after.overage_enabled],
   );
   if (after.plan !== before.plan || after.allowance !== before.allowance)
-    await sql('insert into plan_change (account_id, plan, allowance) values ($1, $2, $3)', [
+    await sql('insert into plan_change (account_id, plan, allowance, since) values ($1, $2, $3, clock_timestamp())', [
       accountId,
       after.plan,
       after.allowance,
@@ -161,7 +161,7 @@ function readWord(present: Books, changes: Changes): Parameters<typeof record>[2
   if (allowance !== undefined && (!Number.isSafeInteger(allowance) || allowance < 0))
     problems.push('Allowance must be a whole number, zero or more');
   if (problems.length > 0) throw validationFailed(problems);
-  const said: Omit<Said, 'occurred_at'> = {
+  const said: Omit<Said, 'occurred_at' | 'source'> = {
     billing_status: status === undefined ? null : (known ?? null),
     overdue_since: since ? new Date(since) : null,
     plan: changes.plan === undefined ? null : requirePlan(changes.plan),

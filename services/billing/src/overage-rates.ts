@@ -35,7 +35,7 @@ export async function addOverageRate(ctx: Pick<BillingContext, 'pool'>, rate: Ne
   const { rows } = await pgSql(ctx.pool)(
     `insert into overage_rate (plan, currency, price_per_1000, valid_from)
      values ($1, $2, $3::numeric, coalesce($4::timestamptz, now())) returning ${columns}`,
-    [plan, rate.currency, rate.price_per_1000, rate.valid_from || null],
+    [plan, rate.currency, rate.price_per_1000, rate.valid_from === '' ? null : new Date(rate.valid_from)],
   );
   return shown(rows[0] as Record<string, unknown>);
 }

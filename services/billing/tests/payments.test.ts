@@ -112,6 +112,21 @@ describe('what the payment provider says', () => {
     expect(await state(accountId)).toMatchObject({ plan: 'plus', allowance: 15_000, billing_status: 'current' });
   });
 
+  it('leaves a cancelled account cancelled when a payment fails, until one succeeds', async () => {
+    const { accountId } = await billing.account();
+    await take(event(accountId, 9, { billingStatus: 'cancelled' }));
+    await take(failed(accountId, 8));
+    expect(await state(accountId)).toMatchObject({ billing_status: 'cancelled', overdue_since: '' });
+    await take(paid(accountId, 7));
+    expect(await state(accountId)).toMatchObject({ billing_status: 'current' });
+  });
+
+  it('may have happened long ago', async () => {
+    const { accountId } = await billing.account();
+    await take({ ...failed(accountId, 1), occurredAt: new Date('0001-01-01T00:00:00Z') });
+    expect(await state(accountId)).toMatchObject({ billing_status: 'overdue', writes_blocked: true });
+  });
+
   it('yields to what an operator said later', async () => {
     const { accountId } = await billing.account();
     await take(failed(accountId, 10));

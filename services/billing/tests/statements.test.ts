@@ -163,6 +163,7 @@ describe('rates of overage', () => {
     [{ price_per_1000: '' }],
     [{ valid_from: '2001-01-01T00:00:00Z' }],
     [{ valid_from: 'soon' }],
+    [{ valid_from: '2001-02' }],
   ])('are refused: %j', async (wrong) => {
     const rate = { plan: 'plus', currency: 'EUR', price_per_1000: '1', valid_from: '', ...wrong };
     await expect(addOverageRate(billing.ctx, rate)).rejects.toMatchObject({ kind: 'validation_failed' });

@@ -14,6 +14,7 @@ export type Standing = {
 
 /** One thing that was said; null: nothing about that. */
 export type Said = {
+  source: 'provider' | 'operator';
   billing_status: BillingStatus | null;
   /** Since when, if the sender knows better than `occurred_at`. */
   overdue_since: Date | null;
@@ -31,6 +32,8 @@ function paymentAfter(standing: Standing, word: Said): Pick<Standing, 'billing_s
   const { billing_status, overdue_since } = standing;
   if (word.billing_status === null) return { billing_status, overdue_since };
   if (word.billing_status !== 'overdue') return { billing_status: word.billing_status, overdue_since: null };
+  // Who has cancelled owes nothing more; that a last payment fails doesn't open the account again. An operator may.
+  if (word.source === 'provider' && billing_status === 'cancelled') return { billing_status, overdue_since };
   // A second failure doesn't begin the seven days anew.
   const present = billing_status === 'overdue' ? overdue_since : word.occurred_at;
   return { billing_status: 'overdue', overdue_since: word.overdue_since ?? present };
@@ -44,7 +47,6 @@ function planAfter(standing: Standing, word: Said): Pick<Standing, 'plan' | 'all
 }
 
 type NewWord = Omit<Said, 'occurred_at'> & {
-  source: 'provider' | 'operator';
   id: string;
   type: string;
   /** Left out: now, after everything that was said before. */
@@ -84,7 +86,7 @@ export async function readStanding(sql: Sql, accountId: number, present: Standin
     accountId,
   ]);
   const { rows } = await sql(
-    `select billing_status, overdue_since, plan, allowance, occurred_at from billing_event
+    `select source, billing_status, overdue_since, plan, allowance, occurred_at from billing_event
      where account_id = $1 order by occurred_at, source, event_id`,
     [accountId],
   );
