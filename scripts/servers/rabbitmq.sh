@@ -56,7 +56,7 @@ start() {
   echo $! > "$dir/epmd.pid"
   setsid /usr/lib/rabbitmq/bin/rabbitmq-server < /dev/null > "$dir/log/server.out" 2>&1 &
   local launcher=$!
-  for _ in $(seq 300); do
+  for _ in $(seq 900); do # a busy machine takes its time
     if (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; then
       echo "export ALMANAC_TEST_AMQP_URL='amqp://guest:guest@127.0.0.1:$port'"
       return

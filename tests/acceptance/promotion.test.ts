@@ -40,9 +40,15 @@ it('a column drafted on a branch is in service on main once it is promoted and d
   await user.patch(`/column_definitions/${capital.id}`, { column_definition: { is_required: false } });
   expect((await rehearse()).violations).toEqual([]);
 
-  const { revision } = await user.get<{ revision: string }>(`/promotions/${promotion.id}`);
-  expect((await user.send('POST', `/promotions/${promotion.id}/promote`, {})).status).toBe(422);
-  const promoted = await user.post(`/promotions/${promotion.id}/promote`, { revision });
+  // The column is another one than when it was proposed: the refusal shows it as it is now, and under which name to promote it.
+  const stale = await user.send<{ revision: string; diffs: { columns: unknown[] }[] }>(
+    'POST',
+    `/promotions/${promotion.id}/promote`,
+    {},
+  );
+  expect(stale).toMatchObject({ status: 422, body: { error: 'Wrong state', conflicts: [] } });
+  expect(stale.body.diffs[0]?.columns).toContainEqual(expect.objectContaining({ name: 'capital', change: 'new' }));
+  const promoted = await user.post(`/promotions/${promotion.id}/promote`, { revision: stale.body.revision });
   expect(promoted.status).toBe('promoted');
   await deploy(table.id);
   const { record } = await user.post('/table_data', {

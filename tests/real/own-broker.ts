@@ -26,8 +26,7 @@ const run = async (...words: string[]) => {
 /** Starts it; installs RabbitMQ from the distribution when it is missing. */
 export async function startOwnBroker(): Promise<OwnBroker> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-broker-'));
-  const port = String(await findFreePort());
-  const url = /'(amqp:.*)'/.exec(await run('start', folder, port))?.[1] as string;
+  const { port, url } = await startOnFreePorts(folder);
   return {
     url,
     kill: () => void process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGKILL'),
@@ -40,4 +39,15 @@ export async function startOwnBroker(): Promise<OwnBroker> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+// It takes two more ports beside its own, which somebody may have.
+async function startOnFreePorts(folder: string, tries = 3): Promise<{ port: string; url: string }> {
+  const port = String(await findFreePort());
+  try {
+    return { port, url: /'(amqp:.*)'/.exec(await run('start', folder, port))?.[1] as string };
+  } catch (error) {
+    if (tries === 1) throw error;
+    return startOnFreePorts(folder, tries - 1);
+  }
 }
