@@ -307,6 +307,35 @@ describe('applying', () => {
       await other.stop();
     }
   });
+
+  it('takes writes of every instance by the rules that hold then, not by those it remembers', async () => {
+    const other = await givenData({ database: net.database, keys: net.keys });
+    try {
+      const table = await givenColumn(net, {}, ['a']);
+      const table_definition_id = table.id;
+      const path = '/api/v1/table_data';
+      const known = await create(net, table.id, { id: 50, x: 'b' }, other.call);
+      const writes: [string, string, object][] = [
+        ['POST', path, { record: { id: 51, x: 'c' } }],
+        ['PATCH', `${path}/${known.svc_sk}`, { record: { x: 'c' } }],
+        ['POST', `${path}/batch`, { operations: [{ operation: 'create', record: { id: 52, x: 'c' } }] }],
+      ];
+      for (const [i, [method, address, body]] of writes.entries()) {
+        // Back and forth, so that it remembers another version each time.
+        await deploy(net, [table]);
+        await create(net, table.id, { id: 60 + i, x: 'b' }, other.call);
+        await deploy(net, [{ ...table, columns: [table.columns[0], { name: 'renamed' }] } as TableInput]);
+        const refused = await other.call(method, address, { table_definition_id, ...body });
+        expect([method, address, refused.status]).toEqual([method, address, 422]);
+        expect(JSON.stringify(refused.body.errors)).toContain('x ');
+      }
+      expect(await net.jobs.CountRows(caller, { table_definition_ids: [table.id] })).toEqual({
+        counts: [{ table_definition_id: table.id, rows: 5 }],
+      });
+    } finally {
+      await other.stop();
+    }
+  });
 });
 
 describe('taking out of service', () => {
