@@ -59,12 +59,12 @@ async function givenAccount(): Promise<number> {
 const standing = (accountId: number) => operator.client.GetAccountBilling({ accountId }, {});
 const newAddress = () => {
   lastAddress += 1;
-  return `192.0.2.${lastAddress}`;
+  return `10.${lastAddress >> 8}.${lastAddress & 255}.1`;
 };
 
 type Sent = { body: string; headers: Record<string, string> };
 
-/** Sends it, each time from another address unless one is named. */
+/** Sends it, each time from another network unless an address is named. */
 function send({ body, headers }: Sent, address = newAddress()): Promise<Response> {
   return fetch(open.url, { method: 'POST', body, headers: { ...headers, 'x-forwarded-for': address } });
 }
@@ -197,11 +197,11 @@ describe('the address', () => {
     expect((await send(message)).status).toBe(415);
   });
 
-  it('takes so many messages a minute from one address, and from others all the same', async () => {
-    const flooder = newAddress();
+  it('takes so many messages a minute from one network, and from others all the same', async () => {
+    const network = newAddress().replace(/\d+$/, '');
     const statuses: Record<number, number> = {};
     for (let i = 0; i < messagesPerMinute + 10; i += 1) {
-      const answer = await send({ body: '{}', headers: {} }, flooder);
+      const answer = await send({ body: '{}', headers: {} }, `${network}${i % 256}`);
       statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
       if (answer.status === 429) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }

@@ -49,7 +49,12 @@ afterAll(async () => {
   await Promise.all(databases.map((database) => database.drop()));
 });
 
-async function start(name: Name): Promise<void> {
+/** Starts it, and again when it ends before it serves, as a supervisor does: a busy machine may keep its database waiting. */
+function start(name: Name): Promise<void> {
+  return eventually(() => startOnce(name), { withinMs });
+}
+
+async function startOnce(name: Name): Promise<void> {
   const common = {
     ...keys.env,
     ALMANAC_BUS_URL: databases[0]?.url,

@@ -111,18 +111,3 @@ export function createThrottle(pool: pg.Pool): Throttle {
     },
   };
 }
-
-/** The network an address belongs to: many addresses of one customer count as one. */
-export function networkOf(address: string): string {
-  const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  if (/^\d+\.\d+\.\d+\.\d+$/.test(mapped)) return mapped.split('.').slice(0, 3).join('.');
-  return expandIpv6(mapped).slice(0, 3).join(':');
-}
-
-function expandIpv6(address: string): string[] {
-  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::');
-  const left = head === '' ? [] : head.split(':');
-  if (tail === undefined) return left;
-  const right = tail === '' ? [] : tail.split(':');
-  return [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
-}

@@ -1,6 +1,6 @@
 // POST /webhooks/payments: where the payment provider tells us what happened. It brings no token: the signature is all. The
 // gateway lets it through; without a secret in the configuration there is nothing at this address.
-import { readClientAddress } from '@almanac/service-kit/client-address';
+import { networkOf, readClientAddress } from '@almanac/service-kit/client-address';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
@@ -10,8 +10,8 @@ import { takePaymentEvent } from './payment-events.ts';
 import type { PaymentProvider } from './payment-provider.ts';
 
 const path = '/webhooks/payments';
-/** From one address; the provider sends again what was refused. */
-export const messagesPerMinute = 120;
+/** From one network; the provider sends again what was refused. */
+export const messagesPerMinute = 600;
 
 /** Mounts the endpoint for a provider that is configured. */
 export function mountPaymentWebhook(app: Express, ctx: BillingContext, provider: PaymentProvider): void {
@@ -35,11 +35,11 @@ export function mountPaymentWebhook(app: Express, ctx: BillingContext, provider:
 // Before a byte of the body is read: forging costs us no more than its headers.
 const limitRate = (limiter: RateLimiterMemory) => async (req: Request, _res: Response, next: NextFunction) => {
   try {
-    await limiter.consume(readClientAddress(req));
+    await limiter.consume(networkOf(readClientAddress(req)));
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
     const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
-    throw new ServiceError('too_many_requests', 'Too many messages from this address; send them again later.', {
+    throw new ServiceError('too_many_requests', 'Too many messages from this network; send them again later.', {
       headers: { 'Retry-After': String(seconds) },
     });
   }

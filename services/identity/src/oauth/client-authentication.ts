@@ -1,11 +1,13 @@
 // Which application is asking (RFC 6749, 2.3): by HTTP Basic or in the body, public ones by their id alone.
+
+import { networkOf } from '@almanac/service-kit/client-address';
 import type { Request } from 'express';
 import { type Client, findClient } from '../applications.ts';
 import { recordAct } from '../audit.ts';
 import { noteSecretUse } from '../client-secrets.ts';
 import type { IdentityContext } from '../context.ts';
 import { digestOf, sameDigest } from '../digest.ts';
-import { networkOf, type ThrottleKey } from '../throttle.ts';
+import type { ThrottleKey } from '../throttle.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type Origin, readOrigin } from './origin.ts';
 import type { Parameters } from './parameters.ts';

@@ -1,12 +1,13 @@
 // Checks an e-mail and a password. An unknown address and a wrong password look and take the same; guessing is slowed down.
 import { auditEntry } from '@almanac/service-kit/audit';
+import { networkOf } from '@almanac/service-kit/client-address';
 import type { Request } from 'express';
 import type { Client } from '../applications.ts';
 import { recordAct } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';
 import { emailKey } from '../names.ts';
 import type { Origin } from '../oauth/origin.ts';
-import { networkOf, type ThrottleKey } from '../throttle.ts';
+import type { ThrottleKey } from '../throttle.ts';
 import { findDevice, type LoggedIn, type Person } from './sessions.ts';
 
 type Attempt = {

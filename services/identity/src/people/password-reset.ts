@@ -1,13 +1,14 @@
 // Asking for a mail with a link to set a new password. The answer is the same, and takes as long, whether anybody has the address.
 
 import { auditEntry } from '@almanac/service-kit/audit';
+import { networkOf } from '@almanac/service-kit/client-address';
 import type { Client } from '../applications.ts';
 import { recordAct } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';
 import { databaseNow, transact } from '../database.ts';
 import { emailKey } from '../names.ts';
 import type { Origin } from '../oauth/origin.ts';
-import { networkOf, type ThrottleKey } from '../throttle.ts';
+import type { ThrottleKey } from '../throttle.ts';
 
 /** An address may be in several accounts; nobody needs more mails than this. */
 const mailsAtMost = 10;
