@@ -10,6 +10,7 @@ import { startBareServer } from './bench/bare-side.ts';
 import { compareBulk, tellBulk } from './bench/bulk.ts';
 import { type Comparison, compare, connections, type Sides } from './bench/compare.ts';
 import { tellDefinitions, timeDefinitions } from './bench/definitions.ts';
+import { measureGrowth } from './bench/growth.ts';
 import { makeLargeTables } from './bench/large-tables.ts';
 import { measureMemory } from './bench/memory.ts';
 import { tellMerges, timeMerges } from './bench/merge.ts';
@@ -31,7 +32,8 @@ Measures a system of its own on this machine, against a bare Node server with Po
     memory      of data and gateway, while 64 clients page through all rows
     bulk        imports and exports beside COPY
     definitions listing, comparing, deploying and promoting the definitions of an account that has many
-    merge       copying a table to a branch with its rows, and merging a tenth of them back, changed`;
+    merge       copying a table to a branch with its rows, and merging a tenth of them back, changed
+    growth      a few calls, before and after there are thousands of accounts, users and tables`;
 
 const sizes = {
   smoke: {
@@ -40,6 +42,7 @@ const sizes = {
     mergeRounds: 3,
     pace: { rounds: 5, sliceSeconds: 0.4 },
     definitions: { tables: 200, together: 40 },
+    growth: { to: 1_000, rounds: 5, requests: 1_000 },
   },
   full: {
     rows: 1_000_000,
@@ -47,9 +50,10 @@ const sizes = {
     mergeRounds: 3,
     pace: { rounds: 9, sliceSeconds: 0.8 },
     definitions: { tables: 1_000, together: 200 },
+    growth: { to: 10_000, rounds: 5, requests: 2_000 },
   },
 };
-const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk', 'definitions', 'merge'] as const;
+const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk', 'definitions', 'merge', 'growth'] as const;
 type Part = (typeof parts)[number];
 
 const { size, wanted } = readArguments();
@@ -103,6 +107,7 @@ try {
     tellDefinitions(await timeDefinitions(product.api, size.definitions, say), size.definitions, say);
   if (wants('merge'))
     tellMerges(await timeMerges({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
+  if (wants('growth')) await measureGrowth(product, size.growth, say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();
 }

@@ -67,7 +67,12 @@ export async function compare(operation: Operation, sides: Sides, { rounds, slic
   };
 }
 
-async function runSlice({ target, processes }: Side, ask: (n: number) => Request, requests: number): Promise<Slice> {
+/** Sends so many requests and answers what they took. */
+export async function runSlice(
+  { target, processes }: Side,
+  ask: (n: number) => Request,
+  requests: number,
+): Promise<Slice> {
   const headers = await target.headers();
   const host = `127.0.0.1:${target.port}`;
   const write = (number: number) => {
