@@ -10,6 +10,7 @@ import { startBareServer } from './bench/bare-side.ts';
 import { compareBulk, tellBulk } from './bench/bulk.ts';
 import { type Comparison, compare, connections, type Sides } from './bench/compare.ts';
 import { tellDefinitions, timeDefinitions } from './bench/definitions.ts';
+import { measureFormats } from './bench/formats.ts';
 import { measureGrowth } from './bench/growth.ts';
 import { makeLargeTables } from './bench/large-tables.ts';
 import { measureMemory } from './bench/memory.ts';
@@ -31,6 +32,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
     any-column  pages by each column, near the start, in the middle, at the end; searches within texts
     memory      of data and gateway, while 64 clients page through all rows
     bulk        imports and exports beside COPY
+    formats     files of each format, exported and imported: the memory they take
     definitions listing, comparing, deploying and promoting the definitions of an account that has many
     merge       copying a table to a branch with its rows, and merging a tenth of them back, changed
     growth      a few calls, before and after there are thousands of accounts, users and tables`;
@@ -53,7 +55,7 @@ const sizes = {
     growth: { to: 10_000, rounds: 5, requests: 2_000 },
   },
 };
-const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk', 'definitions', 'merge', 'growth'] as const;
+const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk', 'formats', 'definitions', 'merge', 'growth'] as const;
 type Part = (typeof parts)[number];
 
 const { size, wanted } = readArguments();
@@ -103,6 +105,7 @@ try {
     if (wants('memory')) await measureMemory(product, table, say);
   }
   if (wants('bulk')) tellBulk(await compareBulk({ product, bare, rows: size.rows, rounds: size.bulkRounds, say }), say);
+  if (wants('formats')) await measureFormats({ product, rows: size.rows, say });
   if (wants('definitions'))
     tellDefinitions(await timeDefinitions(product.api, size.definitions, say), size.definitions, say);
   if (wants('merge'))

@@ -4,7 +4,8 @@ import type { Api } from '@almanac/api-client/api';
 import type { DeployedTable } from '@almanac/testkit/builders';
 import type { BareDatabase } from './bare-database.ts';
 import { deployBulkProducts, deployReferences, makeBulkCsv, openBulkYardstick } from './bulk-tables.ts';
-import { finished, importFile } from './imports.ts';
+import { runExport } from './exports.ts';
+import { importFile } from './imports.ts';
 import { cpuOf } from './processes.ts';
 import type { Product } from './product.ts';
 import { median } from './quantiles.ts';
@@ -86,6 +87,7 @@ function makeFiles(rows: number) {
     hundredth: makeBulkCsv({ rows, change: (row, number) => (number % changeEvery === 0 ? more(row) : row) }),
     // From the middle of what there is: half of its rows change, the others are new.
     upsert: makeBulkCsv({ rows, from: rows / 2, change: (row) => more(more(row)) }),
+    more: makeBulkCsv({ rows, from: rows * 2 }),
   };
 }
 
@@ -93,7 +95,7 @@ function makeFiles(rows: number) {
 function measures(api: Api, table: DeployedTable, { rows, ...files }: ReturnType<typeof makeFiles>): Measure[] {
   const load = (csv: Buffer, pattern: 'full' | 'incremental' = 'full') => importFile(api, table, csv, pattern);
   const past = { pattern: 'incremental', high_water_mark: '2000-01-01T00:00:00.000Z' };
-  const give = (how: Record<string, unknown>) => runExport(api, table, rows, how);
+  const give = async (how: Record<string, unknown>) => (await runExport(api, table, rows, how)).seconds;
   return [
     { name: 'import, empty table', beside: 'in', rows, goal: 0.95, run: () => load(files.first) },
     { name: 'import, unchanged', beside: 'in', rows, goal: 1.4, run: () => load(files.first) },
@@ -109,20 +111,8 @@ function measures(api: Api, table: DeployedTable, { rows, ...files }: ReturnType
       goal: 0.7,
       run: () => load(files.upsert, 'incremental'),
     },
+    { name: 'import, new rows only', beside: 'in', rows, run: () => load(files.more, 'incremental') },
   ];
-}
-
-type Export = { id: number; status: string; rows_exported: number };
-
-/** From the order until the file is in the object store; answers seconds. */
-async function runExport(api: Api, table: DeployedTable, rows: number, how: Record<string, unknown>): Promise<number> {
-  const begun = performance.now();
-  const body = { branch_id: table.branchId, table_definition_key: table.key, pattern: 'full', ...how };
-  const { id } = await api.post<Export>('/exports', body);
-  const done = await finished(() => api.get<Export>(`/exports/${id}`));
-  if (done.status !== 'completed' || done.rows_exported !== rows)
-    throw new Error(`The export ended as ${JSON.stringify(done)}`);
-  return (performance.now() - begun) / 1_000;
 }
 
 /** Says what was measured. */

@@ -39,4 +39,4 @@ export async function importFile(
 
 /** Waits until an import or an export is over. */
 export const finished = <T extends { status: string }>(ask: () => Promise<T>): Promise<T> =>
-  poll(ask, ({ status }) => !/^(created|uploading|processing)$/.test(status), { timeoutMs: 1_800_000, everyMs: 50 });
+  poll(ask, ({ status }) => !/^(created|uploading|processing)$/.test(status), { timeoutMs: 1_800_000, everyMs: 100 });

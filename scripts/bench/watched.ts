@@ -44,7 +44,7 @@ function sumOfChildren(pid: number): number {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name) || parentOf(Number(name)) !== pid) continue;
     try {
-      sum += residentOf(Number(name));
+      sum += residentOf(Number(name)) || 0; // one that is ending has none
     } catch {
       // it has ended
     }
