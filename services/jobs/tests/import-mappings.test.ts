@@ -334,6 +334,16 @@ describe('an import whose mapping', () => {
     expect(jobs.neighbours.tables[0]?.rows.get('["P1"]')).toEqual({ code: 'P1', name: '5" Bögen' });
   });
 
+  it('has a decimal separator has it of text only', async () => {
+    const { id } = await make({ decimal_separator: ',' });
+    const read = async (file: string) => {
+      expect((await runImport(jobs, { countries: file }, { import_mapping_id: id })).status).toBe('completed');
+      return told()?.decimal_separator;
+    };
+    expect(await read('code\tname\nS1\t1,5\n')).toBe(',');
+    expect(await read('[{"code":"S2","name":"1.5"}]')).toBe('');
+  });
+
   it('says that there is no header fills the columns in their order, when there are as many', async () => {
     const { id } = await make({ has_header: false });
     const done = await runImport(jobs, { countries: 'code,name\nH1,one\n' }, { import_mapping_id: id });

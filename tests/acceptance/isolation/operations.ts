@@ -48,7 +48,7 @@ type Documented = {
   parameters?: Parameter[];
   'x-user-context'?: boolean;
   requestBody?: { content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content?: { 'application/json': { schema: Schema } } }>;
+  responses: Record<string, { content?: { 'application/json'?: { schema: Schema } } }>;
 };
 
 const file = resolve(import.meta.dirname, '../../../docs/openapi.json');
@@ -65,7 +65,7 @@ function describe(path: string, verb: string, documented: Documented): Operation
   const method = verb.toUpperCase();
   const content = documented.requestBody?.content ?? {};
   const parameters = documented.parameters ?? [];
-  const item = documented.responses['200']?.content?.['application/json'].schema.properties?.data?.items;
+  const item = documented.responses['200']?.content?.['application/json']?.schema.properties?.data?.items;
   const isList = method === 'GET' && parameters.some(({ name }) => name === 'page');
   return {
     name: `${method} ${path}`,

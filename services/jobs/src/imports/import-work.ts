@@ -133,8 +133,7 @@ async function load(
     columns: deployed.columns.map(({ name }) => name),
   });
   async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
-    const style = { date_style: mapping?.date_style ?? 'ISO', decimal_separator: mapping?.decimal_separator ?? '' };
-    yield { options: { ...optionsOf(table, file), ...style, columns } };
+    yield { options: { ...optionsOf(table, file), ...valueStyleOf(mapping, file), columns } };
     for await (const chunk of file.rows(placesOf(file, columns, deployed))) {
       signal.throwIfAborted();
       yield { chunk: chunk as Buffer };
@@ -163,6 +162,12 @@ const styleOf = (mapping: PinnedMapping | null): Wanted['style'] =>
         encoding: mapping.encoding ?? undefined,
         hasHeader: mapping.has_header,
       };
+
+// Numbers of other formats are numbers: whatever the mapping says of text, 1.5 is what JSON or a workbook writes.
+const valueStyleOf = (mapping: PinnedMapping | null, { format }: TableFile) => ({
+  date_style: mapping?.date_style ?? 'ISO',
+  decimal_separator: (format === 'csv' || format === 'tsv' ? mapping?.decimal_separator : null) ?? '',
+});
 
 const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
   load_id: table.load_id,
