@@ -32,11 +32,11 @@ describe('a process that is killed during the main job', () => {
     '%s is started again and the job completes',
     async (name) => {
       const account = await givenAccount();
-      const api = await account.person();
+      const almanac = await account.client();
       const progress = { disturb: () => kill(name) } as Progress;
       for (const [place, step] of steps.entries()) {
         if (place % 3 === 1) await kill(name);
-        await step.run(api, progress);
+        await step.run(almanac, progress);
       }
     },
     jobWithinMs,

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, createApi, type Page, poll } from '@almanac/api-client/api';
 import { type Application, type Person, signInMachine, signInPerson } from '@almanac/api-client/sign-in';
+import { type Client, createClient } from '@almanac/client';
 import { admin } from './system.ts';
 
 export type Plan = 'free' | 'plus' | 'business' | 'enterprise';
@@ -16,6 +17,8 @@ export type Account = {
   machine(scope?: string): Promise<Api>;
   /** Calls on behalf of the administrator. */
   person(scope?: string): Promise<Api>;
+  /** The published client, on behalf of the administrator. */
+  client(): Promise<Client>;
 };
 
 /** Address of the system under test. */
@@ -56,6 +59,10 @@ export async function givenAccount({
     machine: async (scope) => createApi(url, (await signInMachine(url, made.application, scope)).access_token),
     person: async (scope) =>
       createApi(url, (await signInPerson(url, made.application, made.admin, scope)).access_token),
+    client: async () => {
+      const { access_token: token } = await signInPerson(url, made.application, made.admin);
+      return createClient({ baseUrl: url, token });
+    },
   };
 }
 
