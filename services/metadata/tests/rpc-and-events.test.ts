@@ -43,7 +43,9 @@ describe('gRPC', () => {
       columns: [{ name: 'code', data_type: 'string', is_primary_key: true, valid_values: [] }],
     });
     for (const handle of [String(table.id), table.uuid, 'codes'])
-      expect(await jobs.GetTableDefinition(mine, { handle, branch_id: account.mainId })).toMatchObject({ id: table.id });
+      expect(await jobs.GetTableDefinition(mine, { handle, branch_id: account.mainId })).toMatchObject({
+        id: table.id,
+      });
     await expect(jobs.GetTableDefinition(mine, { handle: 'codes' })).rejects.toMatchObject({ kind: 'bad_request' });
     await expect(jobs.GetBranch({ accountId: other.id }, { id: account.mainId })).rejects.toMatchObject({
       kind: 'not_found',
