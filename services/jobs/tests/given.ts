@@ -205,7 +205,7 @@ export function ended(jobs: Jobs, path: string, call = jobs.call) {
       throw new Error(JSON.stringify(body));
     return body;
   };
-  return eventually(check, { withinMs: 120_000 });
+  return eventually(check, { withinMs: 240_000 });
 }
 
 /** Opens an import, uploads, completes the uploads and waits for its end. */
