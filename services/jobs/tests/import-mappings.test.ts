@@ -387,8 +387,9 @@ describe('a cloned definition', () => {
 
   it('gets the mappings of its source, once, and keeps what it has already', async () => {
     const [source, clone, next] = [13, 900, 901];
-    const column_mappings = [{ source_column: 'Land', target_column: 'code', format: null }];
-    await make({ table_definition_id: source, name: 'Bank', is_default: true, delimiter: ';', column_mappings });
+    const style = { delimiter: ';', decimal_separator: ',', has_header: false, quote: 'none', encoding: 'utf-8' };
+    const column_mappings = [{ ...entry, source_column: '1', target_column: 'code', trim: true, default: 'x' }];
+    await make({ table_definition_id: source, name: 'Bank', is_default: true, ...style, column_mappings });
     await make({ table_definition_id: source, name: 'Other', date_style: 'DMY' });
     const made = jobs.context.prisma.import_mapping;
     await made.create({ data: { account_id: 1, table_definition_id: clone, name: 'Other', is_default: true } });
@@ -400,7 +401,7 @@ describe('a cloned definition', () => {
     await jobs.announce(cloned, { ...payload, table_definition_id: next });
     await eventually(async () => expect(await mappingsOf(next)).toHaveLength(2));
     expect(await mappingsOf(next)).toMatchObject([
-      { name: 'Bank', is_default: true, delimiter: ';', date_style: 'ISO', column_mappings },
+      { name: 'Bank', is_default: true, ...style, date_style: 'ISO', column_mappings },
       { name: 'Other', is_default: false, date_style: 'DMY', column_mappings: [] },
     ]);
     await eventually(async () => expect(await mappingsOf(clone)).toHaveLength(2));

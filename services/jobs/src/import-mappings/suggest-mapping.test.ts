@@ -1,5 +1,5 @@
 import { readSample } from '../samples/read-sample.ts';
-import { likeness } from './name-likeness.ts';
+import { likeness as compare, readName } from './name-likeness.ts';
 import { type SuggestedTarget, suggestMapping } from './suggest-mapping.ts';
 
 const column = (name: string, data_type = 'string', rest: Partial<SuggestedTarget> = {}): SuggestedTarget => ({
@@ -9,6 +9,7 @@ const column = (name: string, data_type = 'string', rest: Partial<SuggestedTarge
   valid_values: [],
   ...rest,
 });
+const likeness = (one: string, other: string) => compare(readName(one), readName(other));
 const suggest = async (text: string, targets: SuggestedTarget[], hasHeader = true) =>
   suggestMapping(await readSample(text, { hasHeader }), targets, hasHeader);
 const targetsOf = ({ entries }: Awaited<ReturnType<typeof suggest>>) => entries.map(({ entry }) => entry.target_column);
@@ -119,6 +120,18 @@ describe('a suggestion', () => {
     expect(keys.entries[1]?.entry).toMatchObject({ target_column: 'country_code', lookup: false });
     const other = await suggest('id,Country capital\n1,Berlin\n', targets);
     expect(other.entries[1]?.entry).toMatchObject({ target_column: 'country_code', lookup: 'capital' });
+  });
+
+  it('is found among as many columns as there can be, and long names are like none', async () => {
+    const many = Array.from({ length: 200 }, (_, i) => column(`column_of_the_table_${i}`));
+    const header = Array.from({ length: 1000 }, (_, i) => `Column of the file ${i}`);
+    header[7] = 'Column of the Table 150';
+    header[8] = 'column_of_the_table_'.repeat(100);
+    const found = await suggest(`${header.join(';')}\n`, many);
+    expect([found.entries[7]?.entry.target_column, found.entries[8]?.entry.target_column]).toEqual([
+      'column_of_the_table_150',
+      null,
+    ]);
   });
 
   it('goes by the order of columns where there is no header, when there are as many', async () => {

@@ -7,7 +7,7 @@ import { formatIn } from '../samples/sample-dates.ts';
 import { type ColumnLook, readStyle, type SampleStyle } from '../samples/sample-style.ts';
 import { type ColumnMapping, wholeEntry } from './mapping.ts';
 import type { MappedColumn, ReferencedTable } from './mapping-checks.ts';
-import { likeness } from './name-likeness.ts';
+import { type ComparedName, likeness, readName } from './name-likeness.ts';
 
 /** A column of the table, and of what it refers to the table's name, its key and the columns that may be looked up by. */
 export type SuggestedTarget = MappedColumn & {
@@ -67,14 +67,17 @@ const code: SuggestedTarget = { name: transactionCode, data_type: 'string', is_p
 
 // The likeliest pairs first; each column of either side once.
 function byName(sample: Sample, targets: readonly SuggestedTarget[], style: SampleStyle): Map<number, Match> {
+  const named = targets.map((target) => ({ target, names: namesOf(target) }));
   const pairs = sample.header.flatMap((source, position) => {
+    const name = readName(source);
     if (systemColumns.has(foldName(source))) return [];
     if (foldName(source) === transactionCode) return [{ position, target: code, score: 1 }];
     const look = style.columns[position] as ColumnLook;
-    return targets.map((target) => {
-      const score = nameScore(source, target);
+    return named.flatMap(({ target, names }) => {
+      const score = nameScore(name, names);
+      if (score < threshold) return [];
       const fits = score === 1 || suits(target, look, lookupFor(source, target, look) ?? false);
-      return { position, target, score: fits ? score : score * 0.6 };
+      return [{ position, target, score: fits ? score : score * 0.6 }];
     });
   });
   const matches = new Map<number, Match>();
@@ -95,15 +98,20 @@ function byPlace({ header }: Sample, targets: readonly SuggestedTarget[]): Map<n
 
 const idEnding = /(?:[ _-](?:id|key|code|no|nr|sk)|(?<=[a-z])(?:Id|Key|Code))$/i;
 
-// A foreign key may be called as what it refers to: country_id, country, Country name, Countries.
-function nameScore(source: string, target: SuggestedTarget): number {
-  const own = likeness(source, target.name);
-  if (!target.refersTo) return own;
+// A foreign key may be called as what it refers to: country_id, country, Country name, Countries. Only what is likely is compared.
+function namesOf(target: SuggestedTarget): { own: ComparedName; others: ComparedName[] } {
+  const own = readName(target.name);
+  if (!target.refersTo) return { own, others: [] };
   const stem = target.name.replace(idEnding, '');
   const { name, columns } = target.refersTo;
-  const others = [stem, name, ...columns.flatMap((column) => [`${stem} ${column.name}`, `${name} ${column.name}`])];
-  return Math.max(own, ...others.map((other) => 0.95 * likeness(source, other)));
+  const told = columns.filter((column) => column.is_primary_key || isText(column)).slice(0, columnsCompared);
+  return { own, others: [stem, name, ...told.map((column) => `${stem} ${column.name}`)].map(readName) };
 }
+
+const columnsCompared = 5;
+
+const nameScore = (source: ComparedName, { own, others }: ReturnType<typeof namesOf>): number =>
+  Math.max(likeness(source, own), ...others.map((other) => 0.95 * likeness(source, other)));
 
 const isDated = ({ data_type }: MappedColumn) =>
   ['date', 'datetime', 'timestamp', 'timestamptz', 'time'].includes(data_type);
@@ -136,7 +144,8 @@ function lookupFor(
   if (!refersTo || !key || keys.length > 1 || cells.length === 0) return undefined;
   if (holds(key, cells) && !(isNumber(key) && !numbers)) return undefined;
   const others = refersTo.columns.filter((each) => !each.is_primary_key && isText(each) && holds(each, cells));
-  const called = others.find(({ name }) => likeness(source.replace(/^.*[ _-]/, ''), name) >= sameName);
+  const last = readName(source.replace(/^.*[ _-]/, ''));
+  const called = others.find(({ name }) => likeness(last, readName(name)) >= sameName);
   if (called) return called.name;
   const chosen = refersTo.columns.find(({ id }) => id !== undefined && id === refersTo.lookup_display_column_id);
   if (chosen && holds(chosen, cells)) return true;
