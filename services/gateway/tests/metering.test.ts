@@ -293,6 +293,25 @@ describe('overdue payment', () => {
   });
 });
 
+describe('the end of the 7 days', () => {
+  it('is known before it comes: no write gets in that begins a second after it', async () => {
+    const account = await givenAccount();
+    const endsAt = Date.now() + 2_000;
+    const overdue_since = new Date(endsAt - 7 * 86_400_000).toISOString();
+    await billing.client.UpdateAccountBilling({ accountId: account.id }, { billing_status: 'overdue', overdue_since });
+    const writes: { status: number; begunAfterMs: number }[] = [];
+    await eventually(async () => {
+      const begunAfterMs = Date.now() - endsAt;
+      const { status } = await callWith(a, account.token, 'POST', '/api/v1/table_data');
+      writes.push({ status, begunAfterMs });
+      expect(status).toBe(402);
+    });
+    expect(writes.filter(({ status, begunAfterMs }) => status === 200 && begunAfterMs > 1_000)).toEqual([]);
+    expect(writes.filter(({ status }) => status !== 200)).toHaveLength(1);
+    expect((await get(a, account)).status).toBe(200);
+  });
+});
+
 describe('billing away', () => {
   let proxy: TcpProxy;
   let gateway: TestGateway;
