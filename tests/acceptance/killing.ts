@@ -40,24 +40,33 @@ function planKills(victims: Victims, { seed, rounds }: { seed: number; rounds: n
     .flatMap(([order, pauses]) => order.map((name, place) => ({ name, afterMs: pauses[place] as number })));
 }
 
-/** Kills one after the other, each when the last one is back, until all rounds or the work are over; answers who was killed. */
+/**
+ * Kills one after the other, each when the last one is back, until all rounds or the work are over; answers who was killed. The work
+ * is to go on, as it is told, until each was killed once.
+ */
 export async function killDuring(
-  work: Promise<void>,
+  work: (goOn: () => boolean) => Promise<void>,
   victims: Victims,
   how: { seed: number; rounds: number },
 ): Promise<string[]> {
+  const killed: string[] = [];
   let isOver = false;
-  const over = work.finally(() => {
+  const over = work(() => !isOver && killed.length < Object.keys(victims).length).finally(() => {
     isOver = true;
   });
   over.catch(() => {}); // heard below
-  const killed: string[] = [];
   for (const { name, afterMs } of planKills(victims, how)) {
     await sleep(afterMs);
     if (isOver) break;
-    await victims[name]?.();
-    killed.push(name);
-    await until('everything is up', isEverythingUp);
+    try {
+      await victims[name]?.();
+      killed.push(name);
+      await until('everything is up', isEverythingUp);
+    } catch (error) {
+      isOver = true;
+      await over;
+      throw error;
+    }
   }
   await over;
   return killed;

@@ -59,23 +59,32 @@ type Account = {
   exports: number[];
 };
 
-export type Storm = { accounts: Account[]; work(): Promise<void>; expectTruth(): Promise<Counts> };
+export type Storm = {
+  accounts: Account[];
+  /** Does all pieces, and goes on with more of them for as long as `goOn` says so. */
+  work(goOn: () => boolean): Promise<void>;
+  expectTruth(): Promise<Counts>;
+};
 export type Counts = { completed: number; failed: number; cancelled: number };
 
 /** Accounts with tables for the pieces; `work` does all of them, several at a time in each account. */
 export async function givenStorm(pieces: readonly Piece[]): Promise<Storm> {
   const accounts = [await givenTables(), await givenTables()];
-  const waiting = [...pieces.entries()];
-  const lane = async (account: Account) => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const [number, piece] = next;
+  let next = 0;
+  const lane = async (account: Account, goOn: () => boolean) => {
+    while (next < pieces.length || goOn()) {
+      const number = next;
+      next += 1;
+      const piece = pieces[number % pieces.length] as Piece;
       await (piece.kind === 'import' ? importPiece : exportPiece)(account, number, piece);
     }
   };
   return {
     accounts,
-    work: async () => {
-      await Promise.all(accounts.flatMap((account) => Array.from({ length: lanesPerAccount }, () => lane(account))));
+    work: async (goOn) => {
+      await Promise.all(
+        accounts.flatMap((account) => Array.from({ length: lanesPerAccount }, () => lane(account, goOn))),
+      );
     },
     expectTruth: async () => {
       const counts = { completed: 0, failed: 0, cancelled: 0 };
