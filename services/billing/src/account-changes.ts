@@ -11,7 +11,7 @@ import { announce } from '@almanac/service-kit/outbox';
 import { booksNotOpen, periodStartSql, readAccountBilling, requirePlan } from './account-billing.ts';
 import type { BillingContext } from './context.ts';
 import { notifyOnce } from './notices.ts';
-import { readStanding, record, type Said, type Standing } from './payments/billing-history.ts';
+import { type NewWord, readStanding, record, type Said, type Standing } from './payments/billing-history.ts';
 import { billingStatuses, graceSeconds } from './plans.ts';
 
 /** Who changes them: a call, or a message of the payment provider. */
@@ -101,11 +101,7 @@ export function isSameStanding(one: Standing, other: Standing): boolean {
 }
 
 /** How the account stands with one more word; undefined when it was said before. */
-export async function standingWith(
-  sql: Sql,
-  before: Books,
-  word: Parameters<typeof record>[2],
-): Promise<Standing | undefined> {
+export async function standingWith(sql: Sql, before: Books, word: NewWord): Promise<Standing | undefined> {
   await keepUntold(sql, before);
   if (!(await record(sql, before.account_id, word))) return undefined;
   return readStanding(sql, before.account_id, before);
@@ -150,7 +146,7 @@ function namedChanges(changes: UpdateRequest): Changes {
 }
 
 // What an operator says by it; nothing where only overage changes. Throws 422 with every problem.
-function readWord(present: Books, changes: Changes): Parameters<typeof record>[2] | undefined {
+function readWord(present: Books, changes: Changes): NewWord | undefined {
   const problems: string[] = [];
   const { overdue_since: since, allowance } = changes;
   const status = changes.billing_status ?? (since ? 'overdue' : undefined);

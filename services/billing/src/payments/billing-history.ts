@@ -46,7 +46,7 @@ function planAfter(standing: Standing, word: Said): Pick<Standing, 'plan' | 'all
   return { plan, allowance: word.allowance ?? ofPlan };
 }
 
-type NewWord = Omit<Said, 'occurred_at'> & {
+export type NewWord = Omit<Said, 'occurred_at'> & {
   id: string;
   type: string;
   /** Left out: now, after everything that was said before. */
