@@ -46,21 +46,26 @@ function reach(step: string): boolean {
   return true;
 }
 
-// Of each connection: messages by their JSON, and what the other side says next.
+const words = {
+  target: { comes: 'published', answered: 'confirmed' },
+  client: { comes: 'delivered', answered: 'acknowledged' },
+} as const;
+const longestType = 80;
+
+// Of each connection: messages by their JSON, of which a chunk may hold several or a part of one, and what the other side says next.
 function watchMessages(): Watch {
-  let reply: { to: 'target' | 'client'; step: string } | undefined;
+  const unanswered = { target: [] as string[], client: [] as string[] };
+  const begun = { target: '', client: '' };
   return (chunk, to) => {
-    const answered = reply?.to === to ? reply.step : undefined;
-    if (answered) reply = undefined;
-    const type = /"type":"(metadata\.(?:promotion|deployment|mail)\.\w+)"/.exec(chunk.toString('latin1'))?.[1];
-    if (type)
-      reply =
-        to === 'target'
-          ? { to: 'client', step: `${type} is confirmed` }
-          : { to: 'target', step: `${type} is acknowledged` };
-    const isOver = answered !== undefined && reach(answered);
-    if (isOver || !type) return isOver;
-    return reach(`${type} is ${to === 'target' ? 'published' : 'delivered'}`);
+    const from = to === 'target' ? 'client' : 'target';
+    const text = begun[to] + chunk.toString('latin1');
+    const found = [...text.matchAll(/"type":"(metadata\.(?:promotion|deployment|mail)\.\w+)"/g)];
+    const read = found.at(-1);
+    begun[to] = text.slice(read ? read.index + read[0].length : 0).slice(-longestType);
+    const types = found.map(([, type]) => String(type));
+    const answers = unanswered[from].splice(0).map((type) => `${type} is ${words[from].answered}`);
+    unanswered[to].push(...types);
+    return [...answers, ...types.map((type) => `${type} is ${words[to].comes}`)].some(reach);
   };
 }
 
