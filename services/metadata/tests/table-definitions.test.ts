@@ -49,8 +49,12 @@ describe('table definitions', () => {
     for (const handle of [table.uuid, table.uuid.toUpperCase(), `country_codes?branch_id=${account.mainId}`])
       expect(await api.get(`/table_definitions/${handle}`)).toEqual(shown);
     expect((await api.send('GET', '/table_definitions/country_codes')).status).toBe(400);
-    for (const handle of ['0', '-1', '1.5', '1e3', '%20', '99999999999999999', "'"])
+    for (const handle of ['0', '-1', '1.5', '1e3', '99999999999999999'])
       expect((await api.send('GET', `/table_definitions/${handle}`)).status).toBe(400);
+    for (const noSegment of ['%20', "'"])
+      expect((await api.send('GET', `/table_definitions/${noSegment}`)).body.errors).toEqual([
+        'There is nothing at this address.',
+      ]);
     const unknown = await api.send('GET', '/table_definitions/2147483647');
     expect(unknown.status).toBe(404);
     for (const handle of [
