@@ -20,7 +20,6 @@ export type HttpServer = {
   start(): Promise<number>;
   /** Stops taking connections, waits for running requests (bounded), closes idle ones. */
   stop(): Promise<void>;
-  app: Express;
 };
 
 export type HttpOptions = ApiOptions & {
@@ -76,7 +75,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       else serve();
     },
   );
-  return { app, start: () => listen(server, options), stop: () => close(server) };
+  return { start: () => listen(server, options), stop: () => close(server) };
 }
 
 // What a trace tells of a request when it is over.

@@ -88,8 +88,8 @@ export const storage = [
 function createTable(table: WantedTable): string[] {
   const columns = [
     'svc_sk bigint generated always as identity primary key',
-    'svc_created_at timestamptz not null',
-    'svc_updated_at timestamptz not null',
+    'svc_created_at timestamptz(3) not null',
+    'svc_updated_at timestamptz(3) not null',
     'svc_version integer not null default 1',
     'svc_is_deleted boolean not null default false',
     'svc_live boolean generated always as (case when svc_is_deleted then null else true end) stored',

@@ -12,7 +12,7 @@ export function createHistory(table: Omit<Shape, 'structure'>): string[] {
   const name = historyName(table);
   return [
     `create table ${name} (like ${tableName(table)})`,
-    `alter table ${name} drop column svc_live, add column svc_valid_to timestamptz not null, add primary key (svc_sk, svc_version)`,
+    `alter table ${name} drop column svc_live, add column svc_valid_to timestamptz(3) not null, add primary key (svc_sk, svc_version)`,
     `create index on ${name} using brin (svc_valid_to) with (pages_per_range = 32, autosummarize = on)`,
   ];
 }

@@ -97,7 +97,7 @@ describe('statements of a deployment', () => {
     const made = table(1, columns);
     expect(statements.slice(2)).toEqual([
       'create table b_1.h_1 (like b_1.t_1)',
-      'alter table b_1.h_1 drop column svc_live, add column svc_valid_to timestamptz not null, add primary key (svc_sk, svc_version)',
+      'alter table b_1.h_1 drop column svc_live, add column svc_valid_to timestamptz(3) not null, add primary key (svc_sk, svc_version)',
       'create index on b_1.h_1 using brin (svc_valid_to) with (pages_per_range = 32, autosummarize = on)',
       'create index u_1 on b_1.t_1 (svc_updated_at)',
       'alter table b_1.t_1 add constraint k_1 unique (c_11, svc_live)',

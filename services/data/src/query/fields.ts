@@ -1,7 +1,7 @@
 // What of a row can be shown, filtered and sorted: the system columns, then the table's own, by the names callers use.
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import { isRequired } from '../catalogue/structure.ts';
-import { systemInstant, typeOf, type ValueType, valueTypes } from '../values/value-types.ts';
+import { typeOf, type ValueType, valueTypes } from '../values/value-types.ts';
 import { columnName } from './identifiers.ts';
 
 export type Field = {
@@ -18,8 +18,8 @@ const system = (name: string, type: ValueType): Field => ({ name, sql: name, typ
 
 export const systemFields: readonly Field[] = [
   system('svc_sk', valueTypes.bigint),
-  system('svc_created_at', systemInstant),
-  system('svc_updated_at', systemInstant),
+  system('svc_created_at', valueTypes.timestamptz),
+  system('svc_updated_at', valueTypes.timestamptz),
   system('svc_is_deleted', valueTypes.boolean),
   system('svc_version', valueTypes.integer),
   { ...system('svc_updated_by', valueTypes.text), nullable: true },

@@ -1,4 +1,5 @@
-// A row as the JSON text that callers get, written by PostgreSQL. Names travel as parameters: no user text is in the SQL.
+// A row as the JSON text that callers get, written by PostgreSQL. Names of a table's own columns travel as parameters: no user
+// text is in the SQL.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Bind } from '../values/check.ts';
 import { longestRecord, mayOverflow, wholeSql } from './answer-size.ts';
@@ -10,9 +11,11 @@ import { concatSql, Values } from './statement.ts';
 /** The text of one JSON object for the row in scope: system columns first, then the table's own in their order, then `svc_lookups`. */
 export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind, lookups?: string): string {
   const parts: string[] = [];
-  for (const field of fieldsOf(table).values()) {
-    parts.push(bind(`${parts.length === 0 ? '{' : ','}${JSON.stringify(field.name)}:`, 'text'));
-    parts.push(`coalesce(${field.type.jsonSql(field.sql)}, 'null')`);
+  for (const { name, sql, type, nullable, column } of fieldsOf(table).values()) {
+    const label = `${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+    parts.push(column ? bind(label, 'text') : `'${label}'`);
+    // A deleted row may lack what a live one must have.
+    parts.push(column || nullable ? `coalesce(${type.jsonSql(sql)}, 'null')` : type.jsonSql(sql));
   }
   if (lookups !== undefined) parts.push(`',"svc_lookups":'`, lookups);
   return concatSql([...parts, "'}'"]);

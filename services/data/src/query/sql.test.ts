@@ -115,6 +115,7 @@ describe('statements', () => {
     const { text, values } = gridSql(table, planGrid(table, request));
     expect(text).not.toContain('drop');
     expect(text).not.toContain('"name"');
+    expect(text).toContain(`'{"svc_sk":'`); // ours, so it needs no parameter
     expect(guard(text)).toBe(current);
     expect(text).toMatch(
       /where not svc_is_deleted and \(lower\(c_12 collate "default"\) like lower\(\$\d+::text\) and \(c_11 > \$\d+::bigint and c_11 < \$\d+::bigint\)\)/,
@@ -122,19 +123,7 @@ describe('statements', () => {
     expect(text).toMatch(/order by c_12 desc nulls last, svc_sk asc limit \$\d+::int offset \$\d+::bigint/);
     expect(text).toMatch(/\(select count\(\*\) from b_2\.t_5 where not svc_is_deleted and/);
     expect(values).toEqual(
-      expect.arrayContaining([
-        `%x"'; drop table t; --%`,
-        '1',
-        '9',
-        50,
-        20,
-        7,
-        3,
-        40,
-        '{"svc_sk":',
-        ',"id":',
-        ',"name":',
-      ]),
+      expect.arrayContaining([`%x"'; drop table t; --%`, '1', '9', 50, 20, 7, 3, 40, ',"id":', ',"name":']),
     );
   });
 

@@ -11,7 +11,7 @@ import { quoteLiteral } from '../query/literals.ts';
 import { requireRightToWork } from '../row-rights.ts';
 import { asOfSchema, refuseAsOf } from '../rows/as-of.ts';
 import { readInstant } from '../values/dates.ts';
-import { systemInstant, typeOf } from '../values/value-types.ts';
+import { typeOf, valueTypes } from '../values/value-types.ts';
 import { copyOut } from './copy-out.ts';
 import { readMark } from './mark.ts';
 
@@ -91,7 +91,7 @@ function readAsOf(text: string): Pick<Plan, 'asOf'> {
 type ExportColumn = { name: string; sql: string };
 
 // Most rows were never changed: their second time is the first one's text again, which saves a sixth of the whole export.
-const changedAt = `case when svc_updated_at = svc_created_at then created else ${systemInstant.textSql('svc_updated_at')} end`;
+const changedAt = `case when svc_updated_at = svc_created_at then created else ${valueTypes.timestamptz.textSql('svc_updated_at')} end`;
 
 /** The columns of an export: system columns first, then the table's own in their order. */
 export function exportColumns(
@@ -120,7 +120,7 @@ export function copySql(table: DeployedTable, { incremental, mark, asOf }: Plan)
   const literal = quoteLiteral(mark);
   const columns = exportColumns(table, incremental, literal).map((column) => column.sql);
   const where = incremental ? `svc_updated_at > ${literal}::timestamptz` : 'not svc_is_deleted';
-  const created = systemInstant.textSql('svc_created_at');
+  const created = valueTypes.timestamptz.textSql('svc_created_at');
   const from = rowsSql(table, asOf === undefined ? undefined : `${quoteLiteral(asOf)}::timestamptz`);
   // Apart from the rows, and kept apart by OFFSET, the text is made once for all rows that came together (PostgreSQL's Memoize): a
   // fifth of the whole export.

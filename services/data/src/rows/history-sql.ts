@@ -8,7 +8,7 @@ import { metaSql, type PageNumbers } from '../query/page-sql.ts';
 import { recordSql } from '../query/record-sql.ts';
 import { concatSql, type Statement, Values } from '../query/statement.ts';
 import type { Bind } from '../values/check.ts';
-import { systemInstant, typeOf } from '../values/value-types.ts';
+import { typeOf, valueTypes } from '../values/value-types.ts';
 import { channels } from './origin.ts';
 
 /** A page of versions, newest first: one row `answer`, `total`; none when the table has changed. */
@@ -47,8 +47,8 @@ function itemSql(table: DeployedTable, bind: Bind): string {
     ` and b.table_definition_id = ${bind(table.table_definition_id, 'int')} and v.svc_channel in ('${channels.import}', '${channels.promotion}')))`;
   return concatSql([
     `'{"svc_version":' || svc_version`,
-    `',"valid_from":' || ${systemInstant.jsonSql('svc_updated_at')}`,
-    `',"valid_to":' || coalesce(${systemInstant.jsonSql('svc_valid_to')}, 'null')`,
+    `',"valid_from":' || ${valueTypes.timestamptz.jsonSql('svc_updated_at')}`,
+    `',"valid_to":' || coalesce(${valueTypes.timestamptz.jsonSql('svc_valid_to')}, 'null')`,
     `',"action":' || ${actionSql}`,
     `',"channel":' || ${channelNameSql}`,
     `',"user_id":' || coalesce(${actorSql('user')}, 'null')`,

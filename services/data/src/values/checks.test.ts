@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { Values } from '../query/statement.ts';
 import { anyBrokenSql } from './check.ts';
-import { type ColumnShape, type DataType, dataTypes, systemInstant, typeOf } from './value-types.ts';
+import { type ColumnShape, type DataType, dataTypes, typeOf } from './value-types.ts';
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -244,16 +244,15 @@ describe('values that pass', () => {
     }
   });
 
-  it('show instants with exactly three digits, those of the system cut to them', async () => {
+  it('show instants with exactly three digits', async () => {
     const form = `to_char(v, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
     const times = `select timestamptz '0001-01-01 00:00:00Z' + random() * interval '9998 years' as v from generate_series(1, 2000)
       union all select timestamptz '2030-01-01 00:00:00Z' + i * interval '0.0001 s' from generate_series(0, 2000) i`;
     const own = typeOf({ data_type: 'datetime' });
     const { rows } = await client.query(
-      `select count(*) filter (where ${own.textSql('v')} <> ${form} or ${own.jsonSql('v')} <> '"' || ${form} || '"') as own,
-         count(*) filter (where v > '2000-01-02' and ${systemInstant.textSql('w')} <> to_char(w, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as system
-       from (select v as w, v::timestamptz(3) as v from (${times}) t) s`,
+      `select count(*) filter (where ${own.textSql('v')} <> ${form} or ${own.jsonSql('v')} <> '"' || ${form} || '"') as other
+       from (select v::timestamptz(3) as v from (${times}) t) s`,
     );
-    expect(rows).toEqual([{ own: '0', system: '0' }]);
+    expect(rows).toEqual([{ other: '0' }]);
   });
 });

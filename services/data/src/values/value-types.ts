@@ -72,8 +72,6 @@ const quoted = (x: string) => `'"' || ${x}::text || '"'`;
 // YYYY-MM-DDTHH:MM:SS.mmmZ, for instants of whole milliseconds. JSON's own form of a time costs half of what to_char does; the
 // microsecond keeps it from leaving out zeros at the end. The session's time zone is UTC (`database.ts`).
 const wholeMilliseconds = (x: string) => `to_json(${x} + interval '1 microsecond')::text`;
-// What lies between two milliseconds is cut off, as people who read the earlier one expect.
-const cut = (x: string) => `(${x} - interval '500 microseconds')::timestamptz(3)`;
 
 const text = (length: boolean): ValueType => ({
   family: 'text',
@@ -123,13 +121,6 @@ const instant: ValueType = {
   jsonSql: (x) => `left(${wholeMilliseconds(x)}, 24) || 'Z"'`,
   jsonBytes: short,
   textSql: (x) => `substr(${wholeMilliseconds(x)}, 2, 23) || 'Z'`,
-};
-
-/** The times of system columns, which are kept to the microsecond. */
-export const systemInstant: ValueType = {
-  ...instant,
-  jsonSql: (x) => instant.jsonSql(cut(x)),
-  textSql: (x) => instant.textSql(cut(x)),
 };
 
 export const valueTypes = {
