@@ -6,6 +6,7 @@ import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
 import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
 import { openMainBranch, requireBranch } from './branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from './column-definitions/column-fields.ts';
+import { columnMessage } from './column-definitions/column-message.ts';
 import type { Context } from './context.ts';
 import { readTableHandle } from './table-definitions/table-handle.ts';
 
@@ -42,17 +43,7 @@ const handleOf = ({ id, handle, branch_id }: GetTableDefinitionRequest__Output) 
 const shownBy = ({ lookup_display_column_id: id }: { lookup_display_column_id: number | null }) =>
   id === null ? {} : { lookup_display_column_id: id };
 
-const showColumn = (column: ColumnDefinition) => ({
-  id: column.id,
-  name: column.name,
-  data_type: column.data_type,
-  length: column.length ?? undefined,
-  scale: column.scale ?? undefined,
-  is_primary_key: column.is_primary_key,
-  is_required: column.is_required,
-  foreign_key_table_id: column.foreign_key_table_id ?? undefined,
-  valid_values: column.valid_values?.split('|') ?? [],
-});
+const showColumn = (column: ColumnDefinition) => ({ id: column.id, ...columnMessage(column) });
 
 async function listTablePlaces(ctx: Context, accountId: number, ids: number[]) {
   const where = { account_id: accountId, id: { in: ids } };

@@ -1,7 +1,7 @@
 // From drafts to what data is asked to make of them, and from that to what is noted once it is in service.
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
 import { validationFailed } from '@almanac/service-kit/errors';
-import { splitValues } from '../column-definitions/column-rules.ts';
+import { columnMessage } from '../column-definitions/column-message.ts';
 import type { DataType } from '../column-definitions/column-values.ts';
 import type { DeployedColumn } from '../deployed-table-definitions.ts';
 import type { FullDefinition } from '../table-definitions/table-structure.ts';
@@ -30,14 +30,7 @@ export function wantedTable(definition: FullDefinition): Wanted {
     columns: definition.columns.map((column) => ({
       column_definition_id: column.id,
       lineage_id: column.lineage_id,
-      name: column.name,
-      data_type: column.data_type,
-      length: column.length ?? undefined,
-      scale: column.scale ?? undefined,
-      is_primary_key: column.is_primary_key,
-      is_required: column.is_required,
-      foreign_key_table_id: column.foreign_key_table_id ?? undefined,
-      valid_values: splitValues(column.valid_values),
+      ...columnMessage(column),
       description: column.description ?? '',
     })),
   };
