@@ -83,6 +83,8 @@ describe('framing', () => {
     ['the HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['TLS', Buffer.from('16030100a5010000a1030300', 'hex')],
     ['no HTTP at all', 'hello\r\n\r\n'],
+    ['a version before there were headers', lines('GET /api/v1/domains', 'Host: a') + smuggled],
+    ['HTTP/2.0 in words', lines('GET /api/v1/domains HTTP/2.0', 'Host: a') + smuggled],
     ['an unknown version', lines('GET /api/v1/domains HTTP/9.9', 'Host: a')],
   ])('refuses %s and closes', async (_what, bytes) => {
     const answer = await send(gateway, bytes);

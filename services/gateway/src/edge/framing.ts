@@ -31,6 +31,7 @@ export function framingProblem(req: IncomingMessage): ServiceError | undefined {
   }
   if (bytes > limits.headerBytes)
     return new ServiceError('headers_too_large', `The headers are larger than ${limits.headerBytes} bytes.`);
+  if (req.httpVersionMajor !== 1) return bad('Use HTTP/1.1.'); // the parser takes 0.9 and 2.0 too
   if (!seen.has('host')) return bad('The header host is missing.');
   if (!url.startsWith('/') && !(url === '*' && req.method === 'OPTIONS')) return bad('The target must be a path.');
   return seen.has('transfer-encoding') || seen.has('content-encoding') || seen.has('content-length')
