@@ -8,7 +8,7 @@ import { traceRequest } from '@almanac/service-kit/tracing-calls';
 import type { Express } from 'express';
 import type { GatewayContext } from './context.ts';
 import { callApi, callEnds, isAllowedOrigin, isApiPath } from './edge/api-calls.ts';
-import { closeAfter, type EdgeRequest, type Exchange, openExchange, refuse } from './edge/exchange.ts';
+import { closeAfter, type EdgeRequest, type Exchange, isEnding, openExchange, refuse } from './edge/exchange.ts';
 import { framingProblem } from './edge/framing.ts';
 import { findPassThrough, passThrough } from './edge/pass-through.ts';
 import { refuseConnection, refuseTunnel } from './edge/refused-connections.ts';
@@ -34,6 +34,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
   const exchanges = new Set<Exchange>();
 
   const handle = (req: EdgeRequest, res: ServerResponse, expectsContinue: boolean) => {
+    if (isEnding(req.socket)) return;
     const exchange = openExchange(req, res, expectsContinue, health.isDraining);
     exchanges.add(exchange);
     res.on('close', () => {
@@ -42,7 +43,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
       record(ctx, accessLog, exchange);
     });
     setSecurityHeaders(res, exchange.requestId, ctx.publicUrl.protocol === 'https:');
-    if (exchange.isLast) res.setHeader('Connection', 'close');
+    if (exchange.isLast) closeAfter(exchange);
     if (tracing) dispatchTraced(tracing, ctx, pages, exchange);
     else dispatch(ctx, pages, exchange);
   };

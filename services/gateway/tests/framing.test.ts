@@ -94,6 +94,18 @@ describe('framing', () => {
     expect(services.reached).toEqual([]);
   });
 
+  it.each([
+    ['two hosts', 'Host: b'],
+    ['an encoding before chunked', 'Transfer-Encoding: gzip, chunked'],
+  ])('does not serve what comes after %s on the same connection, whoever asks', async (_what, line) => {
+    const next = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth);
+    const answer = await send(gateway, `${lines(...post(line))}0\r\n\r\n${next}${next}`);
+    expect([answer.status, answer.closed]).toEqual([400, true]);
+    // It would have been sent on by the time that this one is answered.
+    expect((await callWith(gateway, token, 'GET', '/api/v1/branches')).status).toBe(200);
+    expect(services.reached.map(({ url }) => url)).toEqual(['/api/v1/branches']);
+  });
+
   it('refuses a tunnel', async () => {
     const answer = await send(gateway, lines('CONNECT evil.test:443 HTTP/1.1', 'Host: evil.test:443'));
     expect([answer.status, answer.closed]).toEqual([405, true]);

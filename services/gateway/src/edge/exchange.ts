@@ -2,6 +2,7 @@
 // written down when it is over.
 import { randomUUID } from 'node:crypto';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type ServiceError, toServiceError } from '@almanac/service-kit/errors';
 import type { Ticket } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';
@@ -74,11 +75,17 @@ export function expectAnswer(exchange: Exchange, ms: number): void {
   else expect();
 }
 
-/** Makes this the last answer of its connection. */
+const ending = new WeakSet<Socket>();
+
+/** Makes this the last answer of its connection. What the client has sent behind it is nobody's request. */
 export function closeAfter(exchange: Exchange): void {
   exchange.isLast = true;
   exchange.res.setHeader('Connection', 'close');
+  ending.add(exchange.req.socket);
 }
+
+/** Whether a connection has had its last request. The parser goes on to the next one in the bytes that it has. */
+export const isEnding = (socket: Socket): boolean => ending.has(socket);
 
 /** Answers with the contract's error body, or RFC 6749's. Nothing happens when an answer is under way: then the connection is cut. */
 export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
