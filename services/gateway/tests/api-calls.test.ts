@@ -2,6 +2,7 @@ import { createContextVerifier } from '@almanac/service-kit/call-context';
 import { limits } from '@almanac/service-kit/limits';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { upstreamNames } from '../src/config.ts';
 import { apiRoutes } from '../src/routes.ts';
 import {
   callWith,
@@ -319,17 +320,21 @@ describe('outside the API', () => {
     expect((await fetch(gateway.url, { redirect: 'manual' })).headers.get('location')).toBe('/docs');
   });
 
-  it('merges what the services say of themselves', async () => {
+  it('merges what the services say of themselves, asked once however many want to know', async () => {
     services.answer((_req, res) => {
       const paths = { '/api/v1/domains': { get: { summary: 'List' } } };
       res.setHeader('content-type', 'application/json').end(JSON.stringify({ paths }));
     });
-    const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as Record<string, unknown>;
-    expect(document).toMatchObject({
-      openapi: '3.1.0',
-      servers: [{ url: publicUrl }],
-      paths: { '/api/v1/domains': { get: { summary: 'List' } } },
-    });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${gateway.url}/openapi.json`)));
+    for (const answer of answers)
+      expect(await answer.json()).toMatchObject({
+        openapi: '3.1.0',
+        servers: [{ url: publicUrl }],
+        paths: { '/api/v1/domains': { get: { summary: 'List' } } },
+      });
+    const asked = services.reached.filter(({ url }) => url === '/openapi.json');
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.length).toBeLessThanOrEqual(upstreamNames.length);
   });
 });
 

@@ -14,6 +14,7 @@ const fetchWithinMs = 3_000;
 export function createOpenApiDocument(upstreams: Pick<Upstreams, 'url'>, publicUrl: string): () => Promise<string> {
   const fragments = new Map<string, Fragment>();
   let made: { text: string; until: number } | undefined;
+  let making: Promise<string> | undefined;
 
   const read = async (name: (typeof upstreamNames)[number]) => {
     try {
@@ -25,11 +26,19 @@ export function createOpenApiDocument(upstreams: Pick<Upstreams, 'url'>, publicU
     }
   };
 
-  return async () => {
-    if (made && made.until > Date.now()) return made.text;
+  const make = async () => {
     await Promise.all(upstreamNames.map(read));
     const text = JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl));
     made = { text, until: Date.now() + freshForMs };
     return text;
+  };
+
+  return () => {
+    if (made && made.until > Date.now()) return Promise.resolve(made.text);
+    // Anybody may ask, so however many do at once, the services are asked once.
+    making ??= make().finally(() => {
+      making = undefined;
+    });
+    return making;
   };
 }
