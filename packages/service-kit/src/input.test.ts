@@ -9,6 +9,7 @@ import {
   readParameters,
   splitBody,
 } from './input.ts';
+import { limits } from './limits.ts';
 
 const failure = (run: () => unknown): { kind: string; errors: string[] } => {
   try {
@@ -85,6 +86,14 @@ describe('readAttributes', () => {
     expect(readAttributes(attributes, { name: '𝒳'.repeat(255) }).name).toHaveLength(510);
     expect(failure(() => readAttributes(attributes, { name: 'x'.repeat(256) })).errors).toEqual([
       'Name is too long (maximum is 255 characters)',
+    ]);
+  });
+
+  it('takes a description of ten thousand code points and no more', () => {
+    const long = (length: number) => readAttributes(attributes, { name: 'a', description: '𝒳'.repeat(length) });
+    expect(long(limits.descriptionCodePoints).description).toHaveLength(2 * limits.descriptionCodePoints);
+    expect(failure(() => long(limits.descriptionCodePoints + 1)).errors).toEqual([
+      'Description is too long (maximum is 10000 characters)',
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ServiceError } from './errors.ts';
+import { limits } from './limits.ts';
 import { type Fields, listParameters, page, prismaOrderBy, prismaWhere, readListQuery, window } from './list-query.ts';
 
 const fields: Fields = {
@@ -29,6 +30,17 @@ describe('readListQuery', () => {
     expect(query({ per_page: '1000' }).perPage).toBe(1000);
     expect(query({ per_page: '1001' }).perPage).toBe(1000);
     expect(query({ per_page: '9'.repeat(30) }).perPage).toBe(1000);
+  });
+
+  it('takes a hundred conditions and no more', () => {
+    const conditions = (length: number) => ({ q: Array.from({ length }, (_, i) => `name:not_eq:x${i}`) });
+    expect(query(conditions(limits.filterConditions)).conditions).toHaveLength(limits.filterConditions);
+    expect(errors(conditions(limits.filterConditions + 1))).toEqual(['q may be given at most 100 times.']);
+  });
+
+  it('compares a whole number with the largest there can be and no larger one', () => {
+    expect(query({ q: `id:eq:${limits.int4}` }).conditions).toMatchObject([{ values: [limits.int4] }]);
+    expect(errors({ q: `id:eq:${limits.int4 + 1}` })).toEqual(['q: 2147483648 is no integer, which id is.']);
   });
 
   it.each(['0', '-1', '1.5', 'NaN', '', '1;drop', '1e3'])('refuses page %p', (value) => {

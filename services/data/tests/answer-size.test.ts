@@ -2,6 +2,7 @@
 // nothing. Without that bound PostgreSQL fails at 1 GB, and Node at 512 MB with the whole process.
 import { ExactNumber } from '@almanac/service-kit/json-body';
 import { limits } from '@almanac/service-kit/limits';
+import { mayOverflow, withinAnswerSql } from '../src/query/answer-size.ts';
 import { type DataNet, deploy, givenData } from './given.ts';
 
 let net: DataNet;
@@ -96,6 +97,13 @@ describe('rows that are more than an answer holds', () => {
     const smaller = await patch({ json: null });
     expect({ status: smaller.status, version: smaller.body.svc_version }).toEqual({ status: 200, version: 2 });
   });
+});
+
+it('are told at the byte', async () => {
+  const answer = (bytes: number) => net.query(`select ${withinAnswerSql("'whole'", `${bytes}::bigint`)} as json`);
+  expect(await answer(limits.answerBytes)).toEqual([{ json: 'whole' }]);
+  await expect(answer(limits.answerBytes + 1)).rejects.toMatchObject({ code: '54000' });
+  expect([mayOverflow(1, limits.answerBytes), mayOverflow(1, limits.answerBytes + 1)]).toEqual([false, true]);
 });
 
 describe('a write whose answer would be too large', () => {

@@ -1,3 +1,4 @@
+import { limits } from '@almanac/service-kit/limits';
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import type { Origin } from '../rows/origin.ts';
 import { readRecord } from '../rows/record-input.ts';
@@ -169,6 +170,13 @@ describe('statements', () => {
     expect(sql('a text of many letters').text).not.toContain('= any');
     expect(sql('é').text).not.toContain('= any');
     expect(sql('Ck1', table).text).toContain('lower(c_12');
+  });
+
+  it('takes ten sorts and no more', () => {
+    const sortModel = (length: number) => Array.from({ length }, () => ({ colId: 'id', sort: 'asc' }));
+    const plan = (length: number) => planGrid(table, { startRow: 0, endRow: 1, sortModel: sortModel(length) });
+    expect(plan(limits.sorts).sorts).toHaveLength(limits.sorts);
+    expect(() => plan(limits.sorts + 1)).toThrow('At most 10 sorts may be given.');
   });
 
   it.each([

@@ -1,4 +1,5 @@
 // Holds the two halves of every rule equal: what JavaScript refuses, PostgreSQL refuses, and nothing else.
+import { limits } from '@almanac/service-kit/limits';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -220,6 +221,16 @@ describe.each(shapes)('the rules of $data_type ($length, $scale)', (shape) => {
       { numRuns: 30 },
     );
   });
+});
+
+it.each(['text', 'json'] as const)('takes a %s of 1 MB and not a byte more', async (data_type) => {
+  const shape: ColumnShape = { data_type, length: null, scale: null };
+  const cells = ['x', 'ü'].flatMap((letter) => {
+    const fitting = letter.repeat((limits.textCellBytes - 2) / Buffer.byteLength(letter));
+    return [`"${fitting}"`, `"${fitting}x"`];
+  });
+  expect(cells.map((cell) => brokenInJs(shape, cell))).toEqual([false, true, false, true]);
+  expect(await brokenInSql(shape, cells)).toEqual([false, true, false, true]);
 });
 
 describe('values that pass', () => {
