@@ -97,6 +97,8 @@ export type CommonConfig = {
   publicUrl: string;
   logLevel: string;
   drainSeconds: number;
+  /** The mean delay of the event loop, in ms, beyond which the process is too busy to be ready. */
+  loopDelayMs: number;
   secrets: { contextKey: Record<string, unknown>; busUrl: string };
   contextKeys: { keys: Record<string, unknown>[] };
 };
@@ -124,6 +126,11 @@ export function readCommonConfig(read: ConfigReader, name: ServiceName): CommonC
     drainSeconds: read.integer('ALMANAC_DRAIN_SECONDS', 'how long readiness is off before connections close', {
       default: 0,
       max: 60,
+    }),
+    loopDelayMs: read.integer('ALMANAC_LOOP_DELAY_MS', 'the delay of the event loop beyond which it is too busy', {
+      default: 1_000,
+      min: 50,
+      max: 60_000,
     }),
     secrets: {
       contextKey: read.json(`${own}_CONTEXT_KEY`, 'the private Ed25519 JWK this service signs with', isObject),

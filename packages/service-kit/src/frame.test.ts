@@ -7,6 +7,7 @@ const frame = () => ({
   logger: createLogger('test', 'silent'),
   health: new Health(),
   config: { drainSeconds: 0 } as CommonConfig,
+  eventLoop: { isLate: () => false, stop: () => {} },
 });
 
 describe('the life of a service', () => {

@@ -9,6 +9,7 @@ import {
   createContextVerifier,
 } from './call-context.ts';
 import type { CommonConfig } from './config.ts';
+import { type EventLoop, watchEventLoop } from './event-loop.ts';
 import { Health } from './health.ts';
 import { createLogger, type DestinationStream, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -22,6 +23,7 @@ export type Frame = {
   health: Health;
   metrics: Metrics;
   bus: Bus;
+  eventLoop: EventLoop;
   signContext: ContextSigner;
   verifyContext: ContextVerifier;
 };
@@ -36,6 +38,8 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
   const health = new Health();
   const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger });
   health.add('bus', () => bus.isReady());
+  const eventLoop = watchEventLoop(config.loopDelayMs);
+  health.add('event_loop', () => !eventLoop.isLate());
   const metrics = createMetrics({ processMetrics: true, service: config.name });
   watchBus(metrics, bus);
   return {
@@ -45,6 +49,7 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
     health,
     metrics,
     bus,
+    eventLoop,
     signContext: await createContextSigner(config.name, config.secrets.contextKey as JWK),
     verifyContext: createContextVerifier(config.contextKeys),
   };
@@ -54,7 +59,7 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
 export type Part = { name: string; start?: () => Promise<unknown>; stop?: () => Promise<unknown> | unknown };
 
 /** Starts parts in order (what fails stops what had started) and stops them in reverse, each once, after readiness went off. */
-export function createLifecycle(frame: Pick<Frame, 'logger' | 'health' | 'config'>, parts: Part[]) {
+export function createLifecycle(frame: Pick<Frame, 'logger' | 'health' | 'config' | 'eventLoop'>, parts: Part[]) {
   const started: Part[] = [];
   let stopped: Promise<void> | undefined;
   const stopAll = async () => {
@@ -68,6 +73,7 @@ export function createLifecycle(frame: Pick<Frame, 'logger' | 'health' | 'config
         frame.logger.warn({ err: error, part: part.name }, 'a part did not stop cleanly');
       }
     }
+    frame.eventLoop.stop();
     frame.logger.info('stopped');
   };
   const stop = () => {

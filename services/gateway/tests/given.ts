@@ -261,6 +261,7 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
       publicUrl,
       logLevel: 'trace',
       drainSeconds: 0,
+      loopDelayMs: 60_000, // a busy machine must not pass for a gateway that has too much to do
       secrets: { contextKey: keys.privateKeys.gateway as Record<string, unknown>, busUrl },
       contextKeys: keys.publicKeys,
     },
