@@ -8,6 +8,7 @@ import {
   type ServiceName,
   serviceNames,
 } from '@almanac/service-kit/config';
+import type { ReplicaTimes } from './edge/replicas.ts';
 
 /** The services calls are forwarded to. */
 export const upstreamNames = ['identity', 'metadata', 'data', 'jobs', 'billing'] as const;
@@ -16,6 +17,8 @@ export type UpstreamName = (typeof upstreamNames)[number];
 export type GatewayTimeouts = {
   /** For the whole head of a request. */
   headersMs: number;
+  /** For the next request on a kept connection. */
+  idleMs: number;
   /** For a whole JSON body; also the window in which an upload and a reader of an answer must make some progress. */
   clientMs: number;
   /** For the first byte of a service's answer to a GET, and to anything that changes something. */
@@ -23,6 +26,23 @@ export type GatewayTimeouts = {
   writeMs: number;
   /** How often open exchanges are looked at. */
   sweepMs: number;
+};
+
+/** What keeps one caller, one service or all of them together from taking everything. */
+export type GatewayLimits = {
+  /** Requests under way at this gateway. */
+  requests: number;
+  /** … of them at one service. */
+  serviceRequests: number;
+  /** … of one account, or outside the API from one network. */
+  callerRequests: number;
+  /** Calls of one account in ten seconds. */
+  accountBurst: number;
+};
+
+export type UpstreamTimes = ReplicaTimes & {
+  /** How long a connection to a replica may take to be made. */
+  connectMs: number;
 };
 
 export type GatewayConfig = {
@@ -41,6 +61,8 @@ export type GatewayConfig = {
   /** Where the metrics are told, apart from what clients reach; nowhere when left out. */
   metricsPort?: number;
   timeouts: GatewayTimeouts;
+  limits: GatewayLimits;
+  upstreamTimes: UpstreamTimes;
 };
 
 /** Reads the environment; every problem is reported together. */
@@ -48,6 +70,8 @@ export function readConfig(env: Environment): GatewayConfig {
   const read = new ConfigReader(env);
   const seconds = (name: string, what: string, fallback: number, max: number) =>
     read.integer(name, `${what}, in seconds`, { default: fallback, min: 1, max }) * 1000;
+  const atMost = (name: string, what: string, fallback: number) =>
+    read.integer(name, `the most ${what}`, { default: fallback, min: 1, max: 10_000_000 });
   return read.finish({
     common: readCommonConfig(read, 'gateway'),
     upstreams: Object.fromEntries(
@@ -68,6 +92,7 @@ export function readConfig(env: Environment): GatewayConfig {
     ...readMetricsPort(read, env),
     timeouts: {
       headersMs: seconds('GATEWAY_HEADERS_TIMEOUT', 'time for the head of a request', 20, 60),
+      idleMs: seconds('GATEWAY_IDLE_TIMEOUT', 'time for the next request on a kept connection', 65, 3_600),
       clientMs: seconds(
         'GATEWAY_CLIENT_TIMEOUT',
         'time for a JSON body, and for some progress of longer ones',
@@ -78,6 +103,13 @@ export function readConfig(env: Environment): GatewayConfig {
       writeMs: seconds('GATEWAY_WRITE_TIMEOUT', 'time for the answer to a write', 300, 3_600),
       sweepMs: 5_000,
     },
+    limits: {
+      requests: atMost('GATEWAY_REQUESTS', 'requests under way', 4_096),
+      serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests under way at one service', 1_024),
+      callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests under way of one account or network', 512),
+      accountBurst: atMost('GATEWAY_ACCOUNT_BURST', 'calls of one account in ten seconds', 100_000),
+    },
+    upstreamTimes: { connectMs: 3_000, silentMs: 3_000, askEveryMs: 1_000, findEveryMs: 2_000 },
   });
 }
 
@@ -87,10 +119,13 @@ function readMetricsPort(read: ConfigReader, env: Environment): { metricsPort?: 
 }
 
 function readUrl(read: ConfigReader, name: ServiceName): string {
+  const variable = `${name.toUpperCase()}_URL`;
   const fallback = `http://127.0.0.1:${8080 + serviceNames.indexOf(name)}`;
-  return read
-    .url(`${name.toUpperCase()}_URL`, `where ${name} answers HTTP`, ['http:'], { default: fallback })
-    ?.replace(/\/+$/, ''); // nothing when it was refused: `finish` tells
+  const url = read.url(variable, `where ${name} answers HTTP`, ['http:'], { default: fallback })?.replace(/\/+$/, ''); // nothing when it was refused: `finish` tells
+  // Only host and port are used: the host may stand for several replicas.
+  if (url && !/^http:\/\/[^/?#@]+$/.test(url))
+    read.problems.push(`${variable} should be http://host:port and no more.`);
+  return url;
 }
 
 function readOrigins(read: ConfigReader): string[] {

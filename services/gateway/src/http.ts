@@ -1,18 +1,20 @@
 // The server at the edge: takes every request, frames it as an exchange, sends it on its way and writes one line about it.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { createAccessLogger, type Logger } from '@almanac/service-kit/logger';
 import { type Carrier, type Tracing, tracing } from '@almanac/service-kit/tracing';
 import { traceRequest } from '@almanac/service-kit/tracing-calls';
 import type { Express } from 'express';
 import type { GatewayContext } from './context.ts';
-import { callApi, callEnds, isAllowedOrigin, isApiPath } from './edge/api-calls.ts';
+import { callApi, callEnds, isApiPath } from './edge/api-calls.ts';
+import { allowOrigin } from './edge/cors.ts';
 import { closeAfter, type EdgeRequest, type Exchange, isEnding, openExchange, refuse } from './edge/exchange.ts';
 import { framingProblem } from './edge/framing.ts';
 import { findPassThrough, passThrough } from './edge/pass-through.ts';
 import { refuseConnection, refuseTunnel } from './edge/refused-connections.ts';
-import { setCorsHeaders, setSecurityHeaders } from './edge/security-headers.ts';
+import { setSecurityHeaders } from './edge/security-headers.ts';
 import { endStall, findStall } from './edge/stalls.ts';
 
 export type EdgeServer = {
@@ -39,13 +41,16 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
     exchanges.add(exchange);
     res.on('close', () => {
       exchanges.delete(exchange);
-      callEnds(exchange);
+      ctx.upstreams.ended(exchange);
+      callEnds(ctx, exchange);
       record(ctx, accessLog, exchange);
     });
     setSecurityHeaders(res, exchange.requestId, ctx.publicUrl.protocol === 'https:');
     if (exchange.isLast) closeAfter(exchange);
-    if (tracing) dispatchTraced(tracing, ctx, pages, exchange);
-    else dispatch(ctx, pages, exchange);
+    const isTooBusy = exchanges.size > config.limits.requests || frame.eventLoop.isLate();
+    const serve = isTooBusy && !quietPaths.has(exchange.path) ? shed : dispatch;
+    if (tracing) traced(tracing, serve, ctx, pages, exchange);
+    else serve(ctx, pages, exchange);
   };
 
   // The parser's limit is above ours, so that ours decides and answers; what is larger still never becomes a request.
@@ -54,7 +59,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
     headersTimeout: config.timeouts.headersMs,
     requestTimeout: 0, // stalls.ts: uploads may take long, JSON may not
     connectionsCheckingInterval: Math.min(config.timeouts.sweepMs, config.timeouts.headersMs),
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: config.timeouts.idleMs,
     requireHostHeader: false, // framing.ts answers in the contract's form
     joinDuplicateHeaders: false,
   });
@@ -63,8 +68,8 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
   server.on('checkExpectation', (req, res) => handle(req, res, false));
   server.on('connect', (_req, socket) => refuseTunnel(socket));
   server.on('clientError', (error, socket) => {
-    const status = refuseConnection(error, socket);
-    if (status !== undefined) logger.info({ status, reason: (error as { code?: string }).code }, 'connection refused');
+    const answered = refuseConnection(error, socket);
+    if (answered) logger.info({ ...answered, reason: (error as { code?: string }).code }, 'connection refused');
   });
 
   let sweeper: NodeJS.Timeout | undefined;
@@ -96,18 +101,13 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
   };
 }
 
-function dispatch(ctx: GatewayContext, pages: Express, exchange: Exchange): void {
+type Serve = (ctx: GatewayContext, pages: Express, exchange: Exchange) => void;
+
+const dispatch: Serve = (ctx, pages, exchange) => {
   const { req, res, path } = exchange;
   try {
-    const problem = framingProblem(req);
-    if (problem) {
-      closeAfter(exchange);
-      throw problem;
-    }
-    if (ctx.config.corsOrigins.length > 0) {
-      res.setHeader('Vary', 'Origin');
-      if (isAllowedOrigin(ctx, req.headers.origin)) setCorsHeaders(res, req.headers.origin);
-    }
+    requireFraming(exchange);
+    allowOrigin(ctx, exchange);
     const found = findPassThrough(path);
     if (isApiPath(path)) void callApi(ctx, exchange);
     else if (found) passThrough(ctx, exchange, found);
@@ -115,14 +115,32 @@ function dispatch(ctx: GatewayContext, pages: Express, exchange: Exchange): void
   } catch (error) {
     refuse(exchange, error);
   }
+};
+
+// Whoever can't be served in time hears so at once, and who is being served still is: taking everybody in would end in serving nobody.
+const shed: Serve = (ctx, _pages, exchange) => {
+  try {
+    requireFraming(exchange);
+    allowOrigin(ctx, exchange);
+    throw new ServiceError('unavailable', 'There is too much to do just now; try again.');
+  } catch (error) {
+    refuse(exchange, error);
+  }
+};
+
+function requireFraming(exchange: Exchange): void {
+  const problem = framingProblem(exchange.req);
+  if (!problem) return;
+  closeAfter(exchange);
+  throw problem;
 }
 
 // The span begins before anything is known of the call, and the service's own is a part of it: its context replaces the client's.
-function dispatchTraced(on: Tracing, ctx: GatewayContext, pages: Express, exchange: Exchange): void {
+function traced(on: Tracing, serve: Serve, ctx: GatewayContext, pages: Express, exchange: Exchange): void {
   const { req, res, requestId } = exchange;
   const work = (carrier: Carrier) => {
     Object.assign(req.headers, carrier);
-    dispatch(ctx, pages, exchange);
+    serve(ctx, pages, exchange);
   };
   traceRequest(on, req, res, work, () => ({
     method: methodOf(req),

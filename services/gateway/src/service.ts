@@ -9,7 +9,9 @@ import type { GatewayContext } from './context.ts';
 import { createOpenApiDocument } from './documents/openapi-document.ts';
 import { createPages } from './documents/pages.ts';
 import { answerBegins } from './edge/api-calls.ts';
+import { createCallerLimits } from './edge/caller-limits.ts';
 import { createNoteRefusal } from './edge/refused-scopes.ts';
+import type { FindReplicas } from './edge/replicas.ts';
 import { createUpstreams } from './edge/upstreams.ts';
 import { createEdgeServer } from './http.ts';
 import { createMeter } from './metering/meter.ts';
@@ -21,7 +23,7 @@ import { createTokenVerifier } from './tokens/token-verifier.ts';
 
 export async function createGateway(
   config: GatewayConfig,
-  overrides: Overrides = {},
+  overrides: Overrides & { findReplicas?: FindReplicas } = {},
 ): Promise<Service<GatewayContext>> {
   const frame = await createFrame(config.common, overrides);
   const { logger, health, metrics, bus, signContext, instance } = frame;
@@ -39,7 +41,15 @@ export async function createGateway(
     logger,
     bus,
   });
-  const upstreams = createUpstreams({ urls: config.upstreams, logger, onAnswer: answerBegins });
+  const upstreams = createUpstreams({
+    urls: config.upstreams,
+    times: config.upstreamTimes,
+    mostOpen: config.limits.serviceRequests,
+    logger,
+    find: overrides.findReplicas,
+    isDraining: () => health.isDraining,
+    onAnswer: answerBegins,
+  });
   const context: GatewayContext = {
     config,
     publicUrl: new URL(publicUrl),
@@ -47,6 +57,7 @@ export async function createGateway(
     matchRoute: createRouteMatcher(apiRoutes),
     tokens: createTokenVerifier({ publicUrl, keys, revocations }),
     meter,
+    callerLimits: createCallerLimits(config.limits),
     upstreams,
     noteRefusal: createNoteRefusal({ bus, logger, trustedHops: config.trustedHops }),
     signContext,
@@ -55,6 +66,8 @@ export async function createGateway(
   const http = createEdgeServer(context, pages);
   health.add('revocations', () => revocations.isReady());
   metrics.gauge('almanac_gateway_open_exchanges', 'Requests under way.', () => http.open());
+  metrics.gauges('almanac_gateway_service_requests', 'Requests under way at a service.', 'upstream', upstreams.open);
+  metrics.gauges('almanac_gateway_replicas', 'Replicas that take requests.', 'upstream', upstreams.usable);
   metrics.gauge('almanac_gateway_metered_accounts', 'Accounts whose calls are counted here.', () => meter.accounts());
 
   const { metricsPort } = config;
@@ -69,7 +82,7 @@ export async function createGateway(
     { name: 'keys', start: () => keys.start(), stop: () => keys.stop() },
     { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
     { name: 'meter', start: () => meter.start(), stop: () => meter.stop() },
-    { name: 'upstreams', stop: () => upstreams.close() },
+    { name: 'upstreams', start: () => upstreams.start(), stop: () => upstreams.close() },
     { name: 'metrics', start: async () => metricsServer?.start(), stop: () => metricsServer?.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

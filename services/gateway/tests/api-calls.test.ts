@@ -9,6 +9,7 @@ import {
   type FakeBilling,
   type FakeIdentity,
   type FakeServices,
+  type GatewayOptions,
   getExactly,
   givenBilling,
   givenGateway,
@@ -131,6 +132,19 @@ describe('forwarding', () => {
     expect(without(second?.headers)).toEqual(without(first?.headers));
     expect(second?.method).toBe('GET');
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('passes the trace context of the caller on as it came', async () => {
+    const trace = {
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+      tracestate: 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7',
+    };
+    await call('GET', '/api/v1/domains', { headers: trace });
+    await fetch(`${gateway.url}/oauth/authorize`, { headers: trace });
+    expect(services.reached.map(({ headers }) => headers)).toEqual([
+      expect.objectContaining(trace),
+      expect.objectContaining(trace),
+    ]);
   });
 
   it('passes HEAD on as HEAD', async () => {
@@ -338,35 +352,78 @@ describe('outside the API', () => {
   });
 });
 
-describe('browsers of other origins', () => {
-  it('may not read anything unless configured', async () => {
-    const answer = await call('GET', '/api/v1/domains', { headers: { origin: 'https://app.test' } });
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
-  });
-
-  it('may when their origin is on the list', async () => {
-    const other = await givenGateway({
+describe('browsers', () => {
+  const given = (config: GatewayOptions['config']) =>
+    givenGateway({
       keys,
       busUrl: database.url,
       identity,
       billingRpc: billing.rpc,
       services: services.url,
-      config: { corsOrigins: ['https://app.test'] },
+      ...(config ? { config } : {}),
     });
+  const safe = {
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'x-request-id': expect.stringMatching(/^[\w-]{36}$/),
+  };
+
+  it('are told with every answer, ours or a service’s, to keep and guess and frame nothing', async () => {
+    const answers = [
+      await call('GET', '/api/v1/domains'),
+      await fetch(`${gateway.url}/api/v1/domains`),
+      await fetch(`${gateway.url}/nothing`),
+      await fetch(`${gateway.url}/healthz`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 404, 200]);
+    for (const { headers } of answers) expect(Object.fromEntries(headers)).toMatchObject(safe);
+    for (const { headers } of answers) expect(headers.get('strict-transport-security')).toBeNull();
+  });
+
+  it('are told to stay with TLS where there is TLS', async () => {
+    const secure = await given({ common: { publicUrl: 'https://almanac.test' } });
+    const { headers } = await fetch(`${secure.url}/nothing`);
+    await secure.stop();
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
+  });
+
+  it('of other origins may not read anything unless configured', async () => {
+    const answer = await call('GET', '/api/v1/domains', { headers: { origin: 'https://app.test' } });
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('of an origin on the list may call the API, send files and read why they were refused; others may not', async () => {
+    const other = await given({ corsOrigins: ['https://app.test', 'https://other.test'] });
+    const ask = (path: string, origin: string, method: string) =>
+      fetch(`${other.url}${path}`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method } });
+    const mayCall = ({ status, headers }: Response) => [
+      status,
+      headers.get('vary'),
+      headers.get('access-control-allow-origin'),
+      headers.get('access-control-allow-methods'),
+    ];
     try {
-      const preflight = await fetch(`${other.url}/api/v1/domains`, {
-        method: 'OPTIONS',
-        headers: { origin: 'https://app.test', 'access-control-request-method': 'POST' },
-      });
-      expect(preflight.status).toBe(204);
-      expect(preflight.headers.get('access-control-allow-origin')).toBe('https://app.test');
-      expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
-      const answer = await callWith(other, token, 'GET', '/api/v1/domains', {
-        headers: { origin: 'https://app.test' },
-      });
-      expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.test');
-      const evil = await callWith(other, token, 'GET', '/api/v1/domains', { headers: { origin: 'https://evil.test' } });
-      expect(evil.headers.get('access-control-allow-origin')).toBeNull();
+      const methods = 'GET, HEAD, POST, OPTIONS';
+      const preflight = await ask('/api/v1/domains', 'https://app.test', 'POST');
+      expect(mayCall(preflight)).toEqual([204, 'Origin', 'https://app.test', methods]);
+      const headers = preflight.headers.get('access-control-allow-headers')?.split(', ');
+      expect(headers).toEqual(expect.arrayContaining(['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match']));
+      const file = await ask('/files/imports/1?signature=x', 'https://other.test', 'PUT');
+      expect(mayCall(file)).toEqual([204, 'Origin', 'https://other.test', 'GET, HEAD, PUT, OPTIONS']);
+      for (const evil of ['https://evil.test', 'https://app.test.evil.test', 'null', 'http://app.test'])
+        expect(mayCall(await ask('/api/v1/domains', evil, 'POST'))).toEqual([204, 'Origin', null, null]);
+
+      const get = (path: string, origin: string) => callWith(other, token, 'GET', path, { headers: { origin } });
+      for (const path of ['/api/v1/domains', '/api/v1/nothing']) {
+        const answer = await get(path, 'https://app.test');
+        expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.test');
+        expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id');
+        expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+        expect((await get(path, 'https://evil.test')).headers.get('access-control-allow-origin')).toBeNull();
+      }
     } finally {
       await other.stop();
     }

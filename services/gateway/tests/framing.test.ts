@@ -90,6 +90,7 @@ describe('framing', () => {
     const answer = await send(gateway, bytes);
     expect([answer.status, answer.closed]).toEqual([400, true]);
     expect(isErrorBody(answer.text)).toBe(true);
+    expect(answer.text).toMatch(/\r\nX-Request-Id: [\w-]{36}\r\n/);
     expect(answer.text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
     expect(services.reached).toEqual([]);
   });

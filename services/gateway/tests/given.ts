@@ -11,6 +11,7 @@ import type { TestKeys } from '@almanac/testkit/keys';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { GatewayConfig } from '../src/config.ts';
+import type { FindReplicas } from '../src/edge/replicas.ts';
 import { createGateway } from '../src/service.ts';
 
 export const publicUrl = 'http://almanac.test:8080';
@@ -34,6 +35,7 @@ export async function givenServices(): Promise<FakeServices> {
   const sockets = new Set<Socket>();
   let handler: Handler | undefined;
   const take = (req: IncomingMessage, res: ServerResponse) => {
+    if (req.url === '/healthz') return void res.end('{}'); // it lives, whatever becomes of calls
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('error', () => {});
@@ -229,13 +231,16 @@ async function startRpc(service: 'identity' | 'billing', keys: TestKeys, given: 
   return { address: `127.0.0.1:${port}`, stop: () => server.stop() };
 }
 
-type GatewayOptions = {
+type Parts = 'common' | 'upstreams' | 'timeouts' | 'limits' | 'upstreamTimes';
+
+export type GatewayOptions = {
   keys: TestKeys;
   busUrl: string;
   identity: Pick<FakeIdentity, 'url' | 'rpc'>;
   billingRpc: string;
   services: string;
-  config?: Partial<GatewayConfig>;
+  config?: Partial<Omit<GatewayConfig, Parts>> & { [P in Parts]?: Partial<GatewayConfig[P]> };
+  findReplicas?: FindReplicas;
 };
 
 export type TestGateway = {
@@ -249,11 +254,16 @@ export type TestGateway = {
   stop(): Promise<void>;
 };
 
-/** A running gateway. Its bus is PostgreSQL, its timeouts those of the product unless a test shortens them. */
+/** A running gateway. Its bus is PostgreSQL, its limits and timeouts those of the product unless a test narrows them. */
 export async function givenGateway(options: GatewayOptions): Promise<TestGateway> {
-  const { keys, busUrl, identity, billingRpc, services } = options;
+  const { keys, busUrl, identity, billingRpc, services, config = {}, findReplicas } = options;
   const log = watchLog();
   const settings: GatewayConfig = {
+    graceCalls: 1_000,
+    reserveDeadlineMs: 30_000, // a busy machine must not pass for a billing that is away
+    corsOrigins: [],
+    trustedHops: 0,
+    ...config,
     common: {
       name: 'gateway',
       host: '127.0.0.1',
@@ -261,21 +271,46 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
       publicUrl,
       logLevel: 'trace',
       drainSeconds: 0,
-      loopDelayMs: 60_000, // a busy machine must not pass for a gateway that has too much to do
+      loopDelayMs: 60_000, // … nor for a gateway that has too much to do
       secrets: { contextKey: keys.privateKeys.gateway as Record<string, unknown>, busUrl },
       contextKeys: keys.publicKeys,
+      ...config.common,
     },
-    upstreams: { identity: identity.url, metadata: services, data: services, jobs: services, billing: services },
+    upstreams: {
+      identity: identity.url,
+      metadata: services,
+      data: services,
+      jobs: services,
+      billing: services,
+      ...config.upstreams,
+    },
     identityRpc: identity.rpc,
     billingRpc,
-    graceCalls: 1_000,
-    reserveDeadlineMs: 30_000, // a busy machine must not pass for a billing that is away
-    corsOrigins: [],
-    trustedHops: 0,
-    timeouts: { headersMs: 20_000, clientMs: 20_000, readMs: 60_000, writeMs: 300_000, sweepMs: 5_000 },
-    ...options.config,
+    timeouts: {
+      headersMs: 20_000,
+      idleMs: 65_000,
+      clientMs: 20_000,
+      readMs: 60_000,
+      writeMs: 300_000,
+      sweepMs: 5_000,
+      ...config.timeouts,
+    },
+    limits: {
+      requests: 4_096,
+      serviceRequests: 1_024,
+      callerRequests: 512,
+      accountBurst: 100_000,
+      ...config.limits,
+    },
+    upstreamTimes: {
+      connectMs: 30_000,
+      silentMs: 30_000,
+      askEveryMs: 1_000,
+      findEveryMs: 2_000,
+      ...config.upstreamTimes,
+    },
   };
-  const gateway = await createGateway(settings, { log: log.destination });
+  const gateway = await createGateway(settings, { log: log.destination, findReplicas });
   const { httpPort } = await gateway.start();
   return {
     port: httpPort,

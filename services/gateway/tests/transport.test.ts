@@ -30,7 +30,7 @@ beforeAll(async () => {
   [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
   const options = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
   gateway = await givenGateway(options);
-  const timeouts = { headersMs: 1_500, clientMs: 1_500, readMs: 1_500, writeMs: 1_500, sweepMs: 100 };
+  const timeouts = { headersMs: 1_500, idleMs: 1_500, clientMs: 1_500, readMs: 1_500, writeMs: 1_500, sweepMs: 100 };
   impatient = await givenGateway({ ...options, config: { timeouts } });
   token = await identity.token();
   auth = `Authorization: Bearer ${token}`;
@@ -53,6 +53,12 @@ describe('clients that stand still', () => {
     const answer = await send(impatient, bytes);
     expect(answer.closed).toBe(true);
     expect([0, 408]).toContain(answer.status);
+  });
+
+  it('are cut when they keep a connection and ask for nothing more', async () => {
+    const answer = await send(impatient, lines('GET /healthz HTTP/1.1', 'Host: a'));
+    expect([answer.status, answer.closed]).toEqual([200, true]);
+    expect(answer.text).toContain('Connection: keep-alive');
   });
 
   it('are cut when they send half a body, and nothing is left upstream', async () => {

@@ -1,4 +1,4 @@
-// A call of the API, step by step: route, token, scope, payment, allowance, context, forward (design, rule 4).
+// A call of the API, step by step: route, token, scope, limits of the account, payment, allowance, context, forward (design, rule 4).
 import type { ServerResponse } from 'node:http';
 import { requireScope } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -9,6 +9,7 @@ import type { Ticket } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';
 import { contextFor, recallContext } from '../tokens/call-contexts.ts';
 import { readBearer, type Token } from '../tokens/token.ts';
+import { answerOptions } from './cors.ts';
 import { type Exchange, expectAnswer, refuse } from './exchange.ts';
 import { clientAddress, forwardedHeaders } from './forwarded-headers.ts';
 import { hasBody, sizeProblem } from './framing.ts';
@@ -29,6 +30,7 @@ export async function callApi(ctx: GatewayContext, exchange: Exchange): Promise<
     const token = await authenticate(ctx, exchange);
     exchange.token = token;
     requireScope(token, route.scope);
+    await ctx.callerLimits.enterAccount(exchange, token.accountId);
     const ticket = await admit(ctx, exchange, route, token);
     if (route.settle) await ctx.meter.settle(token.accountId);
     const { branching } = ticket.meter;
@@ -42,7 +44,7 @@ export async function callApi(ctx: GatewayContext, exchange: Exchange): Promise<
 }
 
 function findRoute(ctx: GatewayContext, exchange: Exchange): ApiRoute | undefined {
-  const { req, res, path } = exchange;
+  const { req, path } = exchange;
   const segments = readPath(path);
   const matched = segments && ctx.matchRoute(segments.slice(2));
   if (!matched) throw nothingHere();
@@ -51,20 +53,7 @@ function findRoute(ctx: GatewayContext, exchange: Exchange): ApiRoute | undefine
   if (req.method !== 'OPTIONS')
     throw new ServiceError('method_not_allowed', `Use ${matched.allow}.`, { headers: { Allow: matched.allow } });
   answerOptions(ctx, exchange, matched.allow);
-  res.writeHead(204, { Allow: matched.allow }).end();
   return undefined;
-}
-
-// A browser asks before it lets an application call us from another origin.
-function answerOptions(ctx: GatewayContext, { req, res }: Exchange, allow: string): void {
-  if (!isAllowedOrigin(ctx, req.headers.origin) || req.headers['access-control-request-method'] === undefined) return;
-  res.setHeader('Access-Control-Allow-Methods', allow);
-  res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-Id');
-  res.setHeader('Access-Control-Max-Age', '600');
-}
-
-export function isAllowedOrigin(ctx: GatewayContext, origin: string | undefined): origin is string {
-  return origin !== undefined && ctx.config.corsOrigins.includes(origin);
 }
 
 function requireSize({ req }: Exchange, route: ApiRoute): void {
@@ -122,8 +111,9 @@ function setAllowanceHeaders(res: ServerResponse, ticket: Ticket): void {
  * The exchange is over. A call whose answer never began is put back, unless the client hung up after the service had got
  * all of the request: then it was done, and hanging up early is no way to call for nothing.
  */
-export function callEnds(exchange: Exchange): void {
+export function callEnds(ctx: GatewayContext, exchange: Exchange): void {
   const { ticket, req, res } = exchange;
+  ctx.callerLimits.leave(exchange);
   if (!ticket || ticket.ended) return;
   const wasSent = exchange.upstreamRequest !== undefined && (req.complete || !hasBody(req));
   if (wasSent && !res.headersSent) answerBegins(exchange, 499);

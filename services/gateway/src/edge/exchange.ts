@@ -7,6 +7,7 @@ import { type ServiceError, toServiceError } from '@almanac/service-kit/errors';
 import type { Ticket } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';
 import type { Token } from '../tokens/token.ts';
+import type { Replica, Replicas } from './replicas.ts';
 
 export type EdgeRequest = IncomingMessage & { exchange?: Exchange };
 
@@ -18,6 +19,8 @@ export type Exchange = {
   path: string;
   route?: ApiRoute;
   token?: Token;
+  /** The account, or the network, among whose requests under way it is. */
+  caller?: number | string;
   ticket?: Ticket;
   /** Whether the client waits for `100 Continue` before it sends the body. */
   expectsContinue: boolean;
@@ -28,6 +31,9 @@ export type Exchange = {
   /** When the first byte of a service's answer is due (performance.now); set while we wait for it. */
   answerDue?: number;
   upstreamRequest?: ClientRequest;
+  /** The service that has it, and the replica of it whose answer it waits for. */
+  upstream?: { replicas: Replicas; open: number };
+  replica?: Replica;
   wasRetried: boolean;
   /** Why it could not be served, when that is no fault of the client's: for the log. */
   fault?: unknown;

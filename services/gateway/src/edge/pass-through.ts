@@ -8,6 +8,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { readPath } from '@almanac/service-kit/route-matcher';
 import type { UpstreamName } from '../config.ts';
 import type { GatewayContext } from '../context.ts';
+import { answerOptions } from './cors.ts';
 import { type Exchange, expectAnswer } from './exchange.ts';
 import { clientAddress, forwardedHeaders } from './forwarded-headers.ts';
 import { sizeProblem } from './framing.ts';
@@ -54,11 +55,16 @@ export function passThrough(ctx: GatewayContext, exchange: Exchange, found: Pass
   if (!readPath(exchange.path) || (found.isLocal && !isFromHere(req, address)))
     throw new ServiceError('not_found', 'There is nothing at this address.');
   exchange.isOAuth = found.prefix === '/oauth/';
-  const allow = found.methods.join(', ');
+  const allow = [...found.methods, 'OPTIONS'].join(', ');
+  if (req.method === 'OPTIONS') {
+    answerOptions(ctx, exchange, allow);
+    return;
+  }
   if (!found.methods.includes(req.method ?? ''))
     throw new ServiceError('method_not_allowed', `Use ${allow}.`, { headers: { Allow: allow } });
   const problem = sizeProblem(req, found.limit);
   if (problem) throw problem;
+  ctx.callerLimits.enterAddress(exchange, address);
   const { timeouts } = ctx.config;
   exchange.isUpload = req.method === 'PUT';
   expectAnswer(exchange, timeouts.readMs);

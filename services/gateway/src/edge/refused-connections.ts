@@ -1,4 +1,5 @@
 // Requests that Node's strict parser does not even make into a request: answered with the contract's body and closed.
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorKind, errorKinds } from '@almanac/service-kit/errors';
@@ -41,8 +42,11 @@ function explain(error: ParserError): Refusal {
   return refusal('bad_request', 'The request is no well-formed HTTP.');
 }
 
-/** Answers what could not be read and closes; answers the status, or nothing when there was nobody to answer. */
-export function refuseConnection(error: ParserError, socket: Duplex): number | undefined {
+/** Answers what could not be read and closes; tells what was answered, or nothing when there was nobody to answer. */
+export function refuseConnection(
+  error: ParserError,
+  socket: Duplex,
+): { status: number; request_id: string } | undefined {
   // An answer that has begun can't be followed by another one.
   const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
   if (!socket.writable || error.code === 'ECONNRESET' || busy) {
@@ -50,22 +54,24 @@ export function refuseConnection(error: ParserError, socket: Duplex): number | u
     return undefined;
   }
   const answer = explain(error);
-  socket.end(rawAnswer(answer));
+  const requestId = randomUUID();
+  socket.end(rawAnswer(answer, requestId));
   setTimeout(() => socket.destroy(), 1_000).unref();
-  return answer.status;
+  return { status: answer.status, request_id: requestId };
 }
 
 /** CONNECT is for proxies to anywhere; we are none. */
 export function refuseTunnel(socket: Duplex): void {
-  socket.end(rawAnswer(refusal('method_not_allowed', 'There are no tunnels here.')));
+  socket.end(rawAnswer(refusal('method_not_allowed', 'There are no tunnels here.'), randomUUID()));
 }
 
-function rawAnswer({ status, reason, label, sentence }: Refusal): string {
+function rawAnswer({ status, reason, label, sentence }: Refusal, requestId: string): string {
   const body = JSON.stringify({ error: label, errors: [sentence] });
   return [
     `HTTP/1.1 ${status} ${reason}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
     'Cache-Control: no-store',
     'X-Content-Type-Options: nosniff',
     'Connection: close',

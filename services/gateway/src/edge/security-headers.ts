@@ -11,12 +11,3 @@ export function setSecurityHeaders(res: ServerResponse, requestId: string, secur
   res.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
   if (secure) res.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
 }
-
-/** Lets a browser application of an allowed origin read the answer. */
-export function setCorsHeaders(res: ServerResponse, origin: string): void {
-  res.setHeader('Access-Control-Allow-Origin', origin);
-  res.setHeader(
-    'Access-Control-Expose-Headers',
-    'X-Request-Id, X-Allowance-Limit, X-Allowance-Remaining, X-Allowance-Reset, Retry-After, ETag',
-  );
-}
