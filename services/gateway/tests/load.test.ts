@@ -1,6 +1,7 @@
 // More than there is room for: one account gets no more than its share (BIL-12), and a gateway that has too much to do says so early, while
 // who watches over it still hears from it (R43).
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -16,6 +17,7 @@ import {
   givenServices,
   type TestGateway,
 } from './given.ts';
+import { lines } from './raw.ts';
 
 let keys: TestKeys;
 let database: TestDatabase;
@@ -139,6 +141,15 @@ describe('an account', () => {
       release();
       await eventually(async () => expect(await statuses(times(most, () => call()))).toEqual(Array(most).fill(200)));
     }
+    // Gone while a token is looked at that was never seen before.
+    const tokens = await Promise.all(Array.from({ length: 50 }, () => identity.token()));
+    for (const fresh of tokens) {
+      const socket = connect(gateway?.port as number, '127.0.0.1').on('error', () => {});
+      const head = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', `Authorization: Bearer ${fresh}`);
+      await new Promise((sent) => socket.write(head, sent));
+      socket.destroy();
+    }
+    await eventually(async () => expect(await statuses(times(most, () => call()))).toEqual(Array(most).fill(200)));
   });
 });
 

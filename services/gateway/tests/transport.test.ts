@@ -242,6 +242,7 @@ it('a gateway that is stopped lets running calls finish and books them', async (
   const stopped = stopping.stop();
   release?.();
   expect((await answer).status).toBe(200);
+  expect((await answer).headers.get('connection')).toBe('close');
   await stopped;
   const booked = billing.booked.filter(({ application }) => application === 4242);
   expect(booked).toMatchObject([{ calls: 1, method: 'GET', resource: 'domains' }]);

@@ -155,7 +155,11 @@ it('a service that takes no connection is a 503, and gets no further calls', asy
   try {
     await eventually(() => expect(crowd.some(({ connecting }) => !connecting)).toBe(true));
     await given({
-      config: { upstreams: { data: `http://127.0.0.1:${port}` }, upstreamTimes: { ...soon, connectMs: 300 } },
+      config: {
+        upstreams: { data: `http://127.0.0.1:${port}` },
+        upstreamTimes: { ...soon, connectMs: 300 },
+        timeouts: { readMs: 3_600_000 }, // not what ends it
+      },
     });
     expect(await describeAnswer(await atData())).toEqual(away);
     expect(await gauge('replicas', 'data')).toBe(0);
