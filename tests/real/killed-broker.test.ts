@@ -224,5 +224,5 @@ it('a promotion and its deployment are done once, and told of once, wherever the
     if (passed.includes(step)) kills += 1;
     console.log(`killed when ${step}`);
   }
-  expect(kills).toBeGreaterThan(2);
+  expect(kills).toBeGreaterThan(1);
 }, 3_600_000);

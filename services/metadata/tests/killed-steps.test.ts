@@ -134,7 +134,8 @@ function choose(steps: string[]): number[] {
   if (everyStep) return places;
   const isMain = (place: number) => /^after|(Deployment|Rows)$/.test(steps[place - 1] as string);
   const others = places.filter((place) => !isMain(place));
-  const some = Array.from({ length: othersAtMost }, (_, i) => others[(seed * (i + 1) + i) % others.length]);
+  const apart = Math.ceil(others.length / othersAtMost);
+  const some = others.filter((_, i) => i % apart === seed % apart);
   return places.filter((place) => isMain(place) || some.includes(place));
 }
 
@@ -186,7 +187,7 @@ describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
         await metadata.pool.query(`update promotion set lease_until = now() where status = 'promoting'`);
         await expectSameAnswers(saga);
       });
-    expect(kills).toBeGreaterThan(2);
+    expect(kills).toBeGreaterThan(1);
   }, 900_000);
 });
 
