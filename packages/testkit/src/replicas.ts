@@ -30,7 +30,10 @@ export async function startReplicas({ gateways = 2, identities = 2 } = {}): Prom
     await cluster.stop();
   };
   try {
-    const [keys, databaseUrl] = await Promise.all([createTestKeys(), makeDatabases(cluster.url)]);
+    const [keys, databaseUrl] = await Promise.all([
+      createTestKeys(),
+      makeDatabases(cluster.url, ['identity', 'billing', 'bus']),
+    ]);
     const places = await Promise.all(Array.from({ length: gateways + identities + 1 }, findPlace));
     const billing = places.pop() as Place;
     const [edges, cores] = [places.slice(0, gateways), places.slice(gateways)];
@@ -84,11 +87,12 @@ async function findPlace(): Promise<Place> {
   return { url: `http://127.0.0.1:${http}`, rpc: `127.0.0.1:${rpc}` };
 }
 
-async function makeDatabases(clusterUrl: string): Promise<(name: string) => string> {
+/** Makes these databases; answers the address of each by its name. */
+export async function makeDatabases(clusterUrl: string, names: readonly string[]): Promise<(name: string) => string> {
   const client = new pg.Client({ connectionString: clusterUrl });
   await client.connect();
   try {
-    for (const name of ['identity', 'billing', 'bus']) await client.query(`create database ${name}`);
+    for (const name of names) await client.query(`create database ${name}`);
   } finally {
     await client.end();
   }

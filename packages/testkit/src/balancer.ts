@@ -1,0 +1,77 @@
+// What stands in front of the instances of a service in a cluster: each new connection goes to the next instance that is ready, and
+// those that are open stay where they are.
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { findFreePort } from './ports.ts';
+
+/** An instance, as its readiness probe sees it. */
+export type Instance = { ports: Record<'http' | 'rpc', number>; isReady: boolean };
+
+export type Balancer = { port: number; stop(): Promise<void> };
+
+/** Listens for one of the instances' ports. With none of them ready, connections are refused by being closed. */
+export async function startBalancer(instances: readonly Instance[], which: keyof Instance['ports']): Promise<Balancer> {
+  const sockets = new Set<Socket>();
+  let turn = 0;
+  const server = createServer({ noDelay: true }, (client) => {
+    const ready = instances.filter(({ isReady }) => isReady);
+    turn += 1;
+    const chosen = ready[turn % ready.length];
+    if (!chosen) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect({ port: chosen.ports[which], host: '127.0.0.1', noDelay: true });
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  const port = await findFreePort();
+  await listen(server, port);
+  return {
+    port,
+    stop: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+}
+
+const probeEveryMs = 50;
+
+/** Asks the instance again and again whether it is ready, as a kubelet does; answers how to stop asking. */
+export function probe(instance: Instance): () => void {
+  let isOver = false;
+  const ask = async () => {
+    if (isOver) return;
+    const answer = await fetch(`http://127.0.0.1:${instance.ports.http}/readyz`, {
+      signal: AbortSignal.timeout(5_000),
+    }).catch(() => undefined);
+    await answer?.arrayBuffer().catch(() => {});
+    instance.isReady = answer?.status === 200;
+    setTimeout(ask, probeEveryMs).unref();
+  };
+  void ask();
+  return () => {
+    isOver = true;
+  };
+}

@@ -1,0 +1,132 @@
+// The whole system with two instances of each service behind balancers, as a cluster runs it, so that one can be replaced after the
+// other while all of it is in use.
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Balancer, type Instance, probe, startBalancer } from './balancer.ts';
+import { eventually } from './eventually.ts';
+import { createTestKeys } from './keys.ts';
+import { findFreePort } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+import { makeDatabases } from './replicas.ts';
+import { endService, spawnService, untilReady } from './service-process.ts';
+
+export const fleetServices = ['billing', 'identity', 'data', 'metadata', 'jobs', 'gateway'] as const;
+type Name = (typeof fleetServices)[number];
+
+export type Fleet = {
+  baseUrl: string;
+  /** With these, builders and operators' commands find it. */
+  env: Record<string, string>;
+  /** Replaces an instance (0 or 1) of a service: asks it to end, waits until it has and another one is ready. Answers its exit code. */
+  replace(service: Name, place: number): Promise<number | null>;
+  stop(): Promise<void>;
+};
+
+type Member = Instance & { child?: ChildProcess; stopProbing(): void };
+
+/** `drainSeconds`: how long an instance goes on serving after it said that it isn't ready any more. */
+export async function startFleet(drainSeconds: number): Promise<Fleet> {
+  const cluster = await startPostgres();
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-fleet-'));
+  const members = {} as Record<Name, Member[]>;
+  const balancers: Balancer[] = [];
+  const stop = async () => {
+    // The gateways first: they have calls to settle.
+    for (const name of fleetServices.toReversed())
+      await Promise.all(
+        (members[name] ?? []).map(async ({ child, stopProbing }) => {
+          stopProbing();
+          if (child) await endService(child);
+        }),
+      );
+    await Promise.all(balancers.map((balancer) => balancer.stop()));
+    await cluster.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const addresses = {} as Record<Name, Record<'http' | 'rpc', number>>;
+    for (const name of fleetServices) {
+      members[name] = [await givenMember(), await givenMember()];
+      const [http, rpc] = [await startBalancer(members[name], 'http'), await startBalancer(members[name], 'rpc')];
+      balancers.push(http, rpc);
+      addresses[name] = { http: http.port, rpc: rpc.port };
+    }
+    const [keys, databaseUrl] = await Promise.all([
+      createTestKeys(),
+      makeDatabases(cluster.url, [...fleetServices.filter((name) => name !== 'gateway'), 'bus']),
+    ]);
+    const baseUrl = `http://127.0.0.1:${addresses.gateway.http}`;
+    const secret = () => randomBytes(32).toString('base64url');
+    const shared = {
+      ...keys.env,
+      ALMANAC_PUBLIC_URL: baseUrl,
+      ALMANAC_BUS_URL: databaseUrl('bus'),
+      ALMANAC_LOG_LEVEL: 'error',
+      ALMANAC_DRAIN_SECONDS: String(drainSeconds),
+      NODE_COMPILE_CACHE: join(folder, 'cache'),
+      IDENTITY_KEY_ENCRYPTION_KEY: secret(),
+      JOBS_OBJECT_STORE_URL: pathToFileURL(join(folder, 'objects')).href,
+      JOBS_SMTP_URL: pathToFileURL(join(folder, 'mail')).href,
+      JOBS_SIGNING_KEY: secret(),
+      ...Object.fromEntries(
+        Object.entries(addresses).flatMap(([name, { http, rpc }]) => [
+          [`${name.toUpperCase()}_URL`, `http://127.0.0.1:${http}`],
+          [`${name.toUpperCase()}_RPC`, `127.0.0.1:${rpc}`],
+        ]),
+      ),
+    };
+    const start = async (name: Name, member: Member) => {
+      const own = name.toUpperCase();
+      member.child = spawnService(name, {
+        ...shared,
+        [`${own}_HTTP_PORT`]: String(member.ports.http),
+        ...(name === 'gateway'
+          ? {}
+          : { [`${own}_RPC_PORT`]: String(member.ports.rpc), [`${own}_DATABASE_URL`]: databaseUrl(name) }),
+      });
+      await untilReady(name, member.child);
+      await isReady(member, true);
+    };
+    for (const name of fleetServices) for (const member of members[name]) member.stopProbing = probe(member);
+    for (const place of [0, 1])
+      await Promise.all(fleetServices.map((name) => start(name, members[name][place] as Member)));
+    return {
+      baseUrl,
+      env: {
+        ALMANAC_BASE_URL: baseUrl,
+        ALMANAC_OPERATOR_KEY: JSON.stringify(keys.privateKeys.operator),
+        ...Object.fromEntries(
+          Object.entries(addresses).map(([name, { rpc }]) => [`${name.toUpperCase()}_RPC`, `127.0.0.1:${rpc}`]),
+        ),
+      },
+      replace: async (name, place) => {
+        const member = members[name][place] as Member;
+        const { child } = member;
+        if (!child) throw new Error(`${name} ${place} does not run.`);
+        await endService(child);
+        await isReady(member, false); // the probe may be behind
+        await start(name, member);
+        return child.exitCode;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function givenMember(): Promise<Member> {
+  const [http, rpc] = await Promise.all([findFreePort(), findFreePort()]);
+  return { ports: { http, rpc }, isReady: false, stopProbing: () => {} };
+}
+
+function isReady(member: Member, wanted: boolean): Promise<void> {
+  return eventually(() => {
+    if (member.isReady !== wanted) throw new Error(`An instance is ${wanted ? 'not ready yet' : 'still ready'}.`);
+  });
+}
