@@ -25,6 +25,8 @@ export type Operation = {
   method: string;
   path: string;
   needsUser: boolean;
+  /** The one that a token needs. */
+  scope: string;
   parameters: Parameter[];
   body?: Schema;
   /** Sends a file instead of JSON. */
@@ -47,6 +49,7 @@ export const placeName = ({ where, name, steps }: Place) => `${where} ${steps.le
 type Documented = {
   parameters?: Parameter[];
   'x-user-context'?: boolean;
+  security: { oauth2: string[] }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, { content?: { 'application/json'?: { schema: Schema } } }>;
 };
@@ -72,6 +75,7 @@ function describe(path: string, verb: string, documented: Documented): Operation
     method,
     path,
     needsUser: documented['x-user-context'] === true,
+    scope: documented.security[0]?.oauth2[0] as string,
     parameters,
     ...(content['application/json'] ? { body: content['application/json'].schema } : {}),
     takesFile: 'application/octet-stream' in content,
