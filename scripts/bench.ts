@@ -11,11 +11,12 @@ import { compareBulk, tellBulk } from './bench/bulk.ts';
 import { type Comparison, compare, connections, type Sides } from './bench/compare.ts';
 import { tellDefinitions, timeDefinitions } from './bench/definitions.ts';
 import { measureFormats } from './bench/formats.ts';
+import { measureOverhead, tellOverhead } from './bench/gateway.ts';
 import { measureGrowth } from './bench/growth.ts';
 import { makeLargeTables } from './bench/large-tables.ts';
 import { measureMemory } from './bench/memory.ts';
 import { tellMerges, timeMerges } from './bench/merge.ts';
-import { pageOperations, rowOperations } from './bench/operations.ts';
+import { type Operation, pageOperations, rowOperations } from './bench/operations.ts';
 import { startProduct } from './bench/product.ts';
 import { tellComparison, tellGateway } from './bench/report.ts';
 
@@ -29,6 +30,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
   --only  some of these parts, in this order whatever yours:
     grid        pages with filter, sort and count, and with a sort alone
     rows        reading, creating and changing one row
+    gateway     what the gateway adds to a call, beside a proxy that does nothing else
     any-column  pages by each column, near the start, in the middle, at the end; searches within texts
     memory      of data and gateway, while 64 clients page through all rows
     bulk        imports and exports beside COPY
@@ -55,7 +57,18 @@ const sizes = {
     growth: { to: 10_000, rounds: 5, requests: 2_000 },
   },
 };
-const parts = ['grid', 'rows', 'any-column', 'memory', 'bulk', 'formats', 'definitions', 'merge', 'growth'] as const;
+const parts = [
+  'grid',
+  'rows',
+  'gateway',
+  'any-column',
+  'memory',
+  'bulk',
+  'formats',
+  'definitions',
+  'merge',
+  'growth',
+] as const;
 type Part = (typeof parts)[number];
 
 const { size, wanted } = readArguments();
@@ -71,7 +84,7 @@ try {
   const bare = await openBareDatabase(product.databaseUrl);
   cleanUp.push(bare.close);
 
-  if (wants('grid', 'rows', 'any-column', 'memory')) {
+  if (wants('grid', 'rows', 'gateway', 'any-column', 'memory')) {
     say('making the tables …');
     const table = await makeLargeTables(product, bare, size.rows);
     cleanUp.push(table.close);
@@ -101,6 +114,12 @@ try {
     }
     if (comparisons.length > 0) tellGateway(comparisons, say);
     await table.rest();
+    if (wants('gateway')) {
+      const [read, , update] = rowOperations(table.id, size.rows) as [Operation, Operation, Operation];
+      const found = await measureOverhead({ ...product, operations: [read, update], pace: size.pace });
+      tellOverhead(found, say);
+      await table.rest();
+    }
     if (wants('any-column')) tellPageTimes(await timePages(product.api, table), say);
     if (wants('memory')) await measureMemory(product, table, say);
   }

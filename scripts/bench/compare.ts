@@ -29,7 +29,7 @@ export type Comparison = {
 
 export const connections = 16;
 const warmRequests = 700; // until Node has compiled what it runs often
-type Slice = { perSecond: number; times: number[]; cpu: number; cpuOf: Record<string, number> };
+export type Slice = { perSecond: number; times: number[]; cpu: number; cpuOf: Record<string, number> };
 
 export type Pace = { rounds: number; sliceSeconds: number };
 
@@ -67,11 +67,12 @@ export async function compare(operation: Operation, sides: Sides, { rounds, slic
   };
 }
 
-/** Sends so many requests and answers what they took. */
+/** Sends so many requests and answers what they took; `together`: over so many connections. */
 export async function runSlice(
   { target, processes }: Side,
   ask: (n: number) => Request,
   requests: number,
+  together = connections,
 ): Promise<Slice> {
   const headers = await target.headers();
   const host = `127.0.0.1:${target.port}`;
@@ -81,7 +82,7 @@ export async function runSlice(
   };
   const readAll = () => Object.entries(processes).map(([name, pid]) => [name, cpuOf(pid)] as const);
   const before = Object.fromEntries(readAll());
-  const { times, seconds } = await runLoad({ port: target.port, connections, write, requests });
+  const { times, seconds } = await runLoad({ port: target.port, connections: together, write, requests });
   const cpuOfEach = readAll().map(([name, ms]) => [name, (ms - (before[name] as number)) / requests] as const);
   return {
     perSecond: requests / seconds,
@@ -91,7 +92,8 @@ export async function runSlice(
   };
 }
 
-function summary(slices: Slice[]): Measured {
+/** Medians over the slices; quantiles over all their requests. */
+export function summary(slices: Slice[]): Measured {
   const times = slices.flatMap((slice) => slice.times);
   const names = Object.keys((slices[0] as Slice).cpuOf);
   return {
