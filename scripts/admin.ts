@@ -1,4 +1,5 @@
 // `npm run -s admin -- …`: the operators' command line. Exit code 0 done, 1 refused by the system, 2 not understood.
+import { ConfigError } from '@almanac/service-kit/config';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { helpText, type Invocation, readInvocation } from './admin/commands.ts';
 import { createOperator, OperatorError, readOperatorConfig } from './admin/operator.ts';
@@ -14,11 +15,11 @@ async function main(argv: string[]): Promise<number> {
       console.log(helpText());
       return 0;
     }
-    operator = await createOperator(readOperatorConfig(process.env));
+    if (!invocation.asksNoService) operator = await createOperator(readOperatorConfig(process.env));
     console.log(await invocation.run(operator));
     return 0;
   } catch (error) {
-    if (error instanceof OperatorError) {
+    if (error instanceof OperatorError || error instanceof ConfigError) {
       console.error(error.message);
       return 2;
     }

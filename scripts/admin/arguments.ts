@@ -10,6 +10,8 @@ export type Command = {
   options: NonNullable<ParseArgsConfig['options']>;
   /** How many words follow the command's name. */
   positionals: number;
+  /** It works on databases and files itself, whether or not the system runs. */
+  asksNoService?: true;
   /** Checks the words first (nothing is called when they don't hold), then answers what to do. */
   prepare(values: Values, words: string[]): (operator: Operator) => Promise<unknown>;
   show(answer: never): string;

@@ -21,6 +21,7 @@ import {
   text,
   type Values,
 } from './arguments.ts';
+import { backupCommands } from './backup.ts';
 import { billingCommands } from './billing.ts';
 import { jobStates, showJob, showJobs } from './jobs.ts';
 import { noAccount, type Operator, OperatorError } from './operator.ts';
@@ -100,6 +101,7 @@ export const commands = {
         : `Account ${placed.id} lives on ${placed.cluster} already.`,
   },
   ...billingCommands,
+  ...backupCommands,
   'keys rotate': {
     usage: 'keys rotate',
     about: 'Makes a new key for signing access tokens; tokens of the old one hold until they expire.',
@@ -162,25 +164,29 @@ function describeBooks(books: Books): string {
   return `${books.plan}, ${books.billing_status}${overdue}, ${books.calls} of ${books.allowance} calls${overage}`;
 }
 
-export type Invocation = { run(operator: Operator): Promise<string> };
+/** What is to be done. The operator is needed by commands that ask services. */
+export type Invocation = { asksNoService: boolean; run(operator?: Operator): Promise<string> };
 
 /** Reads a command line; undefined asks for help. Problems are OperatorErrors. */
 export function readInvocation(argv: string[]): Invocation | undefined {
   if (argv.length === 0 || argv.includes('--help') || argv.includes('-h') || argv[0] === 'help') return undefined;
-  const name = Object.keys(commands).find((words) => argv.slice(0, 2).join(' ') === words);
+  const name = Object.keys(commands).find((words) => isSaid(words, argv));
   if (!name) throw new OperatorError(`There is no command "${argv.slice(0, 2).join(' ')}". --help lists them.`);
   const command = (commands as Record<string, Command>)[name] as Command;
-  const { values, positionals } = parse(command, argv.slice(2));
+  const { values, positionals } = parse(command, argv.slice(name.split(' ').length));
   if (positionals.length > command.positionals)
     throw new OperatorError(`What is "${positionals[command.positionals]}"? Usage: ${command.usage}`);
   const action = command.prepare(values, positionals);
   return {
+    asksNoService: command.asksNoService === true,
     run: async (operator) => {
-      const answer = await action(operator);
+      const answer = await action(operator as Operator);
       return values.json ? JSON.stringify(answer, null, 2) : command.show(answer as never);
     },
   };
 }
+
+const isSaid = (words: string, argv: string[]) => words.split(' ').every((word, i) => argv[i] === word);
 
 function parse(command: Command, args: string[]): { values: Values; positionals: string[] } {
   try {

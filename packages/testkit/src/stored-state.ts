@@ -140,7 +140,8 @@ async function findTables({ database, pool }: Store): Promise<Table[]> {
 
 const unquoted = (name: string) => name.replace(/"/g, '');
 
-// The tables of branches hold no account; their schemas are called by the branch's id. Their structure counts as well.
+// The tables of branches hold no account; their schemas are called by the branch's id. Their structure counts as well, but not how
+// PostgreSQL 18 calls "not null", which is another name after a restore.
 async function deployedTables({ name: store, pool }: Store, branches: number[]): Promise<StoredState> {
   const schemas = branches.map((id) => `b_${id}`);
   const { rows: tables } = await pool.query(
@@ -151,7 +152,7 @@ async function deployedTables({ name: store, pool }: Store, branches: number[]):
       from pg_attribute join pg_class c on c.oid = attrelid
       where relnamespace::regnamespace::text = any($1) and attnum > 0 and not attisdropped
     union all select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid)) from pg_constraint
-      where connamespace::regnamespace::text = any($1)`;
+      where connamespace::regnamespace::text = any($1) and contype <> 'n'`;
   const parts = tables.map(({ name }) => hashOf(`${store}.${name}`, `select r::text as line from ${name} r`));
   const all = [hashOf(`${store} structure`, structure), ...parts].join(' union all ');
   return asState((await pool.query(all, [schemas])).rows);

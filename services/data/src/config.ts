@@ -28,10 +28,7 @@ export type DataConfig = {
 /** Reads the environment; every problem is reported together. */
 export function readConfig(env: Environment): DataConfig {
   const read = new ConfigReader(env);
-  const databaseUrls = [
-    { name: homeName, url: readDatabaseUrl(read, 'data') },
-    ...readFurther(read, env.DATA_DATABASE_URLS ?? ''),
-  ];
+  const databaseUrls = readDatabaseUrls(read, env);
   const newAccountsOn = env.DATA_NEW_ACCOUNTS_ON || homeName;
   if (!databaseUrls.some(({ name }) => name === newAccountsOn))
     read.problems.push(`DATA_NEW_ACCOUNTS_ON should be one of ${databaseUrls.map(({ name }) => name).join(', ')}.`);
@@ -62,6 +59,11 @@ export function readConfig(env: Environment): DataConfig {
 }
 
 const homeName = 'main';
+
+/** All PostgreSQL clusters by name, home first. */
+export function readDatabaseUrls(read: ConfigReader, env: Environment): { name: string; url: string }[] {
+  return [{ name: homeName, url: readDatabaseUrl(read, 'data') }, ...readFurther(read, env.DATA_DATABASE_URLS ?? '')];
+}
 
 // `north=postgres://… south=postgres://…`: names in front, for a URL may change and a name is kept in the list of accounts.
 function readFurther(read: ConfigReader, text: string): { name: string; url: string }[] {
