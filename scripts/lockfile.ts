@@ -75,8 +75,8 @@ export function missingEntries(lockfile: Lockfile): Record<string, Entry> {
   return missing;
 }
 
-// Where node would look for `name` from the package at `path`, innermost first.
-function placesOf(path: string, name: string): string[] {
+/** Where node would look for `name` from the package at `path`, innermost first. */
+export function placesOf(path: string, name: string): string[] {
   const parts = path === '' ? [] : path.split('/node_modules/');
   const outer = parts.map((_part, i) => parts.slice(0, parts.length - i).join('/node_modules/'));
   return [...outer.map((place) => `${place}/node_modules/${name}`), `node_modules/${name}`];
