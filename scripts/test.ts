@@ -19,6 +19,7 @@ const parts = {
   contract: ['--runInBand'],
   acceptance: ['--runInBand'],
   real: ['--runInBand'],
+  compose: ['--runInBand'],
 };
 type Part = keyof typeof parts;
 
@@ -51,7 +52,7 @@ function readArguments(args: string[]): { chosen: Part[]; words: string[] } {
     }
   }
   const withReal = process.env.ALMANAC_TEST_REAL === '1';
-  const all = (Object.keys(parts) as Part[]).filter((part) => part !== 'real' || withReal);
+  const all = (Object.keys(parts) as Part[]).filter((part) => part !== 'compose' && (part !== 'real' || withReal));
   return { chosen: chosen.length > 0 ? chosen : all, words };
 }
 

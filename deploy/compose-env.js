@@ -1,0 +1,35 @@
+// Makes the keys and passwords of a system for deploy/compose.yaml: `node deploy/compose-env.js > almanac.env`, once, before the first start.
+// Needs nothing but Node. Keep the file as you keep the data: without IDENTITY_KEY_ENCRYPTION_KEY nobody can read the signing keys.
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+
+const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'];
+const keys = [...services, 'operator'].map((kid) => ({
+  ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }),
+  kid,
+  alg: 'EdDSA',
+}));
+const open = keys.map(({ d: _secret, ...key }) => key);
+const password = (bytes = 24) => randomBytes(bytes).toString('base64url');
+
+const lines = {
+  ALMANAC_PUBLIC_URL: 'http://localhost:8080',
+  ALMANAC_CONTEXT_KEYS: JSON.stringify({ keys: open }),
+  ...Object.fromEntries(
+    keys.map((key) => [
+      key.kid === 'operator' ? 'ALMANAC_OPERATOR_KEY' : `${key.kid.toUpperCase()}_CONTEXT_KEY`,
+      JSON.stringify(key),
+    ]),
+  ),
+  IDENTITY_KEY_ENCRYPTION_KEY: password(32),
+  POSTGRES_PASSWORD: password(),
+  ...Object.fromEntries(
+    services
+      .filter((name) => name !== 'gateway')
+      .map((name) => [`${name.toUpperCase()}_DATABASE_PASSWORD`, password()]),
+  ),
+  RABBITMQ_PASSWORD: password(),
+  S3_ACCESS_KEY: password(12).replace(/[-_]/g, 'x'),
+  S3_SECRET_KEY: password().replace(/[-_]/g, 'x'),
+};
+// In single quotes nothing is taken for a variable.
+for (const [name, value] of Object.entries(lines)) console.log(`${name}='${value}'`);
