@@ -63,14 +63,16 @@ base() {
 
 stop() {
   [ -f "$1/pid" ] || return 0
-  local pid
+  local pid mounted
   pid=$(cat "$1/pid")
   kill "$pid" 2> /dev/null || true
   for _ in $(seq 300); do
-    kill -0 "$pid" 2> /dev/null || return 0
+    kill -0 "$pid" 2> /dev/null || break
     sleep 0.1
   done
   kill -9 "$pid" 2> /dev/null || true
+  # The engine leaves the network's name behind, and then nobody can remove the folder.
+  for mounted in "$1"/run/netns/*; do umount "$mounted" 2> /dev/null || true; done
 }
 
 case "${1:-} $#" in
