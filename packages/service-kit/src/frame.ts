@@ -37,9 +37,9 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
   const logger = createLogger(config.name, config.logLevel, log);
   const health = new Health();
   const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger });
-  health.add('bus', () => bus.isReady());
+  health.watch('bus', () => bus.isReady());
   const eventLoop = watchEventLoop(config.loopDelayMs);
-  health.add('event_loop', () => !eventLoop.isLate());
+  health.need('event_loop', () => !eventLoop.isLate());
   const metrics = createMetrics({ processMetrics: true, service: config.name });
   watchBus(metrics, bus);
   return {

@@ -256,12 +256,17 @@ describe('HTTP server of a service', () => {
     expect(logged.join()).not.toContain('eyJ');
   });
 
-  it('is ready once started, and no more while draining', async () => {
+  it('is ready once started, without what calls can wait for, and not without what they need', async () => {
     const ready = async () => (await fetch(`${url}/readyz`)).status;
     expect(await ready()).toBe(503);
     health.markStarted();
     expect(await ready()).toBe(200);
-    health.add('database', () => false);
+    health.watch('bus', () => {
+      throw new Error('away');
+    });
+    expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ ready: true, checks: { bus: 'failed' } });
+    expect(await ready()).toBe(200);
+    health.need('database', () => false);
     expect(await ready()).toBe(503);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });

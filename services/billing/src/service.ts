@@ -37,7 +37,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
   const pool = createPool({ url: databaseUrl, name: 'almanac-billing', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const context: BillingContext = { pool, prisma, logger, leaseSeconds: config.leaseSeconds };
-  health.add('database', () => pgSql(pool)('select 1'));
+  health.need('database', () => pgSql(pool)('select 1'));
 
   const relay = createOutboxRelay({ pool, bus, logger });
   watchPools(metrics, { billing: pool });

@@ -40,7 +40,7 @@ export async function createData(config: DataConfig): Promise<Service<DataContex
   const rpc = createDataRpc(clusters, frame, config.rpcPort);
   const http = createDataHttp(clusters, frame);
   // Accounts on another cluster that is away get 503; that is no reason to take the rest out of service.
-  frame.health.add('database', () => clusters.home.check());
+  frame.health.need('database', () => clusters.home.check());
 
   const everyCluster = (work: (cluster: Cluster) => Promise<void>) => async () => {
     await Promise.all(clusters.all.map(work));

@@ -104,9 +104,9 @@ export function readConfig(env: Environment): GatewayConfig {
       sweepMs: 5_000,
     },
     limits: {
-      requests: atMost('GATEWAY_REQUESTS', 'requests under way', 4_096),
-      serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests under way at one service', 1_024),
-      callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests under way of one account or network', 512),
+      requests: atMost('GATEWAY_REQUESTS', 'requests under way', 8_192),
+      serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests under way at one service', 4_096),
+      callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests under way of one account or network', 2_048),
       accountBurst: atMost('GATEWAY_ACCOUNT_BURST', 'calls of one account in ten seconds', 100_000),
     },
     upstreamTimes: { connectMs: 3_000, silentMs: 3_000, askEveryMs: 1_000, findEveryMs: 2_000 },

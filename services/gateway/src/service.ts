@@ -64,7 +64,7 @@ export async function createGateway(
   };
   const pages = createPages({ health, openApi: createOpenApiDocument(upstreams, publicUrl) });
   const http = createEdgeServer(context, pages);
-  health.add('revocations', () => revocations.isReady());
+  health.need('revocations', () => revocations.isReady());
   metrics.gauge('almanac_gateway_open_exchanges', 'Requests under way.', () => http.open());
   metrics.gauges('almanac_gateway_service_requests', 'Requests under way at a service.', 'upstream', upstreams.open);
   metrics.gauges('almanac_gateway_replicas', 'Replicas that take requests.', 'upstream', upstreams.usable);

@@ -63,7 +63,7 @@ export async function createIdentity(
   const housekeeping = createHousekeeping(prisma, config, logger);
   const rpc = createIdentityRpc(context, frame);
   const http = createIdentityHttp(context, frame);
-  frame.health.add('database', () => pool.query('select 1'));
+  frame.health.need('database', () => pool.query('select 1'));
 
   const lifecycle = createLifecycle(frame, [
     { name: 'migrations', start: () => migrateIdentity(config, overrides) },

@@ -72,7 +72,7 @@ export async function createJobs(
     ...(mailing ? { mailing } : {}),
   };
   // Not the object store: without it, jobs wait, and everything else can still be asked.
-  health.add('database', () => pgSql(pool)('select 1'));
+  health.need('database', () => pgSql(pool)('select 1'));
 
   const workers = [
     createWorker(context, {

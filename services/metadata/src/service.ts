@@ -47,7 +47,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
     data: data.client,
     timing: config.timing,
   };
-  health.add('database', () => pgSql(pool)('select 1'));
+  health.need('database', () => pgSql(pool)('select 1'));
 
   const relay = createOutboxRelay({ pool, bus, logger });
   watchPools(metrics, { metadata: pool });
