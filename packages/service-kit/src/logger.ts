@@ -1,9 +1,12 @@
 // Structured logs: one JSON line per event. What of the values may be told is decided by their structure (log-values.ts); the
 // finished line is looked through once more for what has the shape of a secret.
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { createLogOutput } from './log-output.ts';
 import { loggable } from './log-values.ts';
 
 export type { DestinationStream, Logger } from 'pino';
+
+const stdout = 1;
 
 /** A logger for one service. `level` is a pino level; `silent` turns it off. Lines go to stdout unless `destination` takes them. */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
@@ -19,8 +22,7 @@ export function createLogger(service: string, level: string, destination?: Desti
       serializers: { err: (described) => described },
       hooks: { streamWrite: withoutShapes },
     },
-    // Lines are written together, a tenth of a second late at most: a write for each would cost more than the line itself.
-    destination ?? pino.destination({ fd: 1, sync: false, minLength: 4_096, periodicFlush: 100 }),
+    destination ?? createLogOutput(stdout, service),
   );
 }
 
