@@ -197,6 +197,7 @@ export function deploy(
       branch_id: options.branchId ?? tables[0]?.branch_id ?? 1,
       tables: tables.map(wanted),
     },
+    { deadlineMs: 60_000 },
   );
 }
 

@@ -116,7 +116,9 @@ export class Indexing {
       const { rows } = await pgSql(client)("select pg_try_advisory_lock(hashtext('almanac.data.indexing')) as ours");
       if (rows[0]?.ours) await this.lookAfter(client, sql);
     } finally {
-      client.release(true); // with its lock and settings
+      // A session that is told to end holds its lock for a moment yet, and the next round would find it taken.
+      await client.query('select pg_advisory_unlock_all()').catch(() => {});
+      client.release(true); // with its settings
     }
   }
 
