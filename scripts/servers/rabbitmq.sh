@@ -1,12 +1,13 @@
 #!/bin/bash
 # One RabbitMQ for tests: its own folder, ports and cookie, loopback only, no system service, gone after `stop`.
 #   rabbitmq.sh start DIR PORT   installs RabbitMQ from the distribution if missing, starts it, prints its address to export
+#   rabbitmq.sh control DIR PORT COMMAND…   runs a command of rabbitmqctl
 #   rabbitmq.sh stop DIR
 # Besides PORT it takes PORT+2 (Erlang distribution) and PORT+3 (its own port mapper).
 set -euo pipefail
 
 usage() {
-  sed -n '2,5p' "$0" >&2
+  sed -n '2,6p' "$0" >&2
   exit 2
 }
 
@@ -85,7 +86,13 @@ stop() {
   done
 }
 
+control() {
+  configure "$(cd "$1" && pwd)" "$2"
+  /usr/lib/rabbitmq/bin/rabbitmqctl -q "${@:3}"
+}
+
 case "${1:-} $#" in
+  control\ [4-9]) control "${@:2}" ;;
   'start 3') start "$2" "$3" ;;
   'stop 2') stop "$2" ;;
   *) usage ;;

@@ -1,7 +1,7 @@
-// kill -9 of RabbitMQ at every step of a promotion and its deployment that it has a part in: a message on its way to it, its word
+// RabbitMQ in trouble. kill -9 of it at every step of a promotion and its deployment that it has a part in: a message on its way to it, its word
 // that it has the message, the message on its way to a consumer, the consumer's word that it is done with it. Both end promoted and
 // deployed, once; the same request again has the same answer; and each event and each mail arrives once in the end. By default a few of the
-// steps, other ones each time (BROKER_STEPS_SEED repeats a run); BROKER_STEPS=all takes every one.
+// steps, other ones each time (BROKER_STEPS_SEED repeats a run); BROKER_STEPS=all takes every one. And a disk of its that is full, when it takes nothing.
 
 import type { Answer, Api } from '@almanac/api-client/api';
 import { createApi, poll } from '@almanac/api-client/api';
@@ -226,3 +226,23 @@ it('a promotion and its deployment are done once, and told of once, wherever the
   }
   expect(kills).toBeGreaterThan(1);
 }, 3_600_000);
+
+it('a broker whose disk is full holds up no write, and what was written is told once when there is room', async () => {
+  const creator = await (await givenAccount()).person();
+  const table = await givenDeployedTable(creator);
+  await untilUp();
+  await broker.control('set_disk_free_limit', '1000000GB'); // more than there is
+  await eventually(async () => expect(await broker.control('eval', 'rabbit_alarm:get_alarms().')).toContain('disk'));
+  await creator.post('/column_definitions', { table_definition_id: table.id, name: 'more', data_type: 'date' });
+  const wish = { branch_id: table.branchId, table_definition_ids: [table.id] };
+  const wished = await creator.post<Made>('/deployments', wish);
+  const { status } = await creator.post<Ended>(`/deployments/${wished.id}/deploy`);
+  expect(status).toBe('deployed');
+  const record = { code: 'CH', more: '2026-11-21' };
+  expect(await creator.post('/table_data', { table_definition_id: table.id, record })).toMatchObject({ record });
+  expect(readReady(system.home)).toHaveLength(7);
+  expect(eventsOf('deployment', wished)).toEqual([]);
+  await broker.control('set_disk_free_limit', '1MB');
+  const all = ['metadata.deployment.created', 'metadata.deployment.deployed'];
+  await eventually(() => expect(eventsOf('deployment', wished)).toEqual(all), { withinMs });
+}, 600_000);

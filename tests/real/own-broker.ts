@@ -15,6 +15,8 @@ export type OwnBroker = {
   kill(): void;
   /** Starts it again on the same port, with the same data. */
   restart(): Promise<void>;
+  /** Runs a command of `rabbitmqctl`; answers what it prints. */
+  control(...words: string[]): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -34,6 +36,7 @@ export async function startOwnBroker(): Promise<OwnBroker> {
       await run('stop', folder); // the port mapper, and the notes of what runs
       await run('start', folder, port);
     },
+    control: (...words) => run('control', folder, port, ...words),
     stop: async () => {
       await run('stop', folder);
       rmSync(folder, { recursive: true, force: true });
