@@ -1,7 +1,10 @@
 // The operator's way in: gRPC clients of the services, calling with contexts that are signed with the operator's key.
 import { type ContextSigner, createContextSigner } from '@almanac/service-kit/call-context';
+import { ConfigReader, type RpcTlsFiles, readRpcTls } from '@almanac/service-kit/config';
+import { createLogger } from '@almanac/service-kit/logger';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { RpcClient, RpcServiceName } from '@almanac/service-kit/rpc-contract';
+import { watchRpcTls } from '@almanac/service-kit/rpc-tls';
 import { readHome, readJson, readRuntime } from '../embedded/home.ts';
 
 type Jwk = Record<string, unknown>;
@@ -19,11 +22,17 @@ export type Operator = {
 /** Something the operator has to put right; shown without a stack. */
 export class OperatorError extends Error {}
 
-export type OperatorConfig = { key: Jwk; addresses: Record<string, string>; baseUrl?: string | undefined };
+export type OperatorConfig = {
+  key: Jwk;
+  addresses: Record<string, string>;
+  baseUrl?: string | undefined;
+  rpcTls?: RpcTlsFiles;
+};
 
 /** Clients are made when first asked for. */
 export async function createOperator(given: OperatorConfig): Promise<Operator> {
   const sign: ContextSigner = await createContextSigner('operator', given.key);
+  const tls = given.rpcTls && watchRpcTls(given.rpcTls, createLogger('admin', 'silent'));
   const clients = new Map<string, ClosableRpcClient<RpcServiceName>>();
   return {
     baseUrl: given.baseUrl,
@@ -31,12 +40,13 @@ export async function createOperator(given: OperatorConfig): Promise<Operator> {
       const address = given.addresses[name];
       if (!address)
         throw new OperatorError(`It is not known where ${name} is: set ${name.toUpperCase()}_RPC to its host:port.`);
-      const client = clients.get(name) ?? createRpcClient(name, address, sign);
+      const client = clients.get(name) ?? createRpcClient(name, address, sign, tls);
       clients.set(name, client as ClosableRpcClient<RpcServiceName>);
       return client.client as RpcClient<N>;
     },
     close: () => {
       for (const client of clients.values()) client.close();
+      tls?.stop();
     },
   };
 }
@@ -63,7 +73,13 @@ export function readOperatorConfig(env: NodeJS.ProcessEnv): OperatorConfig {
     key: readKey(env.ALMANAC_OPERATOR_KEY, home.secrets),
     addresses,
     baseUrl: env.ALMANAC_PUBLIC_URL || runtime?.base_url,
+    ...readTls(env),
   };
+}
+
+function readTls(env: NodeJS.ProcessEnv) {
+  const read = new ConfigReader(env);
+  return read.finish(readRpcTls(read));
 }
 
 function readKey(text: string | undefined, secretsFile: string): Jwk {

@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { createContextSigner, createContextVerifier, type Issuer } from './call-context.ts';
 
 const claims = { accountId: 7, userId: 9, applicationId: 3, scopes: ['api:read'], branching: true };
@@ -29,7 +29,7 @@ describe('call context', () => {
       .setAudience('almanac-services')
       .setIssuedAt()
       .setExpirationTime('60s')
-      .sign(await (await import('jose')).importJWK(jobs.secret, 'EdDSA'));
+      .sign(await importJWK(jobs.secret, 'EdDSA'));
     await expect(verify(forged, 'r')).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
 
@@ -43,9 +43,38 @@ describe('call context', () => {
     await expect(verify(await make(), 'r')).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
 
+  it('refuses one that is not signed, by another method, for another audience, or of another kind', async () => {
+    const { secret, open } = await keyPair('gateway');
+    const key = await importJWK(secret, 'EdDSA');
+    const verify = createContextVerifier({ keys: [open as Record<string, unknown>] });
+    const context = (changes: { alg?: string; aud?: string; typ?: string } = {}) =>
+      new SignJWT({ account: 7 })
+        .setProtectedHeader({ alg: changes.alg ?? 'EdDSA', kid: 'gateway', typ: changes.typ ?? 'ctx+jwt' })
+        .setIssuer('gateway')
+        .setAudience(changes.aud ?? 'almanac-services')
+        .setIssuedAt()
+        .setExpirationTime('60s');
+    const good = await context().sign(key);
+    await expect(verify(good, 'r')).resolves.toMatchObject({ accountId: 7 });
+    const [, payload, signature] = good.split('.') as [string, string, string];
+    const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const other = encoded({ ...JSON.parse(Buffer.from(payload, 'base64url').toString()), account: 8 });
+    const unsigned = encoded({ alg: 'none', kid: 'gateway', typ: 'ctx+jwt' });
+    const publicKey = Buffer.from(JSON.stringify(open)); // what everybody knows, as the secret of a shared-secret method
+    for (const token of [
+      `${unsigned}.${payload}.`,
+      `${good.split('.')[0]}.${payload}.`,
+      `${good.split('.')[0]}.${other}.${signature}`,
+      await context({ aud: 'almanac-gateway' }).sign(key),
+      await context({ typ: 'at+jwt' }).sign(key),
+      await context({ alg: 'HS256' }).sign(publicKey),
+    ])
+      await expect(verify(token, 'r')).rejects.toMatchObject({ kind: 'unauthenticated' });
+  });
+
   it('refuses an expired context and one without an account', async () => {
     const { secret, open } = await keyPair('gateway');
-    const key = await (await import('jose')).importJWK(secret, 'EdDSA');
+    const key = await importJWK(secret, 'EdDSA');
     const verify = createContextVerifier({ keys: [open as Record<string, unknown>] });
     const make = (payload: Record<string, unknown>, exp: number) =>
       new SignJWT(payload)

@@ -101,7 +101,18 @@ export type CommonConfig = {
   loopDelayMs: number;
   secrets: { contextKey: Record<string, unknown>; busUrl: string };
   contextKeys: { keys: Record<string, unknown>[] };
+  /** Without it gRPC is not encrypted. */
+  rpcTls?: RpcTlsFiles;
 };
+
+/** Paths of PEM files: the own certificate, its key, and the authorities whose certificates are accepted of others. */
+export type RpcTlsFiles = { cert: string; key: string; ca: string };
+
+export const rpcTlsVariables = {
+  cert: 'ALMANAC_RPC_TLS_CERT_FILE',
+  key: 'ALMANAC_RPC_TLS_KEY_FILE',
+  ca: 'ALMANAC_RPC_TLS_CA_FILE',
+} as const satisfies RpcTlsFiles;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const isKeySet = (value: unknown): value is { keys: Record<string, unknown>[] } =>
@@ -137,7 +148,18 @@ export function readCommonConfig(read: ConfigReader, name: ServiceName): CommonC
       busUrl: read.url('ALMANAC_BUS_URL', 'the message bus', ['amqp:', 'amqps:', 'postgres:', 'postgresql:']),
     },
     contextKeys: read.json('ALMANAC_CONTEXT_KEYS', 'the JWKS of all issuers of call contexts', isKeySet),
+    ...readRpcTls(read),
   };
+}
+
+/** The files for TLS between services; all three or none. */
+export function readRpcTls(read: ConfigReader): { rpcTls?: RpcTlsFiles } {
+  const path = (part: keyof RpcTlsFiles) => read.text(rpcTlsVariables[part], 'the path of a file', { default: '' });
+  const rpcTls = { cert: path('cert'), key: path('key'), ca: path('ca') };
+  const given = Object.values(rpcTls).filter((each) => each !== '').length;
+  if (given === 0) return {};
+  if (given < 3) read.problems.push(`${Object.values(rpcTlsVariables).join(', ')} belong together: set all or none.`);
+  return { rpcTls };
 }
 
 /** host:port of another service's gRPC. */

@@ -13,6 +13,9 @@ import { type EventLoop, watchEventLoop } from './event-loop.ts';
 import { Health } from './health.ts';
 import { createLogger, type DestinationStream, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { type ClosableRpcClient, createRpcClient } from './rpc-client.ts';
+import type { RpcServiceName } from './rpc-contract.ts';
+import { type RpcTls, watchRpcTls } from './rpc-tls.ts';
 import { watchBus } from './watched-parts.ts';
 
 export type Frame = {
@@ -25,6 +28,10 @@ export type Frame = {
   bus: Bus;
   eventLoop: EventLoop;
   signContext: ContextSigner;
+  /** A client of another service at host:port, as this service. */
+  rpcClient: <N extends RpcServiceName>(service: N, address: string) => ClosableRpcClient<N>;
+  /** For the service's own gRPC server. */
+  rpcTls: RpcTls | undefined;
   verifyContext: ContextVerifier;
 };
 
@@ -42,6 +49,12 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
   health.need('event_loop', () => !eventLoop.isLate());
   const metrics = createMetrics({ processMetrics: true, service: config.name });
   watchBus(metrics, bus);
+  const rpcTls = config.rpcTls && watchRpcTls(config.rpcTls, logger);
+  if (rpcTls)
+    metrics.gauge('almanac_rpc_certificate_expires_seconds', 'When the certificate for gRPC ends, since 1970.', () =>
+      rpcTls.expiresAt(),
+    );
+  const signContext = await createContextSigner(config.name, config.secrets.contextKey as JWK);
   return {
     config,
     instance,
@@ -50,7 +63,9 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
     metrics,
     bus,
     eventLoop,
-    signContext: await createContextSigner(config.name, config.secrets.contextKey as JWK),
+    signContext,
+    rpcClient: (service, address) => createRpcClient(service, address, signContext, rpcTls),
+    rpcTls,
     verifyContext: createContextVerifier(config.contextKeys),
   };
 }
@@ -59,7 +74,10 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
 export type Part = { name: string; start?: () => Promise<unknown>; stop?: () => Promise<unknown> | unknown };
 
 /** Starts parts in order (what fails stops what had started) and stops them in reverse, each once, after readiness went off. */
-export function createLifecycle(frame: Pick<Frame, 'logger' | 'health' | 'config' | 'eventLoop'>, parts: Part[]) {
+export function createLifecycle(
+  frame: Pick<Frame, 'logger' | 'health' | 'config' | 'eventLoop'> & Partial<Pick<Frame, 'rpcTls'>>,
+  parts: Part[],
+) {
   const started: Part[] = [];
   let stopped: Promise<void> | undefined;
   const stopAll = async () => {
@@ -74,6 +92,7 @@ export function createLifecycle(frame: Pick<Frame, 'logger' | 'health' | 'config
       }
     }
     frame.eventLoop.stop();
+    frame.rpcTls?.stop();
     frame.logger.info('stopped');
   };
   const stop = () => {

@@ -14,6 +14,7 @@ import {
   type RpcServiceName,
   requestIdMetadataKey,
 } from './rpc-contract.ts';
+import type { RpcTls } from './rpc-tls.ts';
 import { tracing } from './tracing.ts';
 import { addTraceContext, traceClientCall } from './tracing-calls.ts';
 
@@ -24,15 +25,16 @@ const reads = /^(Get|List|Count|Plan)/;
 
 export type ClosableRpcClient<N extends RpcServiceName> = { client: RpcClient<N>; close(): void };
 
-/** A client of `service` at host:port. The signer is the calling service's own. */
+/** A client of `service` at host:port. The signer is the calling service's own, and so is what it shows where there is TLS. */
 export function createRpcClient<N extends RpcServiceName>(
   service: N,
   address: string,
   sign: ContextSigner,
+  tls?: RpcTls,
 ): ClosableRpcClient<N> {
   const definition = loadServiceDefinition(service);
   const Client = grpc.makeGenericClientConstructor(definition, service);
-  const stub = new Client(`dns:///${address}`, grpc.credentials.createInsecure(), {
+  const stub = new Client(`dns:///${address}`, tls?.channelCredentials() ?? grpc.credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,

@@ -17,6 +17,7 @@ import {
   type RpcServiceName,
   requestIdMetadataKey,
 } from './rpc-contract.ts';
+import { isCertificateOf, type RpcTls } from './rpc-tls.ts';
 import { tracing } from './tracing.ts';
 import { traceServedCall } from './tracing-calls.ts';
 
@@ -30,9 +31,14 @@ export type RpcServerOptions<N extends RpcServiceName> = {
   /** Which issuers may call each method. */
   callers: Record<keyof RpcHandlers<N>, readonly Issuer[]>;
   verifyContext: ContextVerifier;
+  /** Without it nothing is encrypted, and the signed context alone says who calls. */
+  tls: RpcTls | undefined;
   logger: Logger;
   metrics: Metrics;
 };
+
+const insecure = () => grpc.ServerCredentials.createInsecure();
+const longestCallMs = 10 * 60_000; // as long as a client lets a stream go on
 
 type AnyCall = grpc.ServerUnaryCall<unknown, unknown> &
   grpc.ServerReadableStream<unknown, unknown> &
@@ -60,11 +66,14 @@ export function createRpcServer<N extends RpcServiceName>(options: RpcServerOpti
   server.addService(definition, implementation);
   const health = new HealthImplementation({ '': 'NOT_SERVING', [options.service]: 'NOT_SERVING' });
   health.addToServer(server);
+  const { tls, host } = options;
   return {
     start: () =>
       new Promise((resolve, reject) =>
-        server.bindAsync(`${options.host}:${options.port}`, grpc.ServerCredentials.createInsecure(), (error, port) => {
+        server.bindAsync(`${host}:${options.port}`, tls?.serverCredentials() ?? insecure(), (error, port) => {
           if (error) return reject(error);
+          // Connections that a withdrawn authority vouched for: calls on them go on, the next ones need a new handshake.
+          tls?.onWithdrawal(() => server.drain(`${host}:${port}`, longestCallMs));
           health.setStatus('', 'SERVING');
           health.setStatus(options.service, 'SERVING');
           resolve(port);
@@ -95,6 +104,8 @@ function wire<N extends RpcServiceName>(
     const token = call.metadata.get(contextMetadataKey)[0]?.toString();
     if (!token) throw new ServiceError('unauthenticated', 'The call context is missing.');
     const context = await options.verifyContext(token, requestId);
+    if (options.tls && !isCertificateOf(context.issuer, call.getAuthContext().sslPeerCertificate))
+      throw new ServiceError('forbidden', `The certificate of the connection is not one of ${context.issuer}.`);
     if (!callers.includes(context.issuer))
       throw new ServiceError('forbidden', `${context.issuer} may not call ${name}.`);
     const address = call.metadata.get(addressMetadataKey)[0]?.toString().slice(0, 64);

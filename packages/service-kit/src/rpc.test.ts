@@ -16,6 +16,7 @@ describe('gRPC between services', () => {
   let server: RpcServer;
   let data: ClosableRpcClient<'data'>;
   let stranger: ClosableRpcClient<'data'>;
+  let address = '';
   let received = 0;
   let produced = 0;
   let hasEnded = false;
@@ -89,8 +90,9 @@ describe('gRPC between services', () => {
       logger: createLogger('data', 'silent'),
       metrics: createMetrics(),
       verifyContext: createContextVerifier({ keys: keys as Record<string, unknown>[] }),
+      tls: undefined,
     });
-    const address = `127.0.0.1:${await server.start()}`;
+    address = `127.0.0.1:${await server.start()}`;
     data = createRpcClient('data', address, signers.jobs as ContextSigner);
     stranger = createRpcClient('data', address, signers.billing as ContextSigner);
   });
@@ -125,6 +127,15 @@ describe('gRPC between services', () => {
     const error = await data.client.GetAppliedDeployment(caller, {}).catch((thrown: ServiceError) => thrown);
     expect(error).toMatchObject({ kind: 'internal' });
     expect((error as ServiceError).errors.join()).not.toContain('secret');
+  });
+
+  it('refuses a call without a context, and one with a context of nobody', async () => {
+    for (const token of [undefined, 'a.b.c']) {
+      const sign = (async () => token ?? '') as ContextSigner;
+      const nobody = createRpcClient('data', address, sign);
+      await expect(nobody.client.CountRows(caller, {})).rejects.toMatchObject({ kind: 'unauthenticated' });
+      nobody.close();
+    }
   });
 
   it('refuses an issuer that may not call', async () => {

@@ -1,32 +1,81 @@
-// A self-signed certificate for a test's own TLS server, made on the spot: no private key lies in the repository, and nothing expires.
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+// Certificates for a test's own TLS servers and clients, made on the spot: no private key lies in the repository, and nothing expires.
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
 export type Certificate = { key: string; cert: string };
 
-/** For localhost and 127.0.0.1, from yesterday on for a month. */
+type Wishes = {
+  /** Host names and IPv4 addresses it is good for; the first is its subject. */
+  names?: string[];
+  /** When it ends, in days from now: negative, and it has expired. */
+  days?: number;
+};
+
+export type Authority = {
+  /** What those who trust it are given. */
+  cert: string;
+  /** A certificate with its key, for servers and clients alike; by default for localhost and 127.0.0.1, for a month. */
+  issue(wishes?: Wishes): Certificate;
+};
+
+const here = ['localhost', '127.0.0.1'];
+
+/** An authority of a test's own. Each has a name of its own. */
+export function createAuthority(): Authority {
+  const name = `Authority ${randomBytes(4).toString('hex')}`;
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const own = { subject: name, issuer: name, publicKey: keys.publicKey, signer: keys.privateKey };
+  return {
+    cert: write({ ...own, days: 30, extensions: [isAuthority] }),
+    issue: ({ names = here, days = 30 } = {}) => {
+      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const subject = names[0] as string;
+      const extensions = [alternativeNames(names)];
+      return {
+        key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+        cert: write({ subject, issuer: name, publicKey, signer: keys.privateKey, days, extensions }),
+      };
+    },
+  };
+}
+
+/** One that vouches for itself, for localhost and 127.0.0.1, from yesterday on for a month. */
 export function createCertificate(): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const names = { subject: 'localhost', issuer: 'localhost' };
+  const extensions = [alternativeNames(here), isAuthority];
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    cert: write({ ...names, publicKey, signer: privateKey, days: 30, extensions }),
+  };
+}
+
+type Content = {
+  subject: string;
+  issuer: string;
+  publicKey: KeyObject;
+  signer: KeyObject;
+  days: number;
+  extensions: Buffer[];
+};
+
+// RFC 5280, 4.1.
+function write({ subject, issuer, publicKey, signer, days, extensions }: Content): string {
   const algorithm = sequence(oid('2a8648ce3d040302')); // ecdsa-with-SHA256
-  const name = sequence(set(sequence(oid('550403'), der(0x0c, Buffer.from('localhost')))));
-  const names = sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])));
-  const isAuthority = sequence(der(0x01, Buffer.from([0xff])));
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))), // version 3
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
-    name,
-    sequence(time(-1), time(30)),
-    name,
+    commonName(issuer),
+    sequence(time(Math.min(-1, days - 1)), time(days)),
+    commonName(subject),
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(extension('551d11', names), extension('551d13', isAuthority))),
+    der(0xa3, sequence(...extensions)),
   );
-  const signature = sign('sha256', body, privateKey);
+  const signature = sign('sha256', body, signer);
   const whole = sequence(body, algorithm, der(0x03, Buffer.concat([Buffer.from([0]), signature])));
   const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
-  return {
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-    cert: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,
-  };
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
 function der(tag: number, content: Buffer): Buffer {
@@ -39,6 +88,15 @@ const sequence = (...parts: Buffer[]) => der(0x30, Buffer.concat(parts));
 const set = (...parts: Buffer[]) => der(0x31, Buffer.concat(parts));
 const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'));
 const extension = (id: string, value: Buffer) => sequence(oid(id), der(0x04, value));
+const commonName = (text: string) => sequence(set(sequence(oid('550403'), der(0x0c, Buffer.from(text)))));
+const isAuthority = extension('551d13', sequence(der(0x01, Buffer.from([0xff]))));
+
+function alternativeNames(names: string[]): Buffer {
+  const entries = names.map((name) =>
+    isIPv4(name) ? der(0x87, Buffer.from(name.split('.').map(Number))) : der(0x82, Buffer.from(name)),
+  );
+  return extension('551d11', sequence(...entries));
+}
 
 // UTCTime, good until 2049.
 function time(days: number): Buffer {

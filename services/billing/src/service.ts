@@ -50,6 +50,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
     handlers: createHandlers(context),
     callers,
     verifyContext,
+    tls: frame.rpcTls,
     logger,
     metrics,
   });

@@ -38,8 +38,8 @@ const callers = {
 
 /** Answers each question where its account lives. */
 export function createDataRpc(clusters: Clusters, frame: Frame, port: number): RpcServer {
-  const { logger, metrics, verifyContext } = frame;
-  const options = { service: 'data', host: frame.config.host, port, logger, metrics, verifyContext } as const;
+  const { logger, metrics, verifyContext, rpcTls: tls } = frame;
+  const options = { service: 'data', host: frame.config.host, port, logger, metrics, verifyContext, tls } as const;
   return createRpcServer({ ...options, callers, handlers: dataHandlers(clusters) });
 }
 

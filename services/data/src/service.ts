@@ -4,7 +4,6 @@ import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
 import { createRights, hearOfRights } from '@almanac/service-kit/remembered-rights';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
 import { type Cluster, createCluster } from './clusters/cluster.ts';
@@ -26,7 +25,7 @@ export async function migrateData(config: DataConfig): Promise<void> {
 export async function createData(config: DataConfig): Promise<Service<DataContext>> {
   const frame = await createFrame(config.common);
   const { bus } = frame;
-  const identity = createRpcClient('identity', config.identityRpc, frame.signContext);
+  const identity = frame.rpcClient('identity', config.identityRpc);
   const rights = createRights(identity.client, { isHearing: () => bus.isReady() });
   const clusters = new Clusters(
     config.secrets.databaseUrls.map(({ name, url }) => createCluster({ name, url, config, frame, rights })),

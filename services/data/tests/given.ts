@@ -116,6 +116,7 @@ async function startIdentity(
     handlers: unfaked as RpcHandlers<'identity'>,
     callers: callers as RpcServerOptions<'identity'>['callers'],
     verifyContext: createContextVerifier(keys.publicKeys),
+    tls: undefined,
     logger: createLogger('identity', 'silent'),
     metrics: createMetrics(),
   });

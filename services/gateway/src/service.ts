@@ -2,7 +2,6 @@
 // so that calls end first and what they counted is booked before billing and the bus are let go.
 import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
 import { createRouteMatcher } from '@almanac/service-kit/route-matcher';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
 import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
@@ -28,8 +27,8 @@ export async function createGateway(
   const frame = await createFrame(config.common, overrides);
   const { logger, health, metrics, bus, signContext, instance } = frame;
   const { publicUrl } = config.common;
-  const identity = createRpcClient('identity', config.identityRpc, signContext);
-  const billing = createRpcClient('billing', config.billingRpc, signContext);
+  const identity = frame.rpcClient('identity', config.identityRpc);
+  const billing = frame.rpcClient('billing', config.billingRpc);
 
   const revocations = createRevocations({ identity: identity.client, bus, logger });
   const keys = createSigningKeys({ identityUrl: config.upstreams.identity, bus, logger });

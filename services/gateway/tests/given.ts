@@ -224,6 +224,7 @@ async function startRpc(service: 'identity' | 'billing', keys: TestKeys, given: 
     handlers: Object.fromEntries(names.map((name) => [name, given[name] ?? missing])) as never,
     callers: Object.fromEntries(names.map((name) => [name, callers])) as never,
     verifyContext: createContextVerifier(keys.publicKeys),
+    tls: undefined,
     logger: createLogger(service, 'silent'),
     metrics: createMetrics(),
   });

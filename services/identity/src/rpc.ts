@@ -26,9 +26,9 @@ const callers = {
 } as const satisfies RpcServerOptions<'identity'>['callers'];
 
 export function createIdentityRpc(ctx: IdentityContext, frame: Frame): RpcServer {
-  const { logger, metrics, verifyContext } = frame;
+  const { logger, metrics, verifyContext, rpcTls: tls } = frame;
   const { host } = ctx.config.common;
-  const options = { service: 'identity', host, port: ctx.config.rpcPort, logger, metrics, verifyContext } as const;
+  const options = { service: 'identity', host, port: ctx.config.rpcPort, logger, metrics, verifyContext, tls } as const;
   return createRpcServer({ ...options, callers, handlers: identityHandlers(ctx) });
 }
 

@@ -5,7 +5,6 @@ import { createFrame, createLifecycle, type Overrides } from '@almanac/service-k
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
 import { consumeAuditMessages } from './audit-messages.ts';
@@ -40,7 +39,7 @@ export async function createIdentity(
   const { databaseUrl, keyEncryptionKey, previousKeyEncryptionKey } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: frame.instance, logger });
   const prisma = createPrisma(pool);
-  const billing = createRpcClient('billing', config.billingRpc, frame.signContext);
+  const billing = frame.rpcClient('billing', config.billingRpc);
   const context: IdentityContext = {
     config,
     logger,

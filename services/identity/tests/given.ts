@@ -202,6 +202,7 @@ async function startBilling(keys: TestKeys) {
       AddOverageRate: [],
     },
     verifyContext: createContextVerifier(keys.publicKeys),
+    tls: undefined,
     logger: createLogger('billing', 'silent'),
     metrics: createMetrics({ processMetrics: false }),
   });

@@ -8,7 +8,6 @@ import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
 import { createRights, hearOfRights } from '@almanac/service-kit/remembered-rights';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
@@ -48,16 +47,16 @@ export async function createJobs(
   overrides: Overrides & { store?: ObjectStore } = {},
 ): Promise<Service<Context>> {
   const frame = await createFrame(config.common, overrides);
-  const { logger, health, metrics, bus, verifyContext, signContext } = frame;
+  const { logger, health, metrics, bus, verifyContext } = frame;
   const { host, httpPort, publicUrl } = config.common;
   const { databaseUrl, objectStoreUrl, signingKey, smtpUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-jobs', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const store =
     overrides.store ?? createObjectStore({ url: objectStoreUrl, publicUrl, ...(signingKey ? { signingKey } : {}) });
-  const identity = createRpcClient('identity', config.neighbours.identity, signContext);
-  const metadata = createRpcClient('metadata', config.neighbours.metadata, signContext);
-  const data = createRpcClient('data', config.neighbours.data, signContext);
+  const identity = frame.rpcClient('identity', config.neighbours.identity);
+  const metadata = frame.rpcClient('metadata', config.neighbours.metadata);
+  const data = frame.rpcClient('data', config.neighbours.data);
   const mailing = smtpUrl === undefined ? undefined : createMailing({ ...config.mail, smtpUrl, publicUrl });
   const context: Context = {
     logger,
@@ -104,6 +103,7 @@ export async function createJobs(
     handlers: createHandlers(context, bus),
     callers,
     verifyContext,
+    tls: frame.rpcTls,
     logger,
     metrics,
   });

@@ -400,6 +400,7 @@ export async function serveNeighbours(neighbours: Neighbours, keys: TestKeys) {
       handlers,
       callers,
       verifyContext,
+      tls: undefined,
       logger,
       metrics: createMetrics(),
     };

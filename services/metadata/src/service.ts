@@ -8,7 +8,6 @@ import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
 import { createOutboxRelay } from '@almanac/service-kit/outbox';
 import { createRights } from '@almanac/service-kit/remembered-rights';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
@@ -32,13 +31,13 @@ export async function migrateMetadata(config: MetadataConfig): Promise<void> {
 /** Builds the service; nothing connects or listens until `start`. */
 export async function createMetadata(config: MetadataConfig): Promise<Service<Context>> {
   const frame = await createFrame(config.common);
-  const { logger, health, metrics, bus, verifyContext, signContext } = frame;
+  const { logger, health, metrics, bus, verifyContext } = frame;
   const { host, httpPort } = config.common;
   const { databaseUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-metadata', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
-  const identity = createRpcClient('identity', config.neighbours.identity, signContext);
-  const data = createRpcClient('data', config.neighbours.data, signContext);
+  const identity = frame.rpcClient('identity', config.neighbours.identity);
+  const data = frame.rpcClient('data', config.neighbours.data);
   const context: Context = {
     logger,
     prisma,
@@ -60,6 +59,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
     handlers: createHandlers(context),
     callers,
     verifyContext,
+    tls: frame.rpcTls,
     logger,
     metrics,
   });

@@ -93,6 +93,7 @@ function serve<N extends RpcServiceName>(service: N, own: Partial<RpcHandlers<N>
     handlers: all as unknown as RpcHandlers<N>,
     callers: Object.fromEntries(names.map((name) => [name, ['metadata']])) as never,
     verifyContext: createContextVerifier(keys.publicKeys),
+    tls: undefined,
     logger: createLogger(service, 'silent'),
     metrics: createMetrics(),
   });
