@@ -3,7 +3,7 @@
 #   rabbitmq.sh start DIR PORT   installs RabbitMQ from the distribution if missing, starts it, prints its address to export
 #   rabbitmq.sh control DIR PORT COMMAND…   runs a command of rabbitmqctl
 #   rabbitmq.sh stop DIR
-# Besides PORT it takes PORT+2 (Erlang distribution) and PORT+3 (its own port mapper).
+# With cert.pem and key.pem in DIR/tls it speaks TLS too, on PORT+1. Besides PORT it takes PORT+2 (Erlang distribution) and PORT+3 (its own port mapper).
 set -euo pipefail
 
 usage() {
@@ -30,6 +30,14 @@ configure() {
   local dir=$1 port=$2
   mkdir -p "$dir"/{home,data,log,conf}
   printf 'listeners.tcp.default = 127.0.0.1:%s\n' "$port" > "$dir/conf/rabbitmq.conf"
+  if [ -d "$dir/tls" ]; then
+    cat >> "$dir/conf/rabbitmq.conf" << CONF
+listeners.ssl.default = 127.0.0.1:$((port + 1))
+ssl_options.certfile = $dir/tls/cert.pem
+ssl_options.keyfile = $dir/tls/key.pem
+ssl_options.verify = verify_none
+CONF
+  fi
   printf '[].\n' > "$dir/conf/enabled_plugins"
   printf '[].\n' > "$dir/conf/advanced.config"
   local cookie=$dir/home/.erlang.cookie

@@ -1,9 +1,10 @@
 // A RabbitMQ of a test's own, on ports of its own, so that it can be killed and come back with what it had.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { Certificate } from '@almanac/testkit/certificate';
 import { findFreePort } from '@almanac/testkit/ports';
 
 const script = resolve(import.meta.dirname, '../../scripts/servers/rabbitmq.sh');
@@ -11,6 +12,8 @@ const withinMs = 240_000;
 
 export type OwnBroker = {
   url: string;
+  /** Exchanges the certificate and starts it again. It answers TLS on the port after its own. */
+  certify(certificate: Certificate): Promise<void>;
   /** Ends it with SIGKILL, at once. */
   kill(): void;
   /** Starts it again on the same port, with the same data. */
@@ -25,12 +28,23 @@ const run = async (...words: string[]) => {
   return stdout;
 };
 
-/** Starts it; installs RabbitMQ from the distribution when it is missing. */
-export async function startOwnBroker(): Promise<OwnBroker> {
+/** Starts it, with TLS too when it gets a certificate; installs RabbitMQ from the distribution when it is missing. */
+export async function startOwnBroker(certificate?: Certificate): Promise<OwnBroker> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-broker-'));
+  const write = ({ cert, key }: Certificate) => {
+    mkdirSync(join(folder, 'tls'), { recursive: true });
+    writeFileSync(join(folder, 'tls/cert.pem'), cert);
+    writeFileSync(join(folder, 'tls/key.pem'), key);
+  };
+  if (certificate) write(certificate);
   const { port, url } = await startOnFreePorts(folder);
   return {
     url,
+    certify: async (next) => {
+      await run('stop', folder);
+      write(next);
+      await run('start', folder, port);
+    },
     kill: () => void process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGKILL'),
     restart: async () => {
       await run('stop', folder); // the port mapper, and the notes of what runs

@@ -1,4 +1,5 @@
 // Reads the environment once, applies defaults and reports every problem together, each a sentence.
+import { readCaFile } from './ca-file.ts';
 
 export type Environment = Record<string, string | undefined>;
 
@@ -145,11 +146,23 @@ export function readCommonConfig(read: ConfigReader, name: ServiceName): CommonC
     }),
     secrets: {
       contextKey: read.json(`${own}_CONTEXT_KEY`, 'the private Ed25519 JWK this service signs with', isObject),
-      busUrl: read.url('ALMANAC_BUS_URL', 'the message bus', ['amqp:', 'amqps:', 'postgres:', 'postgresql:']),
+      busUrl: readBusUrl(read),
     },
     contextKeys: read.json('ALMANAC_CONTEXT_KEYS', 'the JWKS of all issuers of call contexts', isKeySet),
     ...readRpcTls(read),
   };
+}
+
+function readBusUrl(read: ConfigReader): string {
+  const text = read.url('ALMANAC_BUS_URL', 'the message bus', ['amqp:', 'amqps:', 'postgres:', 'postgresql:']);
+  if (!text?.includes('ca_file')) return text;
+  const url = new URL(text);
+  try {
+    if (readCaFile(url) && url.protocol !== 'amqps:') throw new Error('ca_file goes with amqps:// only');
+  } catch (error) {
+    read.problems.push(`ALMANAC_BUS_URL: ${(error as Error).message}.`);
+  }
+  return text;
 }
 
 /** The files for TLS between services; all three or none. */

@@ -2,6 +2,7 @@
 // (a database's own words quote rows), and nothing is longer than somebody would read.
 import { types } from 'node:util';
 import { findSqlState } from './postgres-errors.ts';
+import { findTlsAdvice } from './tls-advice.ts';
 
 const hidden = '[redacted]';
 const longestText = 2_000;
@@ -77,6 +78,8 @@ export function describeError(error: Error, depth = 0): Record<string, unknown> 
     if (typeof parts[name] === 'string' || typeof parts[name] === 'number') told[name] = parts[name];
   const sqlState = findSqlState(error);
   if (sqlState !== undefined) told.sql_state = sqlState;
+  const advice = findTlsAdvice(error);
+  if (advice !== undefined) told.advice = advice;
   if (depth < deepest) {
     if (isError(error.cause)) told.cause = describeError(error.cause, depth + 1);
     if (told.type === 'AggregateError' && Array.isArray(parts.errors))

@@ -1,11 +1,13 @@
 // Real PostgreSQL for tests: one embedded cluster for a whole run (jest-global-setup.ts), one database for each test file.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCluster, serverCommand } from '@almanac/embedded-postgres/cluster';
 import pg from 'pg';
+import type { Certificate } from './certificate.ts';
 import { eventually } from './eventually.ts';
 import { findFreePort } from './ports.ts';
 import { endProcess } from './processes.ts';
@@ -16,6 +18,8 @@ export type Cluster = {
   url: string;
   /** Stops the server and starts it again: as an administrator does, or as if it had crashed. */
   restart: (how: 'fast' | 'immediate') => Promise<void>;
+  /** Starts it again with TLS for those who ask for it, and this certificate. */
+  certify: (certificate: Certificate) => Promise<void>;
   stop: () => Promise<void>;
 };
 export type TestDatabase = { url: string; drop: () => Promise<void> };
@@ -49,12 +53,13 @@ export async function startPostgres({ parent = tmpdir(), more = {} }: Options = 
   const url = `postgres://${superuser}:${superuser}@127.0.0.1:${port}/postgres`;
   const lines: string[] = [];
   let server: ChildProcess | undefined;
+  let ssl = 'off';
   const endAtExit = () => server?.kill('SIGINT');
   const end = async (how: keyof typeof signals) => {
     if (server) await endProcess(server, signals[how]);
   };
   const start = async () => {
-    const { command, args, ...user } = serverCommand(folder, port, { ...settings, ...more });
+    const { command, args, ...user } = serverCommand(folder, port, { ...settings, ...more, ssl });
     server = spawn(command, args, {
       ...user,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -84,7 +89,16 @@ export async function startPostgres({ parent = tmpdir(), more = {} }: Options = 
     await end(how);
     await start();
   };
-  return { url, restart, stop };
+  const certify = async ({ cert, key }: Certificate) => {
+    const { uid, gid } = statSync(folder);
+    for (const [name, text] of Object.entries({ 'server.crt': cert, 'server.key': key })) {
+      writeFileSync(join(folder, name), text, { mode: 0o600 });
+      chownSync(join(folder, name), uid, gid);
+    }
+    ssl = 'on';
+    await restart('fast');
+  };
+  return { url, restart, certify, stop };
 }
 
 async function accepting(server: ChildProcess, url: string): Promise<void> {

@@ -1,5 +1,6 @@
 import tls from 'node:tls';
-import { type Certificate, createCertificate } from '@almanac/testkit/certificate';
+import { type Certificate, createAuthority, createCertificate } from '@almanac/testkit/certificate';
+import { mountFiles } from '@almanac/testkit/mounted-files';
 import { createSmtpTransport } from '../src/mail/smtp-transport.ts';
 import { readSmtpUrl } from '../src/mail/smtp-url.ts';
 import type { MailTransport, OutgoingMail } from '../src/mail/transport.ts';
@@ -68,6 +69,44 @@ describe('the SMTP transport', () => {
     const server = await givenServer({ login, certificate: createCertificate() });
     await expect(transportTo(server).send(mail, never)).rejects.toMatchObject({ kind: 'unavailable' });
     expect([server.logins, server.arrived]).toEqual([[], []]);
+  });
+
+  it('trusts the authority that its URL names, and no other, by STARTTLS and from the first byte', async () => {
+    const [authority, other] = [createAuthority(), createAuthority()];
+    const folder = mountFiles({ 'ca.crt': authority.cert, 'other.crt': other.cert });
+    open.push({ stop: () => folder.remove() });
+    const trusting = (name: string) => `?ca_file=${encodeURIComponent(folder.path(name))}`;
+    const given = (wishes = {}) => givenServer({ login, certificate: authority.issue(wishes) });
+    const server = await given();
+    await transportTo(server, { query: trusting('ca.crt') }).send(mail, never);
+    const implicit = await givenServer({ login, certificate: authority.issue(), isSecure: true });
+    await transportTo(implicit, { protocol: 'smtps', query: trusting('ca.crt') }).send(mail, never);
+    expect([...server.accepted, ...implicit.accepted].map(({ isSecure }) => isSecure)).toEqual([true, true]);
+
+    const refused = [
+      { server, file: 'other.crt', advice: "Nobody who is trusted here vouches for the server's certificate" },
+      { server: await given({ names: ['elsewhere'] }), file: 'ca.crt', advice: 'is for other names' },
+      { server: await given({ days: -1 }), file: 'ca.crt', advice: 'renew it there' },
+    ];
+    for (const { server: wrong, file, advice } of refused) {
+      const before = wrong.logins.length;
+      const sent = transportTo(wrong, { query: trusting(file) }).send(mail, never);
+      await expect(sent).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining(advice) });
+      await expect(sent).rejects.not.toMatchObject({ message: expect.stringContaining(login.pass) });
+      expect(wrong.logins).toHaveLength(before);
+    }
+  });
+
+  it('takes up an authority that was exchanged with its next connection', async () => {
+    const [before, after] = [createAuthority(), createAuthority()];
+    const folder = mountFiles({ 'ca.crt': before.cert });
+    open.push({ stop: () => folder.remove() });
+    const server = await givenServer({ login, certificate: after.issue() });
+    const transport = transportTo(server, { query: `?ca_file=${encodeURIComponent(folder.path('ca.crt'))}` });
+    await expect(transport.send(mail, never)).rejects.toMatchObject({ kind: 'unavailable' });
+    folder.replace({ 'ca.crt': after.cert });
+    await transport.send(mail, never);
+    expect(server.accepted).toHaveLength(1);
   });
 
   it('waits for the operators when the server does not take its password, and says nothing of it', async () => {

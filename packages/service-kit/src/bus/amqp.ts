@@ -4,6 +4,7 @@
 import { type AmqpConnectionManager, type ChannelWrapper, connect } from 'amqp-connection-manager';
 import type { Channel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Logger } from 'pino';
+import { readAuthorities, readCaFile } from '../ca-file.ts';
 import { AmqpConsumer } from './amqp-consumer.ts';
 import { deadQueueOptions, declareTopology, exchange } from './amqp-topology.ts';
 import type { Bus } from './bus.ts';
@@ -33,6 +34,7 @@ export function createAmqpBus(url: string, options: BusOptions): Bus {
 
 class AmqpBus implements Bus {
   private readonly url: string;
+  private readonly caFile: string | undefined;
   private readonly name: string;
   private readonly logger: Logger;
   private readonly consumers: AmqpConsumer[] = [];
@@ -48,7 +50,10 @@ class AmqpBus implements Bus {
   private retry: NodeJS.Timeout | undefined;
 
   constructor(url: string, { service, instance, logger }: BusOptions) {
-    this.url = url;
+    const parsed = new URL(url);
+    this.caFile = readCaFile(parsed);
+    parsed.searchParams.delete('ca_file');
+    this.url = this.caFile ? parsed.href : url;
     this.name = `${service} ${instance}`;
     this.logger = logger;
   }
@@ -130,15 +135,21 @@ class AmqpBus implements Bus {
   }
 
   private createManager(): AmqpConnectionManager {
-    const manager = connect([this.url], {
+    const connectionOptions = {
+      timeout: 5_000,
+      keepAlive: true,
+      noDelay: true,
+      clientProperties: { connection_name: this.name },
+    };
+    const { url, caFile } = this;
+    const manager = connect(undefined, {
       heartbeatIntervalInSeconds: 5,
       reconnectTimeInSeconds: 1,
-      connectionOptions: {
-        timeout: 5_000,
-        keepAlive: true,
-        noDelay: true,
-        clientProperties: { connection_name: this.name },
-      },
+      // Asked for each connection.
+      findServers: async () => ({
+        url,
+        connectionOptions: { ...connectionOptions, ...(caFile ? { ca: readAuthorities(caFile) } : {}) },
+      }),
     });
     let failures = 0;
     manager.on('connect', () => {

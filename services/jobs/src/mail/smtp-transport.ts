@@ -1,6 +1,8 @@
 // Sends by SMTP over a few kept connections. What the server said decides whether there is another attempt.
+import { readAuthorities } from '@almanac/service-kit/ca-file';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { visibleText } from '@almanac/service-kit/html';
+import { findTlsAdvice } from '@almanac/service-kit/tls-advice';
 import { createTransport, type NodemailerError } from 'nodemailer';
 import type { SmtpServer } from './smtp-url.ts';
 import { type MailTransport, toMessage } from './transport.ts';
@@ -13,27 +15,22 @@ const sendWithinMs = 10 * 60_000;
 const idleForMs = 5_000;
 
 /** A transport to a mail server; nothing is connected before the first mail. */
-export function createSmtpTransport({ host, port, tls, auth }: SmtpServer, connections: number): MailTransport {
-  const pool = createTransport({
-    pool: true,
-    host,
-    port,
-    secure: tls === 'implicit',
-    requireTLS: tls === 'required',
-    ignoreTLS: tls === 'none',
-    ...(auth ? { auth } : {}),
-    connectionTimeout: connectWithinMs,
-    greetingTimeout: connectWithinMs,
-    dnsTimeout: connectWithinMs,
-    socketTimeout: silentForMs,
-    idleTimeout: idleForMs,
-    maxConnections: connections,
-    maxRequeues: 0, // attempts are counted in one place only, the queue of jobs
-  });
+export function createSmtpTransport(server: SmtpServer, connections: number): MailTransport {
+  let authorities = server.caFile && readAuthorities(server.caFile);
+  let pool = createPool(server, connections, authorities);
+  // Other authorities, other connections. Those of before close by themselves when they have nothing more to send.
+  const current = () => {
+    const found = server.caFile && readAuthorities(server.caFile);
+    if (found !== authorities) {
+      authorities = found;
+      pool = createPool(server, connections, authorities);
+    }
+    return pool;
+  };
   return {
     send: async (mail, signal) => {
       try {
-        await pool.sendMail({
+        await current().sendMail({
           ...toMessage(mail),
           signal: AbortSignal.any([signal, AbortSignal.timeout(sendWithinMs)]),
         });
@@ -43,6 +40,26 @@ export function createSmtpTransport({ host, port, tls, auth }: SmtpServer, conne
     },
     stop: () => pool.close(),
   };
+}
+
+function createPool({ host, port, tls, auth }: SmtpServer, connections: number, ca: string | undefined) {
+  return createTransport({
+    pool: true,
+    host,
+    port,
+    secure: tls === 'implicit',
+    requireTLS: tls === 'required',
+    ignoreTLS: tls === 'none',
+    ...(auth ? { auth } : {}),
+    ...(ca !== undefined ? { tls: { ca } } : {}),
+    connectionTimeout: connectWithinMs,
+    greetingTimeout: connectWithinMs,
+    dnsTimeout: connectWithinMs,
+    socketTimeout: silentForMs,
+    idleTimeout: idleForMs,
+    maxConnections: connections,
+    maxRequeues: 0, // attempts are counted in one place only, the queue of jobs
+  });
 }
 
 const longestReason = 500;
@@ -58,7 +75,8 @@ export function failureOf({ code, permanent, responseCode, response, message }: 
     .slice(0, longestReason);
   const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE';
   const isFinal = isAboutMessage && (permanent ?? responseCode === undefined);
-  return isFinal
-    ? new ServiceError('validation_failed', `The mail server refused the mail: ${words}`)
-    : new ServiceError('unavailable', `The mail server did not take the mail: ${words}`);
+  if (isFinal) return new ServiceError('validation_failed', `The mail server refused the mail: ${words}`);
+  const advice = responseCode === undefined ? findTlsAdvice({ message }) : undefined;
+  const problem = `The mail server did not take the mail: ${words}`;
+  return new ServiceError('unavailable', advice ? [problem, advice] : problem);
 }

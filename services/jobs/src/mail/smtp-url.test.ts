@@ -29,6 +29,8 @@ describe('readSmtpUrl', () => {
     'smtp://mail.test?tls=maybe',
     'smtp://mail.test?secure=false',
     'smtps://mail.test?tls=none',
+    'smtp://mail.test?tls=none&ca_file=/etc/ca.crt',
+    'smtps://mail.test?ca_file=/nowhere/topsecret',
     'smtp://topsecret@mail.test',
     'smtp://:topsecret@mail.test',
     'smtp://user:topsecret@mail.test?tls=none',

@@ -1,4 +1,5 @@
 // Reads JOBS_SMTP_URL where it names a mail server. Without TLS nothing is sent unless the URL says so.
+import { readCaFile } from '@almanac/service-kit/ca-file';
 import { isLoopback } from '@almanac/service-kit/client-address';
 
 export type SmtpServer = {
@@ -6,6 +7,8 @@ export type SmtpServer = {
   port: number;
   /** From the first byte, by STARTTLS and not otherwise, or not at all. */
   tls: 'implicit' | 'required' | 'none';
+  /** The authorities of the server, if not those that everybody knows. */
+  caFile?: string;
   auth?: { user: string; pass: string };
 };
 
@@ -13,16 +16,20 @@ export type SmtpServer = {
 export function readSmtpUrl(text: string): SmtpServer {
   const url = new URL(text);
   const implicit = url.protocol === 'smtps:';
-  const { tls = 'required', ...others } = Object.fromEntries(url.searchParams);
+  const { tls = 'required', ca_file, ...others } = Object.fromEntries(url.searchParams);
   if (url.hostname === '') throw new Error('the host is missing');
-  if (url.pathname !== '' && url.pathname !== '/') throw new Error('nothing may follow the host but ?tls=none');
+  if (url.pathname !== '' && url.pathname !== '/')
+    throw new Error('nothing may follow the host but ?tls=none or ?ca_file=…');
   if (Object.keys(others).length > 0 || !['required', 'none'].includes(tls) || (implicit && tls === 'none'))
-    throw new Error('the only parameter is tls=none, with smtp://');
+    throw new Error('the only parameters are ca_file and, with smtp://, tls=none');
+  if (ca_file !== undefined && tls === 'none') throw new Error('ca_file and tls=none exclude each other');
+  const caFile = readCaFile(url);
   if ((url.username === '') !== (url.password === '')) throw new Error('user and password belong together');
   const server: SmtpServer = {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'), // an IPv6 address has brackets in a URL and nowhere else
     port: url.port === '' ? (implicit ? 465 : 587) : Number(url.port),
     tls: implicit ? 'implicit' : (tls as 'required' | 'none'),
+    ...(caFile ? { caFile } : {}),
   };
   if (url.username === '') return server;
   if (server.tls === 'none' && !isLoopback(url.hostname))

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { readAuthorities, readCaFile } from '@almanac/service-kit/ca-file';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { Client, type ClientOptions } from 'minio';
 import {
@@ -22,6 +23,8 @@ export type S3Options = {
   secretKey: string;
   bucket: string;
   region: string;
+  /** The authorities of the server, if not those that everybody knows. */
+  caFile?: string;
   /** Where clients reach the bucket, if not where we do. */
   publicUrl?: string;
 };
@@ -29,7 +32,10 @@ export type S3Options = {
 const partBytes = 8 * 1024 * 1024;
 const silenceMs = 30_000;
 
-/** Reads `s3://KEY:SECRET@host:port/bucket?tls=false&region=…&public_url=https://…`; `https://…` is the same with TLS. */
+/**
+ * Reads `s3://KEY:SECRET@host:port/bucket?tls=false&region=…&ca_file=…&public_url=https://…`; `https://…` is the same with TLS. Throws
+ * what is wrong, without the URL's secrets.
+ */
 export function readS3Url(text: string): S3Options {
   const url = new URL(text);
   const bucket = url.pathname.replace(/^\/|\/$/g, '');
@@ -44,6 +50,9 @@ export function readS3Url(text: string): S3Options {
     region: url.searchParams.get('region') ?? 'us-east-1',
   };
   if (url.port) options.port = Number(url.port);
+  const caFile = readCaFile(url);
+  if (caFile && !options.tls) throw new Error('ca_file and tls=false exclude each other');
+  if (caFile) options.caFile = caFile;
   const publicUrl = url.searchParams.get('public_url');
   if (publicUrl) {
     if (!URL.canParse(publicUrl)) throw new Error('public_url is not a URL');
@@ -127,7 +136,7 @@ export function createS3Store(options: S3Options): ObjectStore {
 
 // Jobs are tried again by their own rules; the client's retries would only hide an outage.
 const clientOptions = (options: S3Options): ClientOptions => ({
-  transport: impatient(options.tls),
+  transport: impatient(options),
   endPoint: options.endPoint,
   ...(options.port ? { port: options.port } : {}),
   useSSL: options.tls,
@@ -139,8 +148,9 @@ const clientOptions = (options: S3Options): ClientOptions => ({
 });
 
 // A server that accepts and then says nothing would hold a job for ever.
-function impatient(tls: boolean): NonNullable<ClientOptions['transport']> {
-  const request = (options: http.RequestOptions, onResponse: (answer: IncomingMessage) => void) => {
+function impatient({ tls, caFile }: S3Options): NonNullable<ClientOptions['transport']> {
+  const request = (options: https.RequestOptions, onResponse: (answer: IncomingMessage) => void) => {
+    if (caFile) options.ca = readAuthorities(caFile);
     const made = (tls ? https : http).request(options, (answer) => {
       made.setTimeout(0); // from here on the reader sets the pace; `bytesOf` watches it
       onResponse(answer);
