@@ -57,7 +57,7 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
     ...withoutOurs(env),
     ...common,
     ...addresses(ports),
-    ...(name === 'gateway' ? { GATEWAY_METRICS_PORT: String(ports.metrics) } : behindTheGateway(name, given)),
+    ...(name === 'gateway' ? atTheGateway(given) : behindTheGateway(name, given)),
     ...(name === 'identity' ? { IDENTITY_KEY_ENCRYPTION_KEY: secrets.key_encryption_key } : {}),
     ...(name === 'jobs'
       ? {
@@ -70,6 +70,10 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
     ...Object.fromEntries(passedOn.flatMap((key) => (env[key] ? [[key, env[key]]] : []))),
     ...ownSettings(own, env),
   };
+}
+
+function atTheGateway({ ports, home }: Given) {
+  return { GATEWAY_METRICS_PORT: String(ports.metrics), GATEWAY_JOURNAL_DIRECTORY: home.calls };
 }
 
 function behindTheGateway(name: Exclude<ServiceName, 'gateway'>, { ports, databaseUrl }: Given) {

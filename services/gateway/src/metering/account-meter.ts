@@ -5,12 +5,15 @@ import type { ReserveCallsResponse__Output as Reserved } from '@almanac/protos/g
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
 import { type AccountBilling, type BillingClient, CallLease, usableFor } from './call-lease.ts';
+import type { CallJournal } from './journal-file.ts';
 
 export type MeterOptions = {
   billing: BillingClient;
   gatewayId: string;
   graceCalls: number;
   reserveDeadlineMs: number;
+  /** Where calls are written down when they are counted; without one a killed gateway's last second is not in the books. */
+  journal?: CallJournal;
   logger: Logger;
 };
 
@@ -206,6 +209,7 @@ export class AccountMeter {
         clipped: false,
         clockOffsetMs: Date.now() - performance.now(),
       },
+      this.options.journal,
       () => {},
     );
     if (!this.grace.take(performance.now())) throw unavailable();
@@ -270,6 +274,7 @@ export class AccountMeter {
           clipped: granted < wanted,
           clockOffsetMs: serverTime - sentAt,
         },
+        this.options.journal,
         (calls, reportedAt) => {
           // A grant that was asked for later may have been told of these calls already; better too few than too many.
           if (reportedAt > this.askedAt) this.unreserved += calls;
