@@ -14,6 +14,7 @@ import {
   requireUser,
 } from './call-context.ts';
 import { readClientAddress } from './client-address.ts';
+import { answerWithinHeader, readAnswerBy } from './deadline.ts';
 import { ServiceError } from './errors.ts';
 import { keyedBy, readIdempotencyKey } from './idempotency.ts';
 import { readAttributes, readParameters, splitBody } from './input.ts';
@@ -122,6 +123,7 @@ async function readCall(
   if (typeof context !== 'string') throw noToken();
   const call = await verify(context, res.locals.requestId);
   call.address = readClientAddress(request);
+  call.answerBy = readAnswerBy(request.headers[answerWithinHeader]);
   res.locals.accountId = call.accountId;
   if (route.user) requireUser(call);
   if (route.branching) requireBranching(call);

@@ -23,6 +23,8 @@ export type CallContext = {
   requestId: string;
   /** Where the caller is, as the gateway saw it: for the audit log, not for any decision. */
   address?: string;
+  /** When its answer is due (deadline.ts). */
+  answerBy?: number;
   /** Its Idempotency-Key, at a route that takes one (idempotency.ts). */
   keyed?: Keyed;
 };
@@ -38,7 +40,7 @@ export function callerName(call: Pick<CallContext, 'userId' | 'applicationId' | 
 }
 
 /** What the signer states; issuer and what a request brings along are added by the mechanism. */
-export type CallClaims = Omit<CallContext, 'issuer' | 'requestId' | 'address' | 'keyed'>;
+export type CallClaims = Omit<CallContext, 'issuer' | 'requestId' | 'address' | 'answerBy' | 'keyed'>;
 
 export type ContextSigner = (claims: CallClaims) => Promise<string>;
 export type ContextVerifier = (token: string, requestId: string) => Promise<CallContext>;

@@ -68,6 +68,12 @@ const routes = [
     refusal: { lid: z.string().optional() },
     handle: () => Promise.reject(new ServiceError('wrong_state', 'It is nailed up.', { facts: { lid: 'oak' } })),
   }),
+  route({
+    ...base,
+    method: 'GET',
+    path: '/time',
+    handle: async ({ call: { answerBy } }) => ({ left: answerBy === undefined ? null : answerBy - performance.now() }),
+  }),
   route({ ...base, method: 'GET', path: '/broken', handle: () => Promise.reject(new Error('select * from secrets')) }),
 ];
 
@@ -232,6 +238,16 @@ describe('HTTP server of a service', () => {
         },
       },
     ]);
+  });
+
+  it('knows how long the gateway waits for the answer', async () => {
+    const leftWith = async (headers: Record<string, string>) =>
+      (await send('GET', '/time', undefined, headers)).body.left;
+    expect(await leftWith({})).toBeNull();
+    expect(await leftWith({ 'x-almanac-answer-within': 'soon' })).toBeNull();
+    const left = await leftWith({ 'x-almanac-answer-within': '600000' });
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(600_000);
   });
 
   it('trusts no call without a signed context', async () => {

@@ -2,9 +2,10 @@
 import { notFound, ServiceError } from './errors.ts';
 import { createRights, hearOfRights } from './remembered-rights.ts';
 import { allows, type HeldRights } from './rights.ts';
+import type { RpcCaller } from './rpc-contract.ts';
 
 type Answer = { user_id: number; license_type: string; permissions: []; revision: number };
-type Question = { userId: number; answer(revision: number): void; fail(error: unknown): void };
+type Question = { caller: RpcCaller; userId: number; answer(revision: number): void; fail(error: unknown): void };
 
 const ada = { accountId: 7, userId: 9 };
 const bob = { accountId: 7, userId: 10 };
@@ -15,9 +16,10 @@ function given({ isHearing = (): boolean => true } = {}) {
   const clock = { ms: 1_000 };
   const rights = createRights(
     {
-      GetEffectivePermissions: (_caller, { user_id: userId = 0 }) =>
+      GetEffectivePermissions: (caller, { user_id: userId = 0 }) =>
         new Promise<Answer>((resolve, reject) =>
           questions.push({
+            caller,
             userId,
             answer: (revision) => resolve({ user_id: userId, license_type: 'developer', permissions: [], revision }),
             fail: reject,
@@ -44,6 +46,14 @@ describe('remembered rights', () => {
     await Promise.all(waiting);
     expect(await revisionOf(rights.get(ada))).toBe(4);
     expect(questions).toHaveLength(2);
+  });
+
+  it('are asked for without the hurry of whoever asks first, unless nobody else gets the answer', async () => {
+    const { rights, question } = given();
+    const waiting = [rights.get({ ...ada, answerBy: 1 }), rights.get({ ...ada, answerBy: 1 }, { fresh: true })];
+    expect([question(0).caller.answerBy, question(1).caller.answerBy]).toEqual([undefined, 1]);
+    for (const number of [0, 1]) question(number).answer(4);
+    await Promise.all(waiting);
   });
 
   it('are forgotten for one user, or for all of an account', async () => {

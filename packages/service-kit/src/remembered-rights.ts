@@ -68,7 +68,8 @@ export function createRights(
   };
 
   const share = (caller: RpcCaller, memory: Memory): Promise<HeldRights> => {
-    const asking = ask(caller, memory).finally(() => {
+    // Others wait for this answer too, and have more time than this caller, perhaps.
+    const asking = ask({ ...caller, answerBy: undefined }, memory).finally(() => {
       if (memory.asking === asking) memory.asking = undefined;
     });
     memory.asking = asking;

@@ -1,7 +1,8 @@
-// Calls other services: signs the context, sets a deadline on every call, retries reads once when the neighbour is away,
+// Calls other services: signs the context, sets a deadline on every call (never later than that of the call it is made for), retries reads once when the neighbour is away,
 // and rebuilds errors with their kind.
 import * as grpc from '@grpc/grpc-js';
 import type { CallClaims, ContextSigner } from './call-context.ts';
+import { timeLeft } from './deadline.ts';
 import { type ErrorKind, errorKinds, ServiceError } from './errors.ts';
 import {
   addressMetadataKey,
@@ -91,7 +92,7 @@ type Invoke = (...args: any[]) => any;
 function unary(service: string, invoke: Invoke, metadataFor: MetadataFor, mayRetry: boolean) {
   const once = async (caller: RpcCaller, request: unknown, options: RpcOptions) => {
     const metadata = await metadataFor(caller);
-    const deadline = Date.now() + (options.deadlineMs ?? unaryDeadlineMs);
+    const deadline = Date.now() + timeLeft(caller, options.deadlineMs ?? unaryDeadlineMs);
     return new Promise((resolve, reject) => {
       const call = invoke(request, metadata, { deadline }, (error: grpc.ServiceError | null, answer: unknown) => {
         options.signal?.removeEventListener('abort', cancel);
@@ -117,7 +118,7 @@ function unary(service: string, invoke: Invoke, metadataFor: MetadataFor, mayRet
 function clientStream(service: string, invoke: Invoke, metadataFor: MetadataFor) {
   return async (caller: RpcCaller, requests: AsyncIterable<unknown>, options: RpcOptions = {}) => {
     const metadata = await metadataFor(caller);
-    const deadline = Date.now() + (options.deadlineMs ?? streamDeadlineMs);
+    const deadline = Date.now() + timeLeft(caller, options.deadlineMs ?? streamDeadlineMs);
     let call!: grpc.ClientWritableStream<unknown>;
     let settled = false;
     const answer = new Promise((resolve, reject) => {
@@ -151,7 +152,7 @@ function serverStream(service: string, invoke: Invoke, metadataFor: MetadataFor)
   return async function* (caller: RpcCaller, request: unknown, options: RpcOptions = {}) {
     const metadata = await metadataFor(caller);
     const call: grpc.ClientReadableStream<unknown> = invoke(request, metadata, {
-      deadline: Date.now() + (options.deadlineMs ?? streamDeadlineMs),
+      deadline: Date.now() + timeLeft(caller, options.deadlineMs ?? streamDeadlineMs),
     });
     const cancel = () => call.cancel();
     options.signal?.addEventListener('abort', cancel, { once: true });

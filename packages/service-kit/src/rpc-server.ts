@@ -109,7 +109,7 @@ function wire<N extends RpcServiceName>(
     if (!callers.includes(context.issuer))
       throw new ServiceError('forbidden', `${context.issuer} may not call ${name}.`);
     const address = call.metadata.get(addressMetadataKey)[0]?.toString().slice(0, 64);
-    return address ? { ...context, address } : context;
+    return { ...context, ...(address ? { address } : {}), answerBy: answerByOf(call) };
   };
   const observe = (startedAt: number, code: string) =>
     options.metrics.rpcDuration.observe(
@@ -159,6 +159,12 @@ function wire<N extends RpcServiceName>(
       callback(failed(thrown, call, requestId, startedAt));
     }
   };
+}
+
+// A caller's clock never comes into it: a deadline travels as time that is left.
+function answerByOf(call: AnyCall): number | undefined {
+  const deadline = Number(call.getDeadline());
+  return Number.isFinite(deadline) ? performance.now() + deadline - Date.now() : undefined;
 }
 
 function drained(call: AnyCall, signal: AbortSignal): Promise<void> {

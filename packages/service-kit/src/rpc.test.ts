@@ -1,6 +1,6 @@
 import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { type ContextSigner, createContextSigner, createContextVerifier } from './call-context.ts';
+import { type CallContext, type ContextSigner, createContextSigner, createContextVerifier } from './call-context.ts';
 import { ServiceError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
@@ -9,6 +9,7 @@ import type { RpcHandlers } from './rpc-contract.ts';
 import { createRpcServer, type RpcServer } from './rpc-server.ts';
 
 type DataHandlers = RpcHandlers<'data'>;
+async function* noRequests() {}
 const refuse = () => Promise.reject(new Error('not expected'));
 const caller = { accountId: 7, userId: 9, requestId: 'request-0001', address: '192.0.2.1' };
 
@@ -21,9 +22,16 @@ describe('gRPC between services', () => {
   let produced = 0;
   let hasEnded = false;
   const signers: Record<string, ContextSigner> = {};
+  /** What time a handler, and a handler it asks in turn, had left. */
+  let left: (number | undefined)[] = [];
+  const timeLeftOf = ({ answerBy }: CallContext) => answerBy && answerBy - performance.now();
 
   const handlers: DataHandlers = {
-    PlanDeployment: refuse,
+    PlanDeployment: async (call) => {
+      left.push(timeLeftOf(call));
+      await data.client.CancelLoad(call, {}, { deadlineMs: 3_600_000 });
+      return {};
+    },
     ApplyDeployment: async () => {
       throw new ServiceError('validation_failed', ['first problem', 'second problem'], { label: 'Own label' });
     },
@@ -36,7 +44,10 @@ describe('gRPC between services', () => {
     DropBranch: refuse,
     CheckColumnSources: refuse,
     MergeRows: refuse,
-    CancelLoad: refuse,
+    CancelLoad: async (call) => {
+      left.push(timeLeftOf(call));
+      return {};
+    },
     PlaceAccount: async function* () {
       yield await refuse();
     },
@@ -144,6 +155,29 @@ describe('gRPC between services', () => {
 
   it('ends a call at its deadline, and the handler with it', async () => {
     await expect(data.client.DropTable(caller, {}, { deadlineMs: 100 })).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('gives what is asked on behalf of a call no more time than the call has', async () => {
+    left = [];
+    await data.client.PlanDeployment(caller, {}, { deadlineMs: 600_000 });
+    const [first = 0, second = 0] = left;
+    expect(first).toBeLessThanOrEqual(600_000);
+    expect(second).toBeLessThanOrEqual(first + 1); // deadlines are whole milliseconds
+    expect(second).toBeGreaterThan(0);
+    const answerBy = performance.now() + 300_000;
+    await data.client.CancelLoad({ ...caller, answerBy }, {}, { deadlineMs: 600_000 });
+    expect(left[2]).toBeLessThanOrEqual(300_001);
+  });
+
+  it('asks nobody on behalf of a call whose time is over', async () => {
+    left = [];
+    const late = { ...caller, answerBy: performance.now() - 1 };
+    await expect(data.client.CancelLoad(late, {})).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(data.client.BulkLoad(late, noRequests())).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(data.client.BulkRead(late, {})[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    expect(left).toEqual([]);
   });
 
   it('says that a neighbour is away', async () => {

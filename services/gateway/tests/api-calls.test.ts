@@ -84,6 +84,7 @@ describe('forwarding', () => {
     expect(reached?.headers).toMatchObject({
       'idempotency-key': 'k1',
       'x-request-id': 'my-request-1',
+      'x-almanac-answer-within': '300000',
       'x-forwarded-for': '127.0.0.1',
       'x-forwarded-proto': 'http',
       'x-forwarded-host': new URL(publicUrl).host,
@@ -114,6 +115,7 @@ describe('forwarding', () => {
       'x-scopes': 'api',
       'x-almanac-context': 'forged',
       'x-almanac-anything': 'forged',
+      'x-almanac-answer-within': '1',
       forwarded: 'for=6.6.6.6',
       'x-forwarded-for': '6.6.6.6',
       'x-forwarded-host': 'evil.test',

@@ -79,10 +79,12 @@ function forward(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, conte
   const { req, requestId } = exchange;
   const { timeouts } = ctx.config;
   exchange.isUpload = route.upload;
-  expectAnswer(exchange, route.method === 'GET' ? timeouts.readMs : timeouts.writeMs);
+  const withinMs = route.method === 'GET' ? timeouts.readMs : timeouts.writeMs;
+  expectAnswer(exchange, withinMs);
   req.headers = forwardedHeaders(req.headers, {
     requestId,
     context,
+    answerWithinMs: route.upload ? undefined : withinMs,
     clientAddress: clientAddress(req, ctx.config.trustedHops),
     publicUrl: ctx.publicUrl,
     keepCredentials: false,

@@ -1,6 +1,7 @@
 // What of a client's headers goes inside: nothing by which it could pass for somebody else or for the gateway.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { contextHeader, requestIdHeader } from '@almanac/service-kit/call-context';
+import { answerWithinHeader } from '@almanac/service-kit/deadline';
 
 const dropped = new Set([
   // hop by hop
@@ -38,6 +39,8 @@ export type Forwarding = {
   publicUrl: URL;
   /** The signed call context; none for what is not an API call. */
   context?: string;
+  /** How long we wait for the answer; left out when that begins later, as with an upload. */
+  answerWithinMs?: number;
   /** The bearer token never goes inside; the Basic credentials and cookies of the OAuth pages do. */
   keepCredentials: boolean;
 };
@@ -57,6 +60,7 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, forwarding: Forwa
   clean['x-forwarded-proto'] = forwarding.publicUrl.protocol.slice(0, -1);
   clean['x-forwarded-host'] = forwarding.publicUrl.host;
   if (forwarding.context !== undefined) clean[contextHeader] = forwarding.context;
+  if (forwarding.answerWithinMs !== undefined) clean[answerWithinHeader] = String(forwarding.answerWithinMs);
   return clean;
 }
 
