@@ -24,6 +24,11 @@ const errorAnswer = (description: string): Json => ({
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 });
 
+const laterAnswer = (description: string): Json => ({
+  ...errorAnswer(description),
+  headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+});
+
 const refusalAnswer = ({ refusal }: Route): Json => {
   const description = 'A rule is broken; every problem is listed.';
   if (!refusal) return errorAnswer(description);
@@ -97,9 +102,11 @@ function operation(declared: Route, service: string): Json {
       ...(body ? { '413': errorAnswer('The body is larger than the limit.') } : {}),
       ...(body && !declared.raw ? { '415': errorAnswer('The body is no application/json in UTF-8.') } : {}),
       ...(declared.method === 'GET' ? {} : { '422': refusalAnswer(declared) }),
-      '429': errorAnswer('The allowance is used up; see Retry-After.'),
+      '429': laterAnswer(
+        "The month's allowance is used up (`API allowance exceeded`), or the account makes too many calls at once or in ten seconds (`Too many requests`).",
+      ),
       '500': errorAnswer('Something failed on the side of the service.'),
-      '503': errorAnswer('Not available just now; see Retry-After.'),
+      '503': laterAnswer('Not available just now.'),
     },
   };
 }
@@ -150,6 +157,13 @@ export function mergeOpenApi(fragments: Pick<OpenApiDocument, 'paths'>[], server
           required: ['error', 'errors'],
           additionalProperties: false,
           properties: { error: { type: 'string' }, errors: { type: 'array', items: { type: 'string' } } },
+        },
+      },
+      headers: {
+        'Retry-After': {
+          description: 'Seconds after which it is worth another try.',
+          required: true,
+          schema: { type: 'integer', minimum: 1 },
         },
       },
       securitySchemes: {
