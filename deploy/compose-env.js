@@ -1,4 +1,4 @@
-// Makes the keys and passwords of a system for deploy/compose.yaml: `node deploy/compose-env.js > almanac.env`, once, before the first start.
+// Makes the keys and passwords of a system for deploy/compose.yaml and deploy/k8s/secrets.js: `node deploy/compose-env.js > almanac.env`, once, before the first start.
 // Needs nothing but Node. Keep the file as you keep the data: without IDENTITY_KEY_ENCRYPTION_KEY nobody can read the signing keys.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 

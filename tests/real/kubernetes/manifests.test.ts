@@ -1,0 +1,267 @@
+// What the manifests say, against what the services read, listen on and call.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig as billing } from '../../../services/billing/src/config.ts';
+import { readConfig as data } from '../../../services/data/src/config.ts';
+import { readConfig as gateway } from '../../../services/gateway/src/config.ts';
+import { readConfig as identity } from '../../../services/identity/src/config.ts';
+import { readConfig as jobs } from '../../../services/jobs/src/config.ts';
+import { readConfig as metadata } from '../../../services/metadata/src/config.ts';
+import { type Manifest, nameOf, render, root } from './render.ts';
+
+const readers = { gateway, identity, metadata, data, jobs, billing };
+const services = Object.keys(readers) as (keyof typeof readers)[];
+const overlays = ['deploy/k8s/overlays/local', 'deploy/k8s/overlays/production'];
+const rendered = new Map(overlays.map((folder) => [folder, render(folder)]));
+const made = makeSecrets();
+
+const find = (manifests: Manifest[], kind: string, name: string): Manifest => {
+  const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  if (!found) throw new Error(`There is no ${kind} ${name}.`);
+  return found;
+};
+const podOf = (manifest: Manifest) => manifest.spec.template.spec;
+const containersOf = (manifest: Manifest): Manifest[] => [
+  ...podOf(manifest).containers,
+  ...(podOf(manifest).initContainers ?? []),
+];
+const workloadsOf = (manifests: Manifest[]) => manifests.filter(({ kind }) => /^(Deployment|StatefulSet)$/.test(kind));
+
+/** The Secrets and the ConfigMap of keys, as an operator makes them. */
+function makeSecrets(): Manifest[] {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-secrets-'));
+  try {
+    const run = (...words: string[]) => execFileSync(process.execPath, words, { encoding: 'utf8', cwd: root });
+    writeFileSync(join(folder, 'almanac.env'), run('deploy/compose-env.js'), { mode: 0o600 });
+    return JSON.parse(run('deploy/k8s/secrets.js', join(folder, 'almanac.env'))).items;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The environment that a container gets; throws what the kubelet would say of a name that leads nowhere. */
+function environmentOf(container: Manifest, manifests: Manifest[]): Record<string, string> {
+  const all = [...manifests, ...made];
+  const value = (from: Manifest): string | undefined => {
+    const { secretKeyRef: secret, configMapKeyRef: map } = from;
+    const { name, key, optional } = secret ?? map;
+    const said = secret ? find(all, 'Secret', name).stringData[key] : find(all, 'ConfigMap', name).data[key];
+    if (said === undefined && !optional) throw new Error(`${name} has no ${key}.`);
+    return said;
+  };
+  const env: Record<string, string> = {};
+  for (const { configMapRef } of container.envFrom ?? [])
+    Object.assign(env, find(all, 'ConfigMap', configMapRef.name).data);
+  for (const { name, value: literal, valueFrom } of container.env ?? []) {
+    const said = valueFrom ? value(valueFrom) : literal;
+    if (said !== undefined) env[name] = said;
+  }
+  return env;
+}
+
+/** `gateway>data:8083` for each call that a service's configuration leads to. */
+function callsOf(name: string, env: Record<string, string>): string[] {
+  return Object.entries(env).flatMap(([variable, address]) => {
+    if (!/_(RPC|URL)$/.test(variable) || /_DATABASE_URL$|_(BUS|PUBLIC|STORE|SMTP)_URL$/.test(variable)) return [];
+    return [`${name}>${address.replace('http://', '')}`];
+  });
+}
+
+const labelOf = (peer: Manifest): string | undefined => peer.podSelector?.matchLabels?.['app.kubernetes.io/name'];
+const policies = (manifests: Manifest[], direction: 'ingress' | 'egress') =>
+  manifests
+    .filter(({ kind, metadata: { name } }) => kind === 'NetworkPolicy' && [...services, 'operator'].includes(name))
+    .flatMap(({ metadata: { name }, spec }) =>
+      (spec[direction] ?? []).flatMap((rule: Manifest) =>
+        (rule[direction === 'ingress' ? 'from' : 'to'] ?? []).flatMap((peer: Manifest) =>
+          labelOf(peer)
+            ? rule.ports.map(({ port }: { port: number }) =>
+                direction === 'ingress' ? `${labelOf(peer)}>${name}:${port}` : `${name}>${labelOf(peer)}:${port}`,
+              )
+            : [],
+        ),
+      ),
+    )
+    .toSorted();
+
+describe.each(overlays)('%s', (folder) => {
+  const manifests = rendered.get(folder) as Manifest[];
+  const deployment = (name: string) => find(manifests, 'Deployment', name);
+
+  describe.each(services)('%s', (name) => {
+    const [service] = podOf(deployment(name)).containers;
+
+    it('can read its settings, and reads every one that it is given', () => {
+      const asked = new Set<string>();
+      const given = environmentOf(service, manifests);
+      const env = new Proxy(given, {
+        get: (target, variable: string) => {
+          asked.add(variable);
+          return target[variable];
+        },
+      });
+      readers[name](env);
+      expect(Object.keys(given).filter((variable) => !asked.has(variable))).toEqual([]);
+    });
+
+    it('listens on the ports that the manifest and its Service name, on all addresses', () => {
+      const env = environmentOf(service, manifests);
+      const config = readers[name](env);
+      const own = { http: config.common.httpPort, ...('rpcPort' in config ? { rpc: config.rpcPort } : {}) };
+      const metrics = 'metricsPort' in config ? { metrics: config.metricsPort } : {};
+      expect(Object.fromEntries(service.ports.map((port: Manifest) => [port.name, port.containerPort]))).toEqual({
+        ...own,
+        ...metrics,
+      });
+      const { ports } = find(manifests, 'Service', name).spec;
+      expect(Object.fromEntries(ports.map((port: Manifest) => [port.targetPort, port.port]))).toEqual(own);
+      expect(config.common.host).toBe('0.0.0.0');
+    });
+
+    it('migrates before it serves, with the settings that it serves with', () => {
+      const [migrate] = podOf(deployment(name)).initContainers ?? [];
+      if (name === 'gateway') return expect(migrate).toBeUndefined();
+      expect(migrate.command).toEqual(['node', 'src/main.ts', 'migrate']);
+      expect([migrate.image, migrate.env, migrate.envFrom]).toEqual([service.image, service.env, service.envFrom]);
+    });
+
+    it('is stopped gently: no pod less while one is replaced, and time for more than draining', () => {
+      const { strategy, replicas } = deployment(name).spec;
+      expect(strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+      expect(replicas).toBeUndefined();
+      const { drainSeconds } = readers[name](environmentOf(service, manifests)).common;
+      const run = readFileSync(join(root, 'packages/service-kit/src/run.ts'), 'utf8');
+      const stopsWithin = Number(/stopWithinMs = ([\d_]+);/.exec(run)?.[1]?.replace('_', '')) / 1000;
+      expect(drainSeconds).toBeGreaterThan(2 + 5); // the gateway's look at names, and how long DNS remembers them
+      expect(drainSeconds).toBeLessThan(stopsWithin);
+      expect(podOf(deployment(name)).terminationGracePeriodSeconds).toBeGreaterThan(stopsWithin);
+    });
+
+    it('is asked for its health at its HTTP port', () => {
+      const asks = (probe: string) => service[probe].httpGet;
+      expect(asks('startupProbe')).toEqual({ path: '/healthz', port: 'http' });
+      expect(asks('livenessProbe')).toEqual({ path: '/healthz', port: 'http' });
+      expect(asks('readinessProbe')).toEqual({ path: '/readyz', port: 'http' });
+    });
+
+    it('is spread over nodes and zones', () => {
+      expect(podOf(deployment(name)).topologySpreadConstraints).toEqual(
+        ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) =>
+          expect.objectContaining({
+            topologyKey,
+            labelSelector: { matchLabels: { 'app.kubernetes.io/name': name } },
+          }),
+        ),
+      );
+    });
+  });
+
+  it('has each image that deploy/images.sh builds, and no other of ours', () => {
+    const built = /images=\((gateway[^)]*)\)/.exec(readFileSync(join(root, 'deploy/images.sh'), 'utf8'))?.[1];
+    const used = workloadsOf(manifests).flatMap((manifest) =>
+      containersOf(manifest).flatMap(({ image }) => /(?:^|\/)almanac\/([^:]+)/.exec(image)?.[1] ?? []),
+    );
+    expect([...new Set(used)].toSorted()).toEqual(built?.split(' ').toSorted());
+  });
+
+  it('lets a service be called by those whose settings lead to it, and by nobody else', () => {
+    const calls = [...services, 'operator'].flatMap((name) =>
+      callsOf(name, environmentOf(podOf(deployment(name)).containers[0], manifests)),
+    );
+    expect(calls.length).toBeGreaterThan(15);
+    expect(policies(manifests, 'ingress').filter((call) => !/^undefined/.test(call))).toEqual(calls.toSorted());
+    expect(policies(manifests, 'egress')).toEqual(calls.toSorted());
+  });
+
+  it('has a network policy in each direction for every pod, and none that selects no pod', () => {
+    const labels = workloadsOf(manifests).map(({ spec }) => spec.template.metadata.labels['app.kubernetes.io/name']);
+    const selected = manifests
+      .filter(({ kind }) => kind === 'NetworkPolicy')
+      .flatMap(({ spec: { podSelector, policyTypes } }) => {
+        const names: string[] = podSelector.matchLabels
+          ? Object.values(podSelector.matchLabels)
+          : podSelector.matchExpressions[0].values;
+        return names.flatMap((name) => policyTypes.map((type: string) => `${name} ${type}`));
+      });
+    expect([...new Set(selected)].toSorted()).toEqual(
+      labels.flatMap((name) => [`${name} Egress`, `${name} Ingress`]).toSorted(),
+    );
+  });
+
+  it('selects pods by labels that they have', () => {
+    for (const { spec } of workloadsOf(manifests))
+      expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    const templates = workloadsOf(manifests).map(({ spec }) => spec.template.metadata.labels);
+    for (const { spec } of manifests.filter(({ kind }) => kind === 'Service'))
+      expect(templates).toContainEqual(expect.objectContaining(spec.selector));
+  });
+
+  it('sends the calls of every Service to a port that its pods name', () => {
+    for (const manifest of manifests.filter(({ kind }) => kind === 'Service')) {
+      const name = manifest.spec.selector['app.kubernetes.io/name'];
+      const pod = workloadsOf(manifests).find(
+        ({ spec }) => spec.selector.matchLabels['app.kubernetes.io/name'] === name,
+      );
+      const ports: Manifest[] = containersOf(pod).flatMap(({ ports }) => ports ?? []);
+      for (const port of manifest.spec.ports)
+        expect([nameOf(manifest), ports.map((own) => [own.name, own.containerPort])]).toEqual([
+          nameOf(manifest),
+          expect.arrayContaining([[port.targetPort ?? port.name, port.port]]),
+        ]);
+    }
+  });
+
+  it('gives no pod more than it needs', () => {
+    for (const manifest of workloadsOf(manifests)) {
+      expect(podOf(manifest)).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      for (const container of containersOf(manifest))
+        expect([nameOf(manifest), container]).toEqual([
+          nameOf(manifest),
+          expect.objectContaining({
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            },
+            resources: {
+              requests: { cpu: expect.anything(), memory: expect.anything() },
+              limits: { memory: expect.anything() },
+            },
+          }),
+        ]);
+    }
+    for (const account of manifests.filter(({ kind }) => kind === 'ServiceAccount'))
+      expect(account.automountServiceAccountToken).toBe(false);
+  });
+
+  it('keeps no secret', () => {
+    expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
+  });
+});
+
+describe('deploy/k8s/overlays/production', () => {
+  const manifests = rendered.get('deploy/k8s/overlays/production') as Manifest[];
+
+  it.each(services)('keeps two pods of %s or more, and lets one of them be taken away', (name) => {
+    const { spec: scaling } = find(manifests, 'HorizontalPodAutoscaler', name);
+    expect(scaling.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name });
+    expect(scaling.minReplicas).toBeGreaterThanOrEqual(2);
+    expect(scaling.maxReplicas).toBeGreaterThan(scaling.minReplicas);
+    const { spec: budget } = find(manifests, 'PodDisruptionBudget', name);
+    expect(budget).toEqual({ maxUnavailable: 1, selector: { matchLabels: { 'app.kubernetes.io/name': name } } });
+  });
+
+  it('has clients come over TLS to the gateway alone', () => {
+    const [{ spec }] = manifests.filter(({ kind }) => kind === 'Ingress') as [Manifest];
+    const hosts = spec.rules.map(({ host }: Manifest) => host);
+    expect(spec.tls.flatMap((tls: Manifest) => tls.hosts)).toEqual(hosts);
+    expect(find(manifests, 'ConfigMap', 'almanac').data.ALMANAC_PUBLIC_URL).toBe(`https://${hosts[0]}`);
+    const backends = spec.rules.flatMap(({ http }: Manifest) => http.paths.map(({ backend }: Manifest) => backend));
+    expect(backends).toEqual([{ service: { name: 'gateway', port: { name: 'http' } } }]);
+  });
+});

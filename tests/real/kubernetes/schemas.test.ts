@@ -1,0 +1,60 @@
+// What would be sent to a cluster, against the OpenAPI documents of the versions of Kubernetes that are supported.
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Ajv } from 'ajv';
+import { folders, type Manifest, nameOf, render } from './render.ts';
+
+const versions = globSync('schemas/*.json', { cwd: import.meta.dirname }).toSorted();
+const rendered = new Map(folders.map((folder) => [folder, render(folder)]));
+
+const judges = versions.map((file) => {
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
+  ajv.addSchema(JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')), 'kubernetes');
+  const problemsOf = (manifest: Manifest): string[] => {
+    const key = `${manifest.apiVersion}/${manifest.kind}`.replaceAll('/', '~1');
+    const validate = ajv.getSchema(`kubernetes#/definitions/${key}`);
+    if (!validate) return [`${nameOf(manifest)} is of a kind that has no schema`];
+    validate(manifest);
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${nameOf(manifest)}${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+  };
+  return [basename(file, '.json'), problemsOf] as const;
+});
+
+it('covers three versions and every folder', () => {
+  expect(versions.length).toBeGreaterThanOrEqual(3);
+  expect(folders).toEqual(
+    expect.arrayContaining([
+      ...['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'].map((name) => `deploy/k8s/services/${name}`),
+      'deploy/k8s/overlays/local',
+      'deploy/k8s/overlays/production',
+    ]),
+  );
+});
+
+describe.each(judges)('Kubernetes %s', (_version, problemsOf) => {
+  it.each(folders)('takes %s', (folder) => {
+    const manifests = rendered.get(folder) as Manifest[];
+    expect(manifests.length).toBeGreaterThan(2);
+    expect(manifests.flatMap(problemsOf)).toEqual([]);
+  });
+
+  // Or everything above would say nothing.
+  it('refuses a field it does not know, a value of the wrong type, and a manifest without what it needs', () => {
+    const [found] = (rendered.get('deploy/k8s/services/data') as Manifest[]).filter(
+      ({ kind }) => kind === 'Deployment',
+    );
+    const changed = (change: (manifest: Manifest) => void) => {
+      const manifest = structuredClone(found);
+      change(manifest);
+      return problemsOf(manifest).join('\n');
+    };
+    const pod = (manifest: Manifest) => manifest.spec.template.spec;
+    expect(changed((it) => Object.assign(pod(it), { terminationGracePeriod: 3 }))).toMatch(/terminationGracePeriod"/);
+    expect(changed((it) => Object.assign(pod(it).containers[0].ports[0], { containerPort: '8083' }))).toMatch(
+      /must be number/,
+    );
+    expect(changed((it) => delete it.spec.selector)).toMatch(/required property 'selector'/);
+  });
+});
