@@ -16,7 +16,10 @@ const said = Object.fromEntries(
   ),
 );
 const missing = new Set();
-const need = (name) => said[name] ?? (missing.add(name), '');
+const need = (name) => {
+  if (said[name] === undefined) missing.add(name);
+  return said[name] ?? '';
+};
 const only = (...names) => Object.fromEntries(names.filter((name) => said[name]).map((name) => [name, said[name]]));
 
 const bus = { ALMANAC_BUS_URL: said.ALMANAC_BUS_URL ?? `amqp://almanac:${need('RABBITMQ_PASSWORD')}@rabbitmq:5672` };

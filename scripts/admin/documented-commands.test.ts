@@ -6,7 +6,11 @@ const root = resolve(import.meta.dirname, '../..');
 const said = globSync(['README.md', 'docs/**/*.md', 'packages/*/README.md', 'services/*/README.md'], {
   cwd: root,
 }).flatMap((page) =>
-  [...readFileSync(join(root, page), 'utf8').matchAll(/(?:npm run -s admin --|run --rm operator) ([^`\n#]+)/g)]
+  [
+    ...readFileSync(join(root, page), 'utf8').matchAll(
+      /(?:npm run -s admin --|run --rm operator|exec deployment\/operator -- node scripts\/admin\.ts) ([^`\n#]+)/g,
+    ),
+  ]
     .map((match) => (match[1] as string).trim())
     .filter((line) => !/[…A-Z]{4,}|…/.test(line.replace(/\S+@\S+/g, ''))) // places to fill in
     .map((line) => [page, line] as const),

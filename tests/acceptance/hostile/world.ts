@@ -164,16 +164,19 @@ function watchLogs(home: string, tokens: string[]) {
 
 // U7: the limits are those of the deployment.
 function memoryLimits(): Record<string, number> {
-  const base = resolve(import.meta.dirname, '../../../deploy/k8s/base');
+  const manifests = resolve(import.meta.dirname, '../../../deploy/k8s');
   const units: Record<string, number> = { Mi: 1, Gi: 1_024 };
+  const limitIn = (folder: string): string | undefined => {
+    const [deployment] = readFileSync(join(manifests, folder, 'deployment.yaml'), 'utf8')
+      .split(/^---$/m)
+      .map((part) => parse(part))
+      .filter((part) => part?.kind === 'Deployment');
+    return deployment.spec.template.spec.containers[0].resources?.limits.memory;
+  };
+  const usual = limitIn('components/service') as string;
   return Object.fromEntries(
     ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'].map((name) => {
-      const text = readFileSync(join(base, name, `${name}.yaml`), 'utf8');
-      const [deployment] = text
-        .split(/^---$/m)
-        .map((part) => parse(part))
-        .filter((part) => part?.kind === 'Deployment');
-      const limit: string = deployment.spec.template.spec.containers[0].resources.limits.memory;
+      const limit = limitIn(join('services', name)) ?? usual;
       return [name, Number.parseInt(limit, 10) * (units[limit.slice(-2)] as number)];
     }),
   );
