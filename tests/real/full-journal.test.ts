@@ -6,23 +6,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@almanac/service-kit/logger';
 import { CallLease } from '../../services/gateway/src/metering/call-lease.ts';
-import { createJournalFile } from '../../services/gateway/src/metering/journal-file.ts';
+import { createJournalFile, type JournalFile } from '../../services/gateway/src/metering/journal-file.ts';
 import { readJournal } from '../../services/gateway/src/metering/journal-lines.ts';
 
 let folder: string;
+let journal: JournalFile;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-small-journal-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=0755', 'tmpfs', folder]);
 });
 afterAll(() => {
+  journal?.close(); // a file that is open keeps the file system mounted
   execFileSync('umount', [folder]);
   rmSync(folder, { recursive: true });
 });
 
 it('a full disk stops no call, and what could not be written is written when there is room', () => {
   const path = join(folder, 'own.calls');
-  const journal = createJournalFile(path, createLogger('gateway', 'silent'));
+  journal = createJournalFile(path, createLogger('gateway', 'silent'));
   const never = Number.POSITIVE_INFINITY;
   const terms = { id: 'lease-1', accountId: 7, granted: 10_000, usableUntil: never, periodEndsAt: never };
   const lease = new CallLease({ ...terms, clipped: false, clockOffsetMs: 0 }, journal, () => {});
@@ -46,5 +48,4 @@ it('a full disk stops no call, and what could not be written is written when the
   expect([journal.isWhole(), written()]).toEqual([true, served]);
   serve();
   expect(written()).toBe(served);
-  journal.close();
 });

@@ -162,7 +162,11 @@ it('a service that takes no connection is a 503, and gets no further calls', asy
         timeouts: { readMs: 3_600_000 }, // not what ends it
       },
     });
+    // One that waits as long as the kernel does, which ends in the same refusal minutes later.
+    const patient = connect(port, '127.0.0.1').on('error', () => {});
+    crowd.push(patient);
     expect(await describeAnswer(await atData())).toEqual(away);
+    expect(patient.connecting).toBe(true);
     expect(await gauge('replicas', 'data')).toBe(0);
     expect((await atMetadata()).status).toBe(200);
   } finally {
