@@ -14,6 +14,9 @@ export function longestRecord({ structure }: Pick<DeployedTable, 'structure'>, s
   );
 }
 
+/** So many records surely fit into one answer; at least one. */
+export const surelyFit = (longest: number): number => Math.max(1, Math.floor(limits.answerBytes / longest));
+
 /** Whether so many records may be too much for an answer; where they can't be, nothing needs to be counted. */
 export const mayOverflow = (records: number, longest: number): boolean => records * longest > limits.answerBytes;
 

@@ -230,8 +230,8 @@ describe('statements', () => {
     expect(update.text).toContain('svc_sk = $4::bigint and not svc_is_deleted and svc_version = any($5::int[])');
     expect(update.values.slice(0, 5)).toEqual(['user:1', hostile, 'x', '99', [2, 3]]);
     expect(guard(update.text)).toBe(current);
-    expect(showSql(table, '99').values[0]).toBe('99');
-    expect(guard(showSql(table, '99').text)).toBe(current);
+    expect(showSql(table, ['99']).values[0]).toEqual(['99']);
+    expect(guard(showSql(table, ['99']).text)).toBe(current);
     expect(guard(deleteSql(table, ['1'], origin).text)).toBe(current);
     expect(guard(restoreSql(table, ['1'], origin).text)).toBe(current);
   });
@@ -258,7 +258,7 @@ describe('statements as of an instant', () => {
   });
 
   it('answer only instants that have come and that the history goes back to', () => {
-    const { text } = showSql(table, '9', { asOf: at });
+    const { text } = showSql(table, ['9'], { asOf: at });
     expect(text).toMatch(
       /and \$2::timestamptz <= clock_timestamp\(\) and exists \(.* d\.history_since <= \$2::timestamptz\)$/,
     );
@@ -268,7 +268,7 @@ describe('statements as of an instant', () => {
     for (const { text } of [
       gridSql(table, planGrid(table, request)),
       listSql(table, planList(table, { includeDeleted: false }).plan, { page: 1, perPage: 1 }),
-      showSql(table, '9'),
+      showSql(table, ['9']),
     ])
       expect(text).not.toMatch(/h_5|history_since|clock_timestamp|union/);
   });

@@ -2,8 +2,7 @@
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { run } from '../database.ts';
-import { showSql } from './write-sql.ts';
+import { readRow } from './read-row.ts';
 
 type Wanted = { id: string; versions: number[] | undefined };
 
@@ -18,7 +17,7 @@ export async function requireRow(
   table: DeployedTable,
   { id, versions }: Wanted,
 ): Promise<{ svc_is_deleted: boolean }> {
-  const [row] = await run<{ svc_version: number; svc_is_deleted: boolean }>(ctx.pools.rows, showSql(table, id));
+  const row = await readRow(ctx, table, id);
   if (!row) throw notFound('Record');
   if (versions !== undefined && !versions.includes(row.svc_version))
     throw new ServiceError('precondition_failed', 'The record has been changed since it was read (If-Match).');

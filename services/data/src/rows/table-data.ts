@@ -7,7 +7,6 @@ import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { run } from '../database.ts';
 import { type GridRequest, planGrid } from '../query/grid-plan.ts';
 import { type ListRequest, planList } from '../query/list-plan.ts';
 import { gridSql, listSql } from '../query/page-sql.ts';
@@ -18,10 +17,11 @@ import { findKept, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
 import { refuseUnknown, requireLive } from './present-rows.ts';
 import { readPage } from './read-page.ts';
+import { readRow } from './read-row.ts';
 import { type ReadingRequest, readTable } from './read-table.ts';
 import { onlyByImport, readRecord } from './record-input.ts';
 import { absentOrStale, isCurrent, useTable } from './use-table.ts';
-import { deleteSql, insertSql, type Marked, showSql, updateSql } from './write-sql.ts';
+import { deleteSql, insertSql, type Marked, updateSql } from './write-sql.ts';
 
 /** A row as a statement returns it. */
 export type Written = { record: string; svc_version: number };
@@ -63,7 +63,7 @@ export function getRecord(
   how: ReadingRequest = {},
 ): Promise<Answer> {
   const read = async (table: DeployedTable, reading: Reading) => {
-    const [row] = await run<Written>(ctx.pools.rows, showSql(table, id, reading));
+    const row = await readRow(ctx, table, id, reading);
     return row && recordAnswer(row);
   };
   return readTable(ctx, call, reference, how, read, (...tables) => absentOrStale(ctx, ...tables));

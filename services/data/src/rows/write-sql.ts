@@ -78,29 +78,31 @@ export function updateSql(
   return template.fill([actor, requestId, ...cells.values(), id, ...(versions === undefined ? [] : [versions])]);
 }
 
-/** Reads one row, deleted or not, as it is or was: `record`, `svc_version`, `svc_is_deleted`. */
-export function showSql(table: DeployedTable, id: string, reading: Reading = {}): Statement {
+/** Reads rows, deleted or not, as they are or were: `svc_sk`, `record`, `svc_version`, `svc_is_deleted`. */
+export function showSql(table: DeployedTable, ids: readonly string[], reading: Reading = {}): Statement {
   const { asOf, targets } = reading;
-  if (targets) return showWithLookupsSql(table, id, reading);
+  if (targets) return showWithLookupsSql(table, ids, reading);
   const template = templateOf(table, asOf === undefined ? 'show' : 'show as of', () => {
     const values = new Values();
-    const row = `svc_sk = ${values.slot('bigint')}`;
+    const rows = `svc_sk = any(${values.slot('bigint[]')})`;
     const at = asOf === undefined ? undefined : values.slot('timestamptz');
     const slots = values.list.length;
     const text =
-      `select ${oneRecordSql(table, values.bind)} as record, svc_version, svc_is_deleted from ${rowsSql(table, at)}` +
-      ` where ${row} and ${answerableSql(table, at, values.bind)}`;
+      `select ${shownSql(oneRecordSql(table, values.bind))} from ${rowsSql(table, at)}` +
+      ` where ${rows} and ${answerableSql(table, at, values.bind)}`;
     return new Template(text, values, slots);
   });
-  return template.fill(asOf === undefined ? [id] : [id, asOf]);
+  return template.fill(asOf === undefined ? [ids] : [ids, asOf]);
 }
 
-function showWithLookupsSql(table: DeployedTable, id: string, reading: Reading): Statement {
+const shownSql = (record: string) => `svc_sk, ${record} as record, svc_version, svc_is_deleted`;
+
+function showWithLookupsSql(table: DeployedTable, ids: readonly string[], reading: Reading): Statement {
   const { values, record, longest, at } = beginWithRecord(table, reading, 'p');
   const whole = mayOverflow(1, longest) ? wholeSql(record) : record;
-  const row = `(select * from ${rowsSql(table, at)} where svc_sk = ${values.bind(id, 'bigint')}) p`;
+  const rows = `(select * from ${rowsSql(table, at)} where svc_sk = any(${values.bind(ids, 'bigint[]')})) p`;
   return {
-    text: `select ${whole} as record, svc_version, svc_is_deleted from ${row} where ${readableSql(table, reading, at, values.bind)}`,
+    text: `select ${shownSql(whole)} from ${rows} where ${readableSql(table, reading, at, values.bind)}`,
     values: values.list,
   };
 }

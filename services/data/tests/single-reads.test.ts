@@ -1,0 +1,102 @@
+// Rows read one by one, many at once: they go to PostgreSQL together, and nobody can tell.
+import { createPool } from '@almanac/service-kit/database';
+import { ExactNumber } from '@almanac/service-kit/json-body';
+import { limits } from '@almanac/service-kit/limits';
+import { createLogger } from '@almanac/service-kit/logger';
+import { callHeaders } from '@almanac/testkit/call';
+import { readRow } from '../src/rows/read-row.ts';
+import { dataTypes } from '../src/values/value-types.ts';
+import { create, type DataNet, deploy, givenData } from './given.ts';
+
+let net: DataNet;
+const path = '/api/v1/table_data';
+const rows = 120;
+const key = { name: 'n', data_type: 'integer', is_primary_key: true };
+
+beforeAll(async () => {
+  net = await givenData();
+  await deploy(net, [
+    { id: 1, columns: [key] },
+    { id: 2, columns: [key, { name: 'json', data_type: 'json' }] },
+    { id: 3, columns: [key, ...dataTypes.map((data_type) => ({ name: `x_${data_type}`, data_type, scale: 2 }))] },
+  ]);
+  await net.query(
+    'insert into b_1.t_1 (svc_created_at, svc_updated_at, c_1001) select now(), now(), n from generate_series(1, $1::int) n',
+    [rows],
+  );
+});
+
+afterAll(() => net.stop());
+
+const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+const read = async (id: number, table = 1) => net.call('GET', `${path}/${id}?table_definition_id=${table}`);
+
+describe('rows that are read one by one at the same time', () => {
+  it('are read by few statements, and each comes back for the one who asked for it', async () => {
+    const pool = createPool({ url: net.database.url, name: 'test', logger: createLogger('test', 'silent') });
+    let statements = 0;
+    pool.on('acquire', () => {
+      statements += 1;
+    });
+    try {
+      const table = await net.context.catalogue.get(1, { id: 1 });
+      const asked = [...ids(1, rows + 5), 7, 7].map(String);
+      const context = { pools: { ...net.context.pools, rows: pool } };
+      const found = await Promise.all(asked.map((id) => readRow(context, table, id)));
+      const expected = asked.map((id) => (Number(id) > rows ? undefined : Number(id)));
+      expect(found.map((row) => row?.svc_sk)).toEqual(expected);
+      expect(found.map((row) => row && JSON.parse(row.record).n)).toEqual(expected);
+      expect(statements).toBe(3);
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it('are those of each table, and unknown ones are 404', async () => {
+    await create(net, 2, { n: 1, json: ['two'] });
+    const answers = await Promise.all([read(1), read(1, 2), read(rows + 1), read(2), read(99, 2), read(1, 99)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 200, 404, 404]);
+    expect(answers.map(({ body }) => body.json ?? body.n)).toEqual([1, ['two'], undefined, 2, undefined, undefined]);
+  });
+
+  it('show what was written before they were asked for', async () => {
+    const writeAndRead = async (id: number) => {
+      for (let version = 2; version < 12; version += 1) {
+        await net.call('PATCH', `${path}/${id}`, { table_definition_id: 1, record: { n: id + version * 1_000 } });
+        expect((await read(id)).body).toMatchObject({ svc_version: version, n: id + version * 1_000 });
+      }
+    };
+    await Promise.all(ids(1, 10).map(writeAndRead));
+  });
+
+  it('fail alone when one is more than an answer holds', async () => {
+    const tooMany = Array(Math.ceil(limits.answerBytes / 1_000)).fill(new ExactNumber('1e999'));
+    const [added] = await net.query(
+      'insert into b_1.t_2 (svc_created_at, svc_updated_at, c_2001, c_2002) values (now(), now(), 2, $1::jsonb) returning svc_sk',
+      [JSON.stringify(tooMany)],
+    );
+    const table = await net.context.catalogue.get(1, { id: 2 });
+    const asked = ['1', String(added?.svc_sk), '1'].map((id) => readRow(net.context, table, id));
+    const answers = await Promise.allSettled(asked);
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect((await read(Number(added?.svc_sk), 2)).status).toBe(400);
+  });
+
+  it('are the same text as in a page, whatever their types', async () => {
+    const values = {
+      ...{ string: 'x"\\\n\u2028é', text: '😀\t', integer: -1, bigint: '9223372036854775807', smallint: 3 },
+      ...{ decimal: '1.10', real: 0.1, double: 1e300, boolean: false, date: '0001-01-01', time: '07:30' },
+      ...{ datetime: '2024-01-01T00:00:00Z', timestamptz: '2024-12-31T23:59:59.120Z' },
+      ...{ uuid: '0f8fad5b-d9cb-469f-a165-70867728950e', json: { b: [1.0, null], a: 'ü' } },
+    };
+    const named = Object.entries(values).map(([type, value]) => [`x_${type}`, value]);
+    await create(net, 3, { n: 1, ...Object.fromEntries(named) });
+    await create(net, 3, { n: 2 });
+    const text = async (address: string) => {
+      const url = `${net.baseUrl}${path}${address}table_definition_id=3`;
+      return (await fetch(url, { headers: await callHeaders(net.keys) })).text();
+    };
+    const alone = [await text('/1?'), await text('/2?')];
+    expect(await text('?sort=svc_sk&')).toContain(`{"data":[${alone.join(',')}],"meta"`);
+  });
+});
