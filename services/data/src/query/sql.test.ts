@@ -214,14 +214,14 @@ describe('statements', () => {
   it('that write have their values first, and one text for all rows of a table', () => {
     const { cells, problems } = readRecord(table, { name: hostile, id: 4 }, true);
     expect(problems).toEqual([]);
-    const insert = insertSql(table, cells, origin);
+    const insert = insertSql(table, [{ cells, origin }], 'api');
     expect(insert.text).toMatch(
-      /^insert into b_2\.t_5 \(svc_created_at, svc_updated_at, svc_updated_by, svc_request_id, svc_channel, c_11, c_12\) select at, at, \$1::text, \$2::text, 'a'::"char", \$3::integer, \$4::text from/,
+      /^insert into b_2\.t_5 \(svc_created_at, svc_updated_at, svc_channel, svc_updated_by, svc_request_id, c_11, c_12\) select at, at, 'a'::"char", svc_updated_by, svc_request_id, c_11, c_12 from .*, unnest\(\$1::text\[\], \$2::text\[\], \$3::integer\[\], \$4::text\[\]\)/,
     );
-    expect(insert.values.slice(0, 4)).toEqual(['user:1', hostile, '4', hostile]);
+    expect(insert.values.slice(0, 4)).toEqual([['user:1'], [hostile], ['4'], [hostile]]);
     expect(guard(insert.text)).toBe(current);
-    const other = { ...origin, actor: 'user:2' };
-    expect(insertSql(table, readRecord(table, { id: 5 }, true).cells, other).text).toBe(insert.text);
+    const other = { cells: readRecord(table, { id: 5 }, true).cells, origin: { ...origin, actor: 'user:2' } };
+    expect(insertSql(table, [{ cells, origin }, other], 'api').text).toBe(insert.text);
   });
 
   it('that change or read a row name it by value', () => {

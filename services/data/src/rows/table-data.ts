@@ -14,6 +14,7 @@ import type { Reading } from '../query/reading.ts';
 import { etagOf } from '../query/record-sql.ts';
 import { explainReferrers, explainRefusal, withConstraintProblems } from './constraint-problems.ts';
 import { findKept, writeOnce } from './idempotency.ts';
+import { insertRow } from './insert-row.ts';
 import { originOf } from './origin.ts';
 import { refuseUnknown, requireLive } from './present-rows.ts';
 import { readPage } from './read-page.ts';
@@ -21,7 +22,7 @@ import { readRow } from './read-row.ts';
 import { type ReadingRequest, readTable } from './read-table.ts';
 import { onlyByImport, readRecord } from './record-input.ts';
 import { absentOrStale, isCurrent, useTable } from './use-table.ts';
-import { deleteSql, insertSql, type Marked, updateSql } from './write-sql.ts';
+import { deleteSql, insertSql, type Marked, type NewRow, updateSql } from './write-sql.ts';
 
 /** A row as a statement returns it. */
 export type Written = { record: string; svc_version: number };
@@ -85,13 +86,26 @@ export function createRecord(
     if (kept) return kept;
     const { cells, problems } = readRecord(table, record, true);
     if (problems.length > 0) throw await withConstraintProblems(ctx, table, problems, cells, undefined);
-    const statement = insertSql(table, cells, originOf(call, 'api'));
+    const row = { cells, origin: originOf(call, 'api') };
     try {
-      return (await writeOnce(ctx, call, table, statement, recordAnswer)) ?? stale;
+      return (await insertOnce(ctx, call, table, row)) ?? stale;
     } catch (error) {
       throw await explainRefusal(ctx, table, error, cells, undefined);
     }
   });
+}
+
+// Only what an Idempotency-Key keeps needs a transaction of its own.
+async function insertOnce(
+  ctx: DataContext,
+  call: CallContext,
+  table: DeployedTable,
+  row: NewRow,
+): Promise<Answer | undefined> {
+  if (call.keyed) return writeOnce(ctx, call, table, insertSql(table, [row], 'api'), recordAnswer);
+  const inserted = await insertRow(ctx, table, row);
+  if (inserted) ctx.announcer.touch(table);
+  return inserted && recordAnswer(inserted);
 }
 
 type UpdateInput = { id: string; record: Record<string, unknown>; versions: number[] | undefined };

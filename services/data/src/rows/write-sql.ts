@@ -9,7 +9,7 @@ import { type Reading, readableSql } from '../query/reading.ts';
 import { beginWithRecord, oneRecordSql } from '../query/record-sql.ts';
 import { type Statement, Template, templateOf, Values } from '../query/statement.ts';
 import { typeOf } from '../values/value-types.ts';
-import { channelSql, type Origin } from './origin.ts';
+import { type Channel, channelSql, type Origin } from './origin.ts';
 import type { Cells } from './record-input.ts';
 
 const slotOf = (values: Values, column: Column) => values.slot(typeOf(column).base);
@@ -22,25 +22,35 @@ const clock = `(select ${now} as at) clock`;
 // A version never begins before the one it supersedes, though its writer may have waited for that one, or clocks be set back.
 export const monotonic = (row: string) => `greatest(clock.at, ${row}svc_updated_at)`;
 
-/** Inserts a row; answers `record` and `svc_version`, or no row when the table has changed. */
-export function insertSql(table: DeployedTable, cells: Cells, { actor, channel, requestId }: Origin): Statement {
+/** A row to be: the text forms of its cells, and who makes it. */
+export type NewRow = { cells: Cells; origin: Origin };
+
+/** Inserts rows of one channel; answers `svc_sk`, `record` and `svc_version` of each, rising in their order, or no row when the table has changed. */
+export function insertSql(table: DeployedTable, rows: readonly NewRow[], channel: Channel): Statement {
   const { columns } = table.structure;
   const template = templateOf(table, `insert ${channel}`, () => {
     const values = new Values();
+    const given = ['text', 'text', ...columns.map((column) => typeOf(column).base)].map((type) =>
+      values.slot(`${type}[]`),
+    );
     const sets: [string, string][] = [
       ['svc_created_at', 'at'],
       ['svc_updated_at', 'at'],
-      ['svc_updated_by', values.slot('text')],
-      ['svc_request_id', values.slot('text')],
       ['svc_channel', channelSql(channel)],
-      ...columns.map((column): [string, string] => [columnName(column), slotOf(values, column)]),
+      ...['svc_updated_by', 'svc_request_id', ...columns.map(columnName)].map((name): [string, string] => [name, name]),
     ];
+    const names = sets.slice(3).map(([name]) => name);
     const text =
-      `insert into ${tableName(table)} (${sets.map(([name]) => name).join(', ')}) select ${sets.map(([, source]) => source).join(', ')} from ${clock}` +
-      ` where ${currentSql(table, values.bind)} returning ${oneRecordSql(table, values.bind)} as record, svc_version`;
-    return new Template(text, values, 2 + columns.length);
+      `insert into ${tableName(table)} (${sets.map(([name]) => name).join(', ')}) select ${sets.map(([, source]) => source).join(', ')}` +
+      ` from ${clock}, unnest(${given.join(', ')}) with ordinality as given(${names.join(', ')}, place)` +
+      ` where ${currentSql(table, values.bind)} order by place returning svc_sk, ${oneRecordSql(table, values.bind)} as record, svc_version`;
+    return new Template(text, values, given.length);
   });
-  return template.fill([actor, requestId, ...columns.map((column) => cells.get(column) ?? null)]);
+  return template.fill([
+    rows.map(({ origin }) => origin.actor),
+    rows.map(({ origin }) => origin.requestId),
+    ...columns.map((column) => rows.map(({ cells }) => cells.get(column) ?? null)),
+  ]);
 }
 
 /**

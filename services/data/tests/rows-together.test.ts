@@ -1,10 +1,14 @@
-// Rows read one by one, many at once: they go to PostgreSQL together, and nobody can tell.
+// Rows read and created one by one, many at once: they go to PostgreSQL together, and nobody can tell.
+
 import { createPool } from '@almanac/service-kit/database';
+import type { Answer } from '@almanac/service-kit/idempotency';
 import { ExactNumber } from '@almanac/service-kit/json-body';
 import { limits } from '@almanac/service-kit/limits';
 import { createLogger } from '@almanac/service-kit/logger';
 import { callHeaders } from '@almanac/testkit/call';
+import type { DataContext } from '../src/context.ts';
 import { readRow } from '../src/rows/read-row.ts';
+import { createRecord } from '../src/rows/table-data.ts';
 import { dataTypes } from '../src/values/value-types.ts';
 import { create, type DataNet, deploy, givenData } from './given.ts';
 
@@ -18,6 +22,10 @@ beforeAll(async () => {
   await deploy(net, [
     { id: 1, columns: [key] },
     { id: 2, columns: [key, { name: 'json', data_type: 'json' }] },
+    {
+      id: 4,
+      columns: [key, { name: 'text', length: 100 }, { name: 'of', data_type: 'integer', foreign_key_table_id: 1 }],
+    },
     { id: 3, columns: [key, ...dataTypes.map((data_type) => ({ name: `x_${data_type}`, data_type, scale: 2 }))] },
   ]);
   await net.query(
@@ -31,25 +39,32 @@ afterAll(() => net.stop());
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 const read = async (id: number, table = 1) => net.call('GET', `${path}/${id}?table_definition_id=${table}`);
 
+/** What `work` makes of a context whose rows come through a pool of its own, and how many statements that took. */
+async function counted<T>(work: (context: DataContext) => Promise<T>): Promise<{ result: T; statements: number }> {
+  const pool = createPool({ url: net.database.url, name: 'test', logger: createLogger('test', 'silent') });
+  let statements = 0;
+  pool.on('acquire', () => {
+    statements += 1;
+  });
+  try {
+    const result = await work({ ...net.context, pools: { ...net.context.pools, rows: pool } });
+    return { result, statements };
+  } finally {
+    await pool.end();
+  }
+}
+
 describe('rows that are read one by one at the same time', () => {
   it('are read by few statements, and each comes back for the one who asked for it', async () => {
-    const pool = createPool({ url: net.database.url, name: 'test', logger: createLogger('test', 'silent') });
-    let statements = 0;
-    pool.on('acquire', () => {
-      statements += 1;
-    });
-    try {
-      const table = await net.context.catalogue.get(1, { id: 1 });
-      const asked = [...ids(1, rows + 5), 7, 7].map(String);
-      const context = { pools: { ...net.context.pools, rows: pool } };
-      const found = await Promise.all(asked.map((id) => readRow(context, table, id)));
-      const expected = asked.map((id) => (Number(id) > rows ? undefined : Number(id)));
-      expect(found.map((row) => row?.svc_sk)).toEqual(expected);
-      expect(found.map((row) => row && JSON.parse(row.record).n)).toEqual(expected);
-      expect(statements).toBe(3);
-    } finally {
-      await pool.end();
-    }
+    const table = await net.context.catalogue.get(1, { id: 1 });
+    const asked = [...ids(1, rows + 5), 7, 7].map(String);
+    const { result, statements } = await counted((context) =>
+      Promise.all(asked.map((id) => readRow(context, table, id))),
+    );
+    const expected = asked.map((id) => (Number(id) > rows ? undefined : Number(id)));
+    expect(result.map((row) => row?.svc_sk)).toEqual(expected);
+    expect(result.map((row) => row && JSON.parse(row.record).n)).toEqual(expected);
+    expect(statements).toBe(3);
   });
 
   it('are those of each table, and unknown ones are 404', async () => {
@@ -61,12 +76,12 @@ describe('rows that are read one by one at the same time', () => {
 
   it('show what was written before they were asked for', async () => {
     const writeAndRead = async (id: number) => {
-      for (let version = 2; version < 12; version += 1) {
+      for (let version = 2; version < 7; version += 1) {
         await net.call('PATCH', `${path}/${id}`, { table_definition_id: 1, record: { n: id + version * 1_000 } });
         expect((await read(id)).body).toMatchObject({ svc_version: version, n: id + version * 1_000 });
       }
     };
-    await Promise.all(ids(1, 10).map(writeAndRead));
+    await Promise.all(ids(1, 5).map(writeAndRead));
   });
 
   it('fail alone when one is more than an answer holds', async () => {
@@ -98,5 +113,55 @@ describe('rows that are read one by one at the same time', () => {
     };
     const alone = [await text('/1?'), await text('/2?')];
     expect(await text('?sort=svc_sk&')).toContain(`{"data":[${alone.join(',')}],"meta"`);
+  });
+});
+
+describe('rows that are created one by one at the same time', () => {
+  const machine = { issuer: 'gateway' as const, accountId: 1, scopes: ['api'], branching: true };
+  const createAll = (context: DataContext, records: Record<string, unknown>[]) =>
+    Promise.allSettled(
+      records.map((record, i) =>
+        createRecord(context, { ...machine, applicationId: i + 1, requestId: `request-${i}` }, { id: 4 }, record),
+      ),
+    );
+  const recordsOf = (results: PromiseSettledResult<Answer>[]) =>
+    results.map((each) => (each.status === 'fulfilled' ? JSON.parse(each.value.body) : each.reason.errors));
+  const stored = () =>
+    net.query('select c_4001 as n, svc_updated_by as by, svc_request_id as request from b_1.t_4 order by c_4001');
+
+  it('are written by few statements, each under the name of whoever asked for it', async () => {
+    const records = ids(1, rows).map((n) => ({ n, text: n % 3 === 0 ? null : `{"${n}",NULL}` }));
+    await net.context.catalogue.get(1, { id: 4 }); // known from here on, so all come in one turn
+    const { result, statements } = await counted((context) => createAll(context, records));
+    expect(recordsOf(result)).toMatchObject(
+      records.map((record, i) => ({
+        ...record,
+        svc_version: 1,
+        svc_updated_by: `application:${i + 1}`,
+      })),
+    );
+    expect(await stored()).toEqual(
+      records.map(({ n }, i) => ({ n, by: `application:${i + 1}`, request: `request-${i}` })),
+    );
+    expect(statements).toBe(3);
+  });
+
+  it('are refused alone when something is in their way', async () => {
+    const [one, two, three, four] = [rows + 1, rows + 2, rows + 2, rows + 3];
+    const results = await createAll(net.context, [
+      { n: one },
+      { n: 1 },
+      { n: two },
+      { n: three },
+      { n: 0, of: -1 },
+      { n: four, of: 50 },
+    ]);
+    const taken = ['n must be unique: a record with this value exists'];
+    const found = recordsOf(results);
+    expect(found.filter((each) => !Array.isArray(each))).toMatchObject([{ n: one }, { n: two }, { n: four }]);
+    expect(found[1]).toEqual(taken);
+    expect([found[2], found[3]]).toContainEqual(taken);
+    expect(found[4]).toEqual(['of must refer to a record of the referenced table']);
+    expect((await stored()).slice(rows).map(({ n }) => n)).toEqual([one, two, four]);
   });
 });

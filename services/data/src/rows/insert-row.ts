@@ -1,0 +1,28 @@
+// A new row, written together with others that come at the same moment, or alone.
+import { retryTransaction } from '@almanac/service-kit/database';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import type { DataContext } from '../context.ts';
+import { run } from '../database.ts';
+import { together } from './together.ts';
+import { insertSql, type NewRow } from './write-sql.ts';
+
+type Inserted = { svc_sk: number | string; record: string; svc_version: number };
+
+/** Inserts a row of the API's channel; undefined when the table is no longer what its entry says. */
+export const insertRow = together<NewRow, Inserted | undefined>(async ({ pools }, table, rows) => {
+  try {
+    return await insert(pools, table, rows);
+  } catch (error) {
+    if (rows.length === 1 || !isUndone(error)) throw error;
+    // Which of them was refused, or waited too long for somebody else, shows when each is on its own.
+    return rows.map(async (row) => (await insert(pools, table, [row]))[0]);
+  }
+});
+
+function insert({ rows: pool }: DataContext['pools'], table: DeployedTable, rows: NewRow[]): Promise<Inserted[]> {
+  return retryTransaction(() => run<Inserted>(pool, insertSql(table, rows, 'api')));
+}
+
+// PostgreSQL has said what is wrong with the statement: nothing of it was done. After a lost connection nobody knows.
+const isUndone = (error: unknown): boolean => /^(22|23|40|54|55)/.test(findSqlState(error) ?? '');
