@@ -52,25 +52,25 @@ const secrets = {
     ...database('jobs'),
     JOBS_OBJECT_STORE_URL: said.JOBS_OBJECT_STORE_URL ?? localStore(),
     ...(isLocal ? { JOBS_SMTP_URL: 'smtp://mail:1025?tls=none', JOBS_MAIL_FROM: 'almanac@localhost' } : {}),
-    ...only('JOBS_SMTP_URL', 'JOBS_MAIL_FROM', 'JOBS_SIGNING_KEY'),
+    ...only('JOBS_SMTP_URL', 'JOBS_MAIL_FROM'),
   },
   'almanac-billing': { ...own('billing'), ...database('billing'), ...only('BILLING_WEBHOOK_SECRETS') },
   'almanac-operator': { ALMANAC_OPERATOR_KEY: need('ALMANAC_OPERATOR_KEY') },
   // The servers of the overlay `local`.
-  ...(said.POSTGRES_PASSWORD && {
-    'almanac-postgres': only(
-      'POSTGRES_PASSWORD',
-      ...['IDENTITY', 'METADATA', 'DATA', 'JOBS', 'BILLING'].map((name) => `${name}_DATABASE_PASSWORD`),
-    ),
+  ...(!said.IDENTITY_DATABASE_URL && {
+    'almanac-postgres': {
+      POSTGRES_PASSWORD: need('POSTGRES_PASSWORD'),
+      ...only(...['IDENTITY', 'METADATA', 'DATA', 'JOBS', 'BILLING'].map((name) => `${name}_DATABASE_PASSWORD`)),
+    },
   }),
-  ...(said.RABBITMQ_PASSWORD && {
+  ...(!said.ALMANAC_BUS_URL && {
     'almanac-rabbitmq': {
       ...only('RABBITMQ_PASSWORD'),
       // Any text that its three nodes share and nobody else knows.
       RABBITMQ_COOKIE: createHash('sha256').update(`cookie ${said.RABBITMQ_PASSWORD}`).digest('base64url'),
     },
   }),
-  ...(said.S3_SECRET_KEY && { 'almanac-objects': only('S3_ACCESS_KEY', 'S3_SECRET_KEY') }),
+  ...(isLocal && { 'almanac-objects': only('S3_ACCESS_KEY', 'S3_SECRET_KEY') }),
 };
 const keys = { ALMANAC_CONTEXT_KEYS: need('ALMANAC_CONTEXT_KEYS') };
 
