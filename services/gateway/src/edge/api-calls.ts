@@ -81,7 +81,7 @@ function forward(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, conte
   exchange.isUpload = route.upload;
   const withinMs = route.method === 'GET' ? timeouts.readMs : timeouts.writeMs;
   expectAnswer(exchange, withinMs);
-  req.headers = forwardedHeaders(req.headers, {
+  const headers = forwardedHeaders(req.headers, {
     requestId,
     context,
     answerWithinMs: route.upload ? undefined : withinMs,
@@ -89,7 +89,7 @@ function forward(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, conte
     publicUrl: ctx.publicUrl,
     keepCredentials: false,
   });
-  ctx.upstreams.forward(route.service, exchange);
+  ctx.upstreams.forward(route.service, exchange, headers);
 }
 
 /** A service's answer begins: the call counts now, before the client sees any of it. */
@@ -117,7 +117,7 @@ export function callEnds(ctx: GatewayContext, exchange: Exchange): void {
   const { ticket, req, res } = exchange;
   ctx.callerLimits.leave(exchange);
   if (!ticket || ticket.ended) return;
-  const wasSent = exchange.upstreamRequest !== undefined && (req.complete || !hasBody(req));
+  const wasSent = exchange.forwarding?.wasSent && (req.complete || !hasBody(req));
   if (wasSent && !res.headersSent) answerBegins(exchange, 499);
   else ticket.meter.putBack(ticket);
 }

@@ -1,7 +1,7 @@
 // One request and its answer, from the first look to the last byte: what is known of it, how it is answered, and what is
 // written down when it is over.
 import { randomUUID } from 'node:crypto';
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ServiceError, toServiceError } from '@almanac/service-kit/errors';
 import type { Ticket } from '../metering/account-meter.ts';
@@ -22,7 +22,7 @@ export type Exchange = {
   /** The account, or the network, among whose requests under way it is. */
   caller?: number | string;
   ticket?: Ticket;
-  /** Whether the client waits for `100 Continue` before it sends the body. */
+  /** Whether the client still waits for `100 Continue` before it sends the body. */
   expectsContinue: boolean;
   /** The body is a file: it may take as long as it moves. */
   isUpload: boolean;
@@ -30,7 +30,9 @@ export type Exchange = {
   isOAuth: boolean;
   /** When the first byte of a service's answer is due (performance.now); set while we wait for it. */
   answerDue?: number;
-  upstreamRequest?: ClientRequest;
+  /** The request to a service, with the headers it has. */
+  forwarding?: { readonly wasSent: boolean; drop(): void; giveUp(error: Error): void };
+  sentHeaders?: string[];
   /** The service that has it, and the replica of it whose answer it waits for. */
   upstream?: { replicas: Replicas; open: number };
   replica?: Replica;
@@ -103,7 +105,7 @@ export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
     return error;
   }
   // A client that was not told to send its body may send it or not: nobody could tell what comes next.
-  if (exchange.expectsContinue && !exchange.upstreamRequest) closeAfter(exchange);
+  if (exchange.expectsContinue) closeAfter(exchange);
   const body = JSON.stringify(exchange.isOAuth ? oauthBody(error) : error.body);
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   if (error.kind === 'unavailable' && !res.hasHeader('retry-after')) res.setHeader('Retry-After', '1');
@@ -122,8 +124,8 @@ function oauthBody(error: ServiceError): { error: string; error_description: str
 
 const lingerMs = 5_000;
 
-// A client that is still sending what nobody reads gets a moment to see the answer, then the connection ends.
-function dropBody(req: IncomingMessage): void {
+/** A client that is still sending what nobody reads gets a moment to see the answer, then the connection ends. */
+export function dropBody(req: IncomingMessage): void {
   if (req.complete) return;
   req.resume();
   const timer = setTimeout(() => {

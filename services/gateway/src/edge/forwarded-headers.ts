@@ -4,7 +4,9 @@ import { contextHeader, requestIdHeader } from '@almanac/service-kit/call-contex
 import { answerWithinHeader } from '@almanac/service-kit/deadline';
 
 const dropped = new Set([
-  // hop by hop
+  // hop by hop; how a body is framed is said anew
+  'host',
+  'transfer-encoding',
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -45,29 +47,36 @@ export type Forwarding = {
   keepCredentials: boolean;
 };
 
-/** The headers to send to a service. */
-export function forwardedHeaders(headers: IncomingHttpHeaders, forwarding: Forwarding): IncomingHttpHeaders {
+/** The headers to send to a service, name after value; all but the host, which is the service's own. */
+export function forwardedHeaders(headers: IncomingHttpHeaders, forwarding: Forwarding): string[] {
   const named = headers.connection?.toLowerCase();
-  const clean: IncomingHttpHeaders = {};
+  const { requestId, clientAddress, publicUrl, context, keepCredentials, answerWithinMs } = forwarding;
+  const sent = [
+    requestIdHeader,
+    requestId,
+    'x-forwarded-for',
+    clientAddress,
+    'x-forwarded-proto',
+    publicUrl.protocol.slice(0, -1),
+    'x-forwarded-host',
+    publicUrl.host,
+  ];
+  if (context !== undefined) sent.push(contextHeader, context);
+  if (answerWithinMs !== undefined) sent.push(answerWithinHeader, String(answerWithinMs));
   for (const name in headers) {
     if (dropped.has(name) || droppedPrefixes.test(name)) continue;
-    if (!forwarding.keepCredentials && (name === 'authorization' || name === 'cookie')) continue;
+    if (!keepCredentials && (name === 'authorization' || name === 'cookie')) continue;
     if (named !== undefined && isConnectionToken(named, name)) continue;
-    clean[name] = headers[name];
+    const value = headers[name];
+    if (typeof value === 'string') sent.push(name, value);
+    else if (value) for (const each of value) sent.push(name, each);
   }
-  clean[requestIdHeader] = forwarding.requestId;
-  clean['x-forwarded-for'] = forwarding.clientAddress;
-  clean['x-forwarded-proto'] = forwarding.publicUrl.protocol.slice(0, -1);
-  clean['x-forwarded-host'] = forwarding.publicUrl.host;
-  if (forwarding.context !== undefined) clean[contextHeader] = forwarding.context;
-  if (forwarding.answerWithinMs !== undefined) clean[answerWithinHeader] = String(forwarding.answerWithinMs);
-  return clean;
+  return sent;
 }
 
-// `Connection: x-foo` makes x-foo hop by hop; framing headers can't be taken away that way.
+// `Connection: x-foo` makes x-foo hop by hop; what says how the body is to be read can't be taken away that way.
 function isConnectionToken(named: string, name: string): boolean {
-  if (name === 'content-length' || name === 'transfer-encoding' || name === 'content-type' || name === 'host')
-    return false;
+  if (name === 'content-length' || name === 'content-type') return false;
   return named.includes(name) && named.split(',').some((token) => token.trim() === name);
 }
 

@@ -68,13 +68,13 @@ export function passThrough(ctx: GatewayContext, exchange: Exchange, found: Pass
   const { timeouts } = ctx.config;
   exchange.isUpload = req.method === 'PUT';
   expectAnswer(exchange, timeouts.readMs);
-  req.headers = forwardedHeaders(req.headers, {
+  const headers = forwardedHeaders(req.headers, {
     requestId,
     clientAddress: address,
     publicUrl: ctx.publicUrl,
     keepCredentials: found.keepCredentials,
   });
-  ctx.upstreams.forward(found.service, exchange);
+  ctx.upstreams.forward(found.service, exchange, headers);
 }
 
 // A page of another site, or a proxy on this machine, comes from a local address too, but asks for another host.

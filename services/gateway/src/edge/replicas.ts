@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises';
 import { get } from 'node:http';
 import { isIP } from 'node:net';
 import type { Logger } from '@almanac/service-kit/logger';
+import type { Connections } from './forwarder.ts';
 
 /**
  * `up`: answers. `leaving`: answers and says that it stops. `refusing`: nobody listens there just now, which costs nothing to find out again.
@@ -13,8 +14,10 @@ type State = 'up' | 'leaving' | 'refusing' | 'silent';
 
 export type Replica = {
   address: string;
-  /** As http-proxy-middleware takes it; read once, not for each call. */
-  target: { protocol: 'http:'; host: string; hostname: string; port: string };
+  /** Where it is asked how it is, and the connections that calls go over. */
+  hostname: string;
+  port: string;
+  connections: Connections;
   state: State;
   /** Calls that wait for its answer, and when it was heard last, or began to have some. */
   waiting: number;
@@ -35,7 +38,15 @@ export type ReplicaTimes = {
   findEveryMs: number;
 };
 
-type Options = { name: string; url: string; times: ReplicaTimes; find: FindReplicas; logger: Logger };
+type Options = {
+  name: string;
+  url: string;
+  times: ReplicaTimes;
+  find: FindReplicas;
+  /** Makes the connections to a replica, when they are needed. */
+  open: (origin: string) => Connections;
+  logger: Logger;
+};
 
 const ranks = { up: 0, leaving: 1, refusing: 2, silent: Number.POSITIVE_INFINITY } satisfies Record<State, number>;
 const lastChoice = 3;
@@ -70,8 +81,10 @@ export class Replicas {
     this.timer.unref();
   }
 
-  stop(): void {
+  /** Ends the watching and all connections. */
+  async stop(): Promise<void> {
     clearInterval(this.timer);
+    await Promise.all(this.replicas.flatMap(({ connections: { kept, fresh } }) => [kept.destroy(), fresh.destroy()]));
   }
 
   /** How many take calls. */
@@ -164,15 +177,19 @@ export class Replicas {
     const isOnly = found.length === 1;
     const replicas = found.map((address) => known.get(keyOf(address)) ?? this.made(address, isOnly));
     const fresh = replicas.filter((replica) => !known.has(replica.address));
+    for (const replica of this.replicas) if (!replicas.includes(replica)) leave(replica);
     this.replicas = replicas;
     // One of several is shown to be there before others are passed over for it: a name may have addresses that nobody listens at.
     if (!isOnly) await Promise.all(fresh.map((replica) => this.ask(replica)));
   }
 
   private made({ hostname, port }: Address, isOnly: boolean): Replica {
+    const address = keyOf({ hostname, port });
     return {
-      address: keyOf({ hostname, port }),
-      target: { protocol: 'http:', host: this.url.host, hostname, port: port || '80' },
+      address,
+      hostname,
+      port: port || '80',
+      connections: this.options.open(`http://${address}`),
       state: isOnly ? 'up' : 'refusing',
       waiting: 0,
       heardAt: performance.now(),
@@ -184,7 +201,8 @@ export class Replicas {
   private ask(replica: Replica): Promise<void> {
     if (replica.isAsked) return Promise.resolve();
     replica.isAsked = true;
-    const { hostname, port, host } = replica.target;
+    const { hostname, port } = replica;
+    const { host } = this.url;
     return new Promise((resolve) => {
       const asking = get({
         hostname,
@@ -210,8 +228,14 @@ export class Replicas {
   }
 }
 
+// Its connections end when their last answers have.
+function leave({ connections: { kept, fresh } }: Replica): void {
+  void kept.close();
+  void fresh.close();
+}
+
 /** Calls `then` after that time, and after all that had happened by then was heard: our own loop may have been what was late. */
-export function onceLate(ms: number, then: () => void): NodeJS.Timeout {
+function onceLate(ms: number, then: () => void): NodeJS.Timeout {
   return setTimeout(() => setImmediate(then), ms);
 }
 

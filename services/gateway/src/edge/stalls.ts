@@ -27,7 +27,7 @@ export function findStall(
 
 /** Ends an exchange that stands still: the client is cut, a service is given up with 503 to the client. */
 export function endStall(exchange: Exchange, stall: NonNullable<ReturnType<typeof findStall>>): void {
-  if (stall === 'slow service' && exchange.upstreamRequest && !exchange.res.headersSent)
-    exchange.upstreamRequest.destroy(new ServiceError('unavailable', 'The service took too long.'));
+  if (stall === 'slow service' && exchange.forwarding && !exchange.res.headersSent)
+    exchange.forwarding.giveUp(new ServiceError('unavailable', 'The service took too long.'));
   else exchange.req.socket.destroy();
 }

@@ -1,17 +1,20 @@
-// Forwards requests to the services with http-proxy-middleware over kept connections: bodies flow through unread, a client
-// that goes away takes its upstream request with it, a service that is away is a 503, and none holds more of us than its share.
-import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+// Forwards requests to the services: a read that can't have been done is sent once more, a client that goes away takes its upstream
+// request with it, a service that is away is a 503, and none holds more of us than its share.
+import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
-import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
 import { type UpstreamName, type UpstreamTimes, upstreamNames } from '../config.ts';
-import { type EdgeRequest, type Exchange, refuse } from './exchange.ts';
+import { type Exchange, refuse } from './exchange.ts';
+import { Forwarding, openConnections } from './forwarder.ts';
 import { hasBody } from './framing.ts';
-import { type FindReplicas, findByName, onceLate, type Replica, Replicas } from './replicas.ts';
+import { type FindReplicas, findByName, type Replica, Replicas } from './replicas.ts';
 
 export type Upstreams = {
-  /** Forwards the request as its headers now are; `onAnswer` is called when a service's answer begins. 503 when it can't be sent anywhere. */
-  forward(name: UpstreamName, exchange: Exchange): void;
+  /**
+   * Forwards the request with these headers, name after value; `onAnswer` is called when a service's answer begins. Throws 503 when it can't be
+   * sent anywhere.
+   */
+  forward(name: UpstreamName, exchange: Exchange, headers: string[]): void;
   /** The exchange is over, whyever. */
   ended(exchange: Exchange): void;
   /** Fetches a document of a service for the gateway itself. */
@@ -21,7 +24,7 @@ export type Upstreams = {
   /** Replicas that take requests, by service. */
   usable(): Record<string, number>;
   start(): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 };
 
 type Options = {
@@ -39,19 +42,29 @@ type Options = {
 const safeToRepeat = new Set(['GET', 'HEAD']);
 // The connection was never made, or a kept one was closed by the other side as we took it up.
 const neverArrived = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']);
+// undici's own names for two of them.
+const systemCodes: Record<string, string> = { UND_ERR_SOCKET: 'ECONNRESET', UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT' };
 // The answer's own framing is ours, and nothing tells what runs inside.
-const droppedAnswerHeaders = ['keep-alive', 'proxy-connection', 'trailer', 'upgrade', 'server', 'x-powered-by'];
+const droppedAnswerHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'trailer',
+  'upgrade',
+  'server',
+  'x-powered-by',
+]);
 
 export function createUpstreams(options: Options): Upstreams {
-  // How many sockets there are is bounded by `mostOpen`: a request that waits for one unseen would be a queue without end.
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 128, scheduling: 'lifo' });
-  const all = upstreamNames.map((name) => createUpstream(name, agent, options));
+  const all = upstreamNames.map((name) => createUpstream(name, options));
   const upstreams = new Map(all.map((upstream) => [upstream.name, upstream]));
   const byName = (read: (upstream: Upstream) => number) =>
     Object.fromEntries(all.map((upstream) => [upstream.name, read(upstream)]));
   return {
-    forward: (name, exchange) => upstreams.get(name)?.forward(exchange),
+    forward: (name, exchange, headers) => upstreams.get(name)?.forward(exchange, headers),
     ended: (exchange) => {
+      exchange.forwarding?.drop();
       letGo(exchange);
       if (exchange.upstream) exchange.upstream.open -= 1;
       exchange.upstream = undefined;
@@ -62,90 +75,69 @@ export function createUpstreams(options: Options): Upstreams {
     start: async () => {
       await Promise.all(all.map(({ replicas }) => replicas.start()));
     },
-    close: () => {
-      for (const { replicas } of all) replicas.stop();
-      agent.destroy();
+    close: async () => {
+      await Promise.all(all.map(({ replicas }) => replicas.stop()));
     },
   };
 }
 
 type Upstream = ReturnType<typeof createUpstream>;
 
-function createUpstream(name: UpstreamName, agent: Agent, options: Options) {
+function createUpstream(name: UpstreamName, options: Options) {
   const { urls, times, mostOpen, logger, find = findByName } = options;
-  const replicas = new Replicas({ name, url: urls[name], times, find, logger });
-  const handler: RequestHandler<EdgeRequest> = createProxyMiddleware<EdgeRequest, ServerResponse>({
-    router: ({ exchange }) => exchange?.replica?.target as Replica['target'],
-    agent,
-    changeOrigin: true,
-    ejectPlugins: true,
-    plugins: [
-      (proxy) => {
-        proxy.on('proxyReq', (upstreamRequest, { exchange }) => {
-          if (exchange) exchange.upstreamRequest = upstreamRequest;
-          boundConnecting(upstreamRequest, times.connectMs);
-        });
-        proxy.on('proxyRes', (answer, req) => begin(answer, req, options));
-        proxy.on('error', (error, req) => {
-          if (req?.exchange) failed(req.exchange, error);
-        });
-        proxy.on('econnreset', () => {}); // the client went away
-      },
-    ],
-  });
+  const { host } = new URL(urls[name]);
+  const open = (origin: string) => openConnections(origin, times.connectMs);
+  const replicas = new Replicas({ name, url: urls[name], times, find, open, logger });
 
-  const forward = (exchange: Exchange) => {
+  const forward = (exchange: Exchange, headers: string[]) => {
     if (upstream.open >= mostOpen)
       throw new ServiceError('unavailable', `The ${name} service has too much to do just now; try again.`);
     const replica = replicas.choose();
     if (!replica) throw isAway(name);
     upstream.open += 1;
     exchange.upstream = upstream;
+    headers.push('host', host);
+    exchange.sentHeaders = headers;
     if (exchange.expectsContinue) exchange.res.writeContinue();
-    send(exchange, replica);
+    exchange.expectsContinue = false;
+    send(exchange, replica, headers);
   };
 
-  const send = (exchange: Exchange, replica: Replica) => {
+  const send = (exchange: Exchange, replica: Replica, headers: string[]) => {
     exchange.replica = replica;
     replicas.sent(replica);
-    const { req, res } = exchange;
-    handler(req, res, (error) => failed(exchange, error)).catch((error: unknown) => failed(exchange, error));
+    const forwarding = new Forwarding(exchange, events);
+    exchange.forwarding = forwarding;
+    const { kept, fresh } = replica.connections;
+    forwarding.send(exchange.wasRetried ? fresh : kept, headers);
   };
 
-  const failed = (exchange: Exchange, error: unknown) => {
-    const { req, res, replica } = exchange;
+  const fails = (exchange: Exchange, error: Error) => {
+    const { req, res, replica, sentHeaders } = exchange;
     letGo(exchange);
     if (res.destroyed || res.writableEnded || req.socket.destroyed) return;
     const { code } = error as { code?: string };
-    if (replica) replicas.failed(replica, code);
-    const mayRepeat = safeToRepeat.has(req.method ?? '') && !hasBody(req) && neverArrived.has(code ?? '');
+    const systemCode = systemCodes[code ?? ''] ?? code ?? '';
+    if (replica) replicas.failed(replica, systemCode);
+    const mayRepeat = safeToRepeat.has(req.method ?? '') && !hasBody(req) && neverArrived.has(systemCode);
     const next = mayRepeat && !res.headersSent && !exchange.wasRetried ? replicas.choose(replica) : undefined;
-    if (next) {
+    if (next && sentHeaders) {
       exchange.wasRetried = true;
-      send(exchange, next);
+      send(exchange, next, sentHeaders);
       return;
     }
-    logger.warn({ err: error, upstream: name, request_id: exchange.requestId }, 'a service did not answer');
+    const what = res.headersSent ? 'a service broke off its answer' : 'a service did not answer';
+    logger.warn({ err: error, upstream: name, request_id: exchange.requestId }, what);
     refuse(exchange, isAway(name));
   };
 
+  const events = { fails, begins: answerHeaders(options) };
   const upstream = { name, replicas, open: 0, forward };
   return upstream;
 }
 
 const isAway = (name: UpstreamName) =>
   new ServiceError('unavailable', `The ${name} service is not available just now; try again.`);
-
-// A replica that is gone without a word would keep a new connection waiting for minutes.
-function boundConnecting({ socket }: ClientRequest, withinMs: number): void {
-  if (!socket?.connecting) return;
-  const late = onceLate(withinMs, () => {
-    if (socket.connecting)
-      socket.destroy(Object.assign(new Error('No connection was made in time.'), { code: 'ETIMEDOUT' }));
-  });
-  const made = () => clearTimeout(late);
-  socket.once('connect', made).once('close', made);
-}
 
 function letGo(exchange: Exchange): void {
   const { replica, upstream } = exchange;
@@ -154,17 +146,19 @@ function letGo(exchange: Exchange): void {
   upstream?.replicas.over(replica);
 }
 
-function begin(answer: IncomingMessage, req: EdgeRequest, { onAnswer, isDraining }: Options): void {
-  const { exchange } = req;
-  if (!exchange) return;
-  exchange.answerDue = undefined;
-  // A chunked body makes us ask for the end of the connection, and then the answer says so for us.
-  const isLeaving = answer.headers.connection === 'close' && req.headers['transfer-encoding'] === undefined;
-  if (exchange.replica) exchange.upstream?.replicas.heard(exchange.replica, isLeaving);
-  letGo(exchange);
-  for (const name of droppedAnswerHeaders) delete answer.headers[name];
-  if (isDraining()) exchange.isLast = true; // it may have begun before
-  answer.headers.connection = exchange.res.shouldKeepAlive && !exchange.isLast ? 'keep-alive' : 'close';
-  answer.statusMessage = ''; // the reason phrase is ours
-  onAnswer(exchange, answer.statusCode ?? 502);
-}
+// What is known of the call when its answer begins, and the headers the client gets with it.
+const answerHeaders =
+  ({ onAnswer, isDraining }: Options) =>
+  (exchange: Exchange, status: number, headers: IncomingHttpHeaders): (string | string[])[] => {
+    exchange.answerDue = undefined;
+    const isLeaving = headers.connection === 'close' && !exchange.wasRetried; // a fresh connection ends as we wish
+    if (exchange.replica) exchange.upstream?.replicas.heard(exchange.replica, isLeaving);
+    letGo(exchange);
+    if (isDraining()) exchange.isLast = true; // it may have begun before
+    const sent: (string | string[])[] = [];
+    for (const name in headers)
+      if (!droppedAnswerHeaders.has(name)) sent.push(name, headers[name] as string | string[]);
+    sent.push('Connection', exchange.res.shouldKeepAlive && !exchange.isLast ? 'keep-alive' : 'close');
+    onAnswer(exchange, status);
+    return sent;
+  };

@@ -1,0 +1,404 @@
+// What goes wrong between the gateway and a service, byte by byte, and clients that hang up in between: whoever asked is told so or cut off, nothing is
+// sent twice that may have been done, and nothing is left behind.
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { eventually } from '@almanac/testkit/eventually';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import {
+  callWith,
+  type FakeBilling,
+  type FakeIdentity,
+  type FakeServices,
+  givenBilling,
+  givenGateway,
+  givenIdentity,
+  givenServices,
+  type TestGateway,
+} from './given.ts';
+import { lines, send } from './raw.ts';
+
+let keys: TestKeys;
+let database: TestDatabase;
+let identity: FakeIdentity;
+let billing: FakeBilling;
+let services: FakeServices;
+let data: RawService;
+let gateway: TestGateway;
+let token: string;
+let auth: string;
+
+beforeAll(async () => {
+  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
+  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
+  token = await identity.token();
+  auth = `Authorization: Bearer ${token}`;
+});
+afterAll(async () => {
+  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
+  await database?.drop();
+});
+beforeEach(async () => {
+  data = await givenRawService();
+  const common = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
+  gateway = await givenGateway({ ...common, config: { upstreams: { data: data.url, jobs: data.url } } });
+});
+afterEach(async () => {
+  await Promise.all([gateway.stop(), data.close()]);
+});
+
+type RawService = {
+  url: string;
+  /** Heads of the calls that came, in their order. */
+  heads: string[];
+  sockets: Set<Socket>;
+  /** Bytes of bodies that came. */
+  bodyBytes: number;
+  /** What it does with the head of a call; `nth` counts those of one connection. */
+  answer: (socket: Socket, nth: number) => void;
+  close(): Promise<void>;
+};
+
+/** A service that answers bytes, right or wrong. Its health is fine whatever becomes of calls. */
+async function givenRawService(): Promise<RawService> {
+  const server = createServer((socket) => {
+    let text = '';
+    let nth = 0;
+    raw.sockets.add(socket);
+    socket.on('close', () => raw.sockets.delete(socket)).on('error', () => {});
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      const isHead = /^(?:GET|HEAD|POST|PATCH|PUT|DELETE) \//.test(text);
+      if (!isHead) raw.bodyBytes += chunk.length;
+      const end = text.indexOf('\r\n\r\n');
+      if (!isHead || end === -1) {
+        if (!isHead) text = '';
+        return;
+      }
+      const head = text.slice(0, end);
+      raw.bodyBytes += text.length - end - 4;
+      text = '';
+      if (head.includes(' /healthz ')) return void socket.end(answerOf('{}', 'Connection: close'));
+      nth += 1;
+      raw.heads.push(head);
+      raw.answer(socket, nth);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const raw: RawService = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    heads: [],
+    sockets: new Set(),
+    bodyBytes: 0,
+    answer: (socket) => void socket.write(answerOf('{}')),
+    close: () => {
+      for (const socket of raw.sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+  return raw;
+}
+
+const answerOf = (body: string, ...headers: string[]) =>
+  lines('HTTP/1.1 200 OK', 'Content-Type: application/json', `Content-Length: ${body.length}`, ...headers) + body;
+
+const path = '/api/v1/table_data/1?table_definition_id=1';
+const call = (method = 'GET', init: RequestInit = {}) => callWith(gateway, token, method, path, init);
+const write = () => call('PATCH', { body: '{"a":1}', headers: { 'content-type': 'application/json' } });
+const ask = (method: string, ...headers: string[]) =>
+  lines(`${method} ${path} HTTP/1.1`, 'Host: a', auth, 'Connection: close', ...headers);
+
+const away = {
+  status: 503,
+  body: { error: 'Service unavailable', errors: ['The data service is not available just now; try again.'] },
+};
+const told = async (answer: Response) => ({ status: answer.status, body: await answer.json() });
+
+/** Nothing is under way any more, at the gateway or at the service. */
+async function expectNothingLeft(): Promise<void> {
+  await eventually(async () => {
+    const text = await gateway.metrics();
+    expect(text).toMatch(/^almanac_gateway_open_exchanges\S* 0$/m);
+    expect(text).toMatch(/^almanac_gateway_service_requests\{(?=[^}]*upstream="data")\S* 0$/m);
+  });
+}
+
+describe('an answer that is none', () => {
+  it.each([
+    ['garbage', 'hello, who is there?\r\n\r\n'],
+    ['no status', lines('HTTP/1.1 OK', 'Content-Length: 0')],
+    ['a status that there is not', lines('HTTP/1.1 042 Odd', 'Content-Length: 0')],
+    ['two lengths', `${lines('HTTP/1.1 200 OK', 'Content-Length: 1', 'Content-Length: 2')}ab`],
+    ['a length and chunks', `${lines('HTTP/1.1 200 OK', 'Content-Length: 3', 'Transfer-Encoding: chunked')}0\r\n\r\n`],
+    ['a header that is none', lines('HTTP/1.1 200 OK', 'Content-Length: 0', 'what is this')],
+    ['an upgrade nobody asked for', lines('HTTP/1.1 101 Go', 'Connection: upgrade', 'Upgrade: websocket')],
+    ['a head without an end', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}`],
+  ])('(%s) is a 503, and the next call is served', async (_what, bytes) => {
+    data.answer = (socket) => void socket.write(bytes);
+    for (const answer of [await call(), await write()]) expect(await told(answer)).toEqual(away);
+    data.answer = (socket) => void socket.write(answerOf('{}'));
+    expect((await call()).status).toBe(200);
+    await expectNothingLeft();
+  });
+
+  it.each([
+    ['by its length', answerOf('x'.repeat(10)).slice(0, -5)],
+    ['in chunks', `${lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked')}5\r\nhello\r\n`],
+    ['in a broken chunk', `${lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked')}5\r\nhello\r\nwhat?\r\n`],
+  ])('whole (%s) is never taken for a whole one', async (_what, bytes) => {
+    data.answer = (socket) => void socket.end(bytes);
+    const answer = await send(gateway, ask('GET'));
+    expect([answer.status, answer.closed]).toEqual([200, true]);
+    const body = answer.text.slice(answer.text.indexOf('\r\n\r\n') + 4);
+    expect(/content-length: 10\r/i.test(answer.text) ? body.length : body.endsWith('0\r\n\r\n')).not.toBe(
+      /content-length: 10\r/i.test(answer.text) ? 10 : true,
+    );
+    expect(data.heads).toHaveLength(1);
+    await expectNothingLeft();
+  });
+
+  it('with more than it said is cut at what it said, and its connection is used no more', async () => {
+    data.answer = (socket) => void socket.write(`${answerOf('{}')}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"evil"`);
+    for (let i = 0; i < 5; i += 1) expect(await (await call()).text()).toBe('{}');
+    await expectNothingLeft();
+  });
+});
+
+describe('an answer', () => {
+  const answered = async (bytes: string, method = 'GET') => {
+    data.answer = (socket) => void socket.write(bytes, 'latin1');
+    const { text } = await send(gateway, ask(method));
+    const end = text.indexOf('\r\n\r\n');
+    return { head: text.slice(0, end).toLowerCase(), body: text.slice(end + 4) };
+  };
+
+  it('loses what is between us and the service, and what tells what runs there', async () => {
+    const { head } = await answered(
+      answerOf('{}', 'Keep-Alive: timeout=5', 'Server: nginx', 'X-Powered-By: x', 'Proxy-Connection: x', 'X-Kept: yes'),
+    );
+    expect(head).toContain('x-kept: yes');
+    for (const lost of ['timeout=', 'nginx', 'powered', 'proxy-']) expect(head).not.toContain(lost);
+    expect(head.match(/^connection: .*/gm)).toEqual(['connection: close']);
+  });
+
+  it('keeps headers that come several times, and the bytes of their values', async () => {
+    const { head } = await answered(answerOf('{}', 'Set-Cookie: a=1', 'Set-Cookie: b=2', 'X-Name: caf\u00e9'));
+    expect(head.match(/^set-cookie: .*/gm)).toEqual(['set-cookie: a=1', 'set-cookie: b=2']);
+    expect(head).toContain('x-name: caf\u00e9');
+  });
+
+  it('is taken after one that only announces it', async () => {
+    const early = lines('HTTP/1.1 103 Early Hints', 'Link: </a>; rel=preload');
+    const { head, body } = await answered(early + answerOf('{"a":1}'));
+    expect([head.split('\r\n')[0], body]).toEqual(['http/1.1 200 ok', '{"a":1}']);
+    expect(head).not.toContain('preload');
+  });
+
+  it('ends where the service closes when it said no length', async () => {
+    data.answer = (socket) => void socket.end(`${lines('HTTP/1.1 200 OK')}all of it`);
+    expect(await (await call()).text()).toBe('all of it');
+  });
+
+  it('in chunks comes without its trailers', async () => {
+    const chunks = lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', 'Trailer: X-Late');
+    const { head, body } = await answered(`${chunks}2\r\n{}\r\n0\r\nX-Late: 1\r\n\r\n`);
+    expect(head).toContain('transfer-encoding: chunked');
+    expect(body).toBe('2\r\n{}\r\n0\r\n\r\n');
+    expect(head + body).not.toMatch(/late/i);
+  });
+
+  it.each([
+    ['HEAD', answerOf('12345').slice(0, -5), 'content-length: 5'],
+    ['GET', lines('HTTP/1.1 204 No Content'), 'http/1.1 204 no content'],
+    ['GET', lines('HTTP/1.1 304 Not Modified', 'ETag: "1"'), 'etag: "1"'],
+  ])('to %s without a body has none, and its connection is kept', async (method, bytes, told) => {
+    for (let i = 0; i < 3; i += 1) {
+      const { head, body } = await answered(bytes, method);
+      expect(head).toContain(told);
+      expect(body).toBe('');
+    }
+    expect(data.heads).toHaveLength(3);
+    expect(data.sockets.size).toBe(1);
+  });
+});
+
+describe('a kept connection that breaks as it is taken up again', () => {
+  // The first call of each connection is answered, the second finds nobody; `resetAndDestroy` is a RST, `end` a FIN.
+  const breaks = (how: (socket: Socket) => void) => {
+    data.answer = (socket, nth) => void (nth === 1 ? socket.write(answerOf('{}')) : how(socket));
+  };
+  const ways: [string, (socket: Socket) => void][] = [
+    ['reset', (socket) => socket.resetAndDestroy()],
+    ['closed', (socket) => socket.end()],
+  ];
+
+  it.each(ways)('(%s) is noticed by no reader: a GET is sent once more, over a new one', async (_how, way) => {
+    data.answer = (socket) => void socket.write(answerOf('{}'));
+    const most = 5;
+    await Promise.all(Array.from({ length: most }, () => call()));
+    await eventually(() => expect(data.sockets.size).toBeGreaterThan(1));
+    const old = new Set(data.sockets);
+    data.answer = (socket) => (old.has(socket) ? way(socket) : void socket.write(answerOf('{}')));
+    for (let i = 0; i < most; i += 1) expect((await call()).status).toBe(200);
+    expect(data.heads.length).toBeLessThanOrEqual(3 * most); // each twice at most
+  });
+
+  it.each(ways)('(%s) never has a write sent twice', async (_how, way) => {
+    breaks(way);
+    expect((await write()).status).toBe(200);
+    expect(await told(await write())).toEqual(away);
+    expect(data.heads).toHaveLength(2);
+    expect((await write()).status).toBe(200);
+    expect(data.heads).toHaveLength(3);
+  });
+
+  it('has a read sent once more and not twice', async () => {
+    data.answer = (socket) => socket.resetAndDestroy();
+    expect(await told(await call())).toEqual(away);
+    expect(data.heads).toHaveLength(2);
+  });
+
+  it('has no read sent again that has a body, or of which a part of the answer has come', async () => {
+    data.answer = (socket) => socket.resetAndDestroy();
+    expect((await send(gateway, `${ask('GET', 'Content-Length: 2')}{}`)).status).toBe(503);
+    expect(data.heads).toHaveLength(1);
+    data.answer = (socket) => void socket.write(answerOf('12345').slice(0, -2), () => socket.resetAndDestroy());
+    await call()
+      .then((answer) => answer.text())
+      .catch(() => {});
+    expect(data.heads).toHaveLength(2);
+  });
+});
+
+async function untilItStands(read: () => number): Promise<void> {
+  let before = Number.NaN;
+  await eventually(() => {
+    const now = read();
+    const stands = now === before;
+    before = now;
+    expect(stands).toBe(true);
+  });
+}
+
+describe('a large body', () => {
+  const megabyte = Buffer.alloc(1_000_000, 'x');
+
+  it('of a request is read no faster than the service takes it, and comes whole', async () => {
+    const pieces = 60;
+    let service: Socket | undefined;
+    data.answer = (socket) => {
+      service = socket.pause();
+    };
+    const client = connect(gateway.port, '127.0.0.1');
+    const length = `Content-Length: ${pieces * megabyte.length}`;
+    client.write(lines('PUT /api/v1/imports/1/tables/1/file HTTP/1.1', 'Host: a', auth, length));
+    for (let i = 0; i < pieces; i += 1) client.write(megabyte);
+    await eventually(() => expect(service).toBeDefined());
+    await untilItStands(() => client.writableLength);
+    expect(client.writableLength).toBeGreaterThan(0);
+    service?.resume();
+    await eventually(() => expect(data.bodyBytes).toBe(pieces * megabyte.length));
+    service?.write(answerOf('{}'));
+    client.end();
+    await new Promise((resolve) => client.resume().on('close', resolve));
+    await expectNothingLeft();
+  });
+
+  it('of an answer waits for its reader, and comes whole when he reads', async () => {
+    const pieces = 60;
+    let written = 0;
+    data.answer = (socket) => {
+      socket.write(lines('HTTP/1.1 200 OK', `Content-Length: ${pieces * megabyte.length}`));
+      const more = () => {
+        if (written === pieces) return;
+        written += 1;
+        socket.write(megabyte, more); // one at a time, as the gateway takes them
+      };
+      more();
+    };
+    const socket = connect(gateway.port, '127.0.0.1').pause();
+    socket.write(ask('GET'));
+    await eventually(() => expect(written).toBeGreaterThan(0));
+    await untilItStands(() => written);
+    expect(written).toBeLessThan(pieces);
+    let bytes = 0;
+    socket.on('data', (chunk) => {
+      bytes += chunk.length;
+    });
+    await new Promise((resolve) => socket.resume().on('close', resolve));
+    expect(bytes).toBeGreaterThan(pieces * megabyte.length);
+    await expectNothingLeft();
+  });
+});
+
+describe('a client that hangs up', () => {
+  const many = 40;
+  type Stage = {
+    what: string;
+    bytes: () => string;
+    answer: RawService['answer'];
+    when: (sockets: Socket[]) => unknown;
+  };
+  const nothing = () => {};
+  const reached = () => expect(data.heads).toHaveLength(many);
+  const stages: Stage[] = [
+    { what: 'before it was forwarded', bytes: () => ask('GET'), answer: nothing, when: nothing },
+    { what: 'waiting for the answer', bytes: () => ask('GET'), answer: nothing, when: reached },
+    {
+      what: 'in the middle of its body',
+      bytes: () => `${ask('PATCH', 'Content-Length: 100')}{"a":`,
+      answer: nothing,
+      when: reached,
+    },
+    {
+      what: 'in the middle of chunks',
+      bytes: () => `${ask('PATCH', 'Transfer-Encoding: chunked')}5\r\n{"a":\r\n`,
+      answer: nothing,
+      when: reached,
+    },
+    {
+      what: 'in the middle of the answer',
+      bytes: () => ask('GET'),
+      answer: (socket) => void socket.write(answerOf('x'.repeat(1_000)).slice(0, -1)),
+      when: (sockets) => expect(sockets.every(({ bytesRead }) => bytesRead > 0)).toBe(true),
+    },
+    {
+      what: 'in an answer that it does not read',
+      bytes: () => ask('GET'),
+      answer: (socket) => void socket.write(answerOf('x'.repeat(20_000_000)).slice(0, -1)),
+      when: reached,
+    },
+  ];
+
+  it.each(stages)('$what takes its request along and leaves nothing', async ({ what, bytes, answer, when }) => {
+    data.answer = answer;
+    const sockets = Array.from({ length: many }, () => {
+      const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
+      if (what.includes('not read')) socket.pause();
+      else socket.resume();
+      socket.write(bytes());
+      return socket;
+    });
+    await eventually(() => when(sockets));
+    for (const socket of sockets) socket.destroy();
+    await expectNothingLeft();
+    await eventually(() => expect(data.sockets.size).toBe(0));
+    data.answer = (socket) => void socket.write(answerOf('{}'));
+    expect((await call()).status).toBe(200);
+  });
+});
+
+it('a service that answers before it has the body is heard, and the connection of the client goes on', async () => {
+  data.answer = (socket) => void socket.write(answerOf('{"early":1}'));
+  const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const head = lines(`PATCH ${path} HTTP/1.1`, 'Host: a', auth, 'Content-Length: 10');
+  socket.write(`${head}12345`);
+  await eventually(() => expect(text).toContain('{"early":1}'));
+  socket.write(`67890${head}12345`);
+  await eventually(() => expect(text.match(/"early"/g)).toHaveLength(2));
+  socket.destroy();
+  await expectNothingLeft();
+});
