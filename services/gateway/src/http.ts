@@ -10,11 +10,19 @@ import type { Express } from 'express';
 import type { GatewayContext } from './context.ts';
 import { callApi, callEnds, isApiPath } from './edge/api-calls.ts';
 import { allowOrigin } from './edge/cors.ts';
-import { closeAfter, type EdgeRequest, type Exchange, isEnding, openExchange, refuse } from './edge/exchange.ts';
+import {
+  closeAfter,
+  type EdgeRequest,
+  type Exchange,
+  isEnding,
+  openExchange,
+  refuse,
+  setDefaults,
+} from './edge/exchange.ts';
 import { framingProblem } from './edge/framing.ts';
 import { findPassThrough, passThrough } from './edge/pass-through.ts';
 import { refuseConnection, refuseTunnel } from './edge/refused-connections.ts';
-import { setSecurityHeaders } from './edge/security-headers.ts';
+import { securityHeaders } from './edge/security-headers.ts';
 import { endStall, findStall } from './edge/stalls.ts';
 
 export type EdgeServer = {
@@ -34,10 +42,11 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
   const { logger, health } = frame;
   const accessLog = createAccessLogger(logger);
   const exchanges = new Set<Exchange>();
+  const defaults = securityHeaders(ctx.publicUrl.protocol === 'https:');
 
   const handle = (req: EdgeRequest, res: ServerResponse, expectsContinue: boolean) => {
     if (isEnding(req.socket)) return;
-    const exchange = openExchange(req, res, expectsContinue, health.isDraining);
+    const exchange = openExchange(req, res, expectsContinue, health.isDraining, defaults);
     exchanges.add(exchange);
     res.on('close', () => {
       exchanges.delete(exchange);
@@ -45,7 +54,6 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
       callEnds(ctx, exchange);
       record(ctx, accessLog, exchange);
     });
-    setSecurityHeaders(res, exchange.requestId, ctx.publicUrl.protocol === 'https:');
     if (exchange.isLast) closeAfter(exchange);
     const isTooBusy = exchanges.size > config.limits.requests || frame.eventLoop.isLate();
     const serve = isTooBusy && !quietPaths.has(exchange.path) ? shed : dispatch;
@@ -111,7 +119,10 @@ const dispatch: Serve = (ctx, pages, exchange) => {
     const found = findPassThrough(path);
     if (isApiPath(path)) void callApi(ctx, exchange);
     else if (found) passThrough(ctx, exchange, found);
-    else pages(req as Parameters<Express>[0], res as Parameters<Express>[1]);
+    else {
+      setDefaults(exchange);
+      pages(req as Parameters<Express>[0], res as Parameters<Express>[1]);
+    }
   } catch (error) {
     refuse(exchange, error);
   }

@@ -1,5 +1,4 @@
 // A call of the API, step by step: route, token, scope, limits of the account, payment, allowance, context, forward (design, rule 4).
-import type { ServerResponse } from 'node:http';
 import { requireScope } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -92,21 +91,16 @@ function forward(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, conte
   ctx.upstreams.forward(route.service, exchange, headers);
 }
 
-/** A service's answer begins: the call counts now, before the client sees any of it. */
-export function answerBegins(exchange: Exchange, status: number): void {
-  const { ticket, token, route, res, req } = exchange;
-  if (!ticket || !token || !route) return;
+/** A service's answer begins: the call counts now, before the client sees any of it. Answers what of the allowance the client is told, if anything. */
+export function answerBegins(exchange: Exchange, status: number): Record<string, string> | undefined {
+  const { ticket, token, route, req } = exchange;
+  if (!ticket || !token || !route) return undefined;
   ticket.meter.answered(ticket, status, {
     method: req.method ?? route.method,
     resource: route.resource,
     applicationId: token.applicationId ?? 0,
   });
-  setAllowanceHeaders(res, ticket);
-}
-
-function setAllowanceHeaders(res: ServerResponse, ticket: Ticket): void {
-  const headers = ticket.meter.headers();
-  for (const name in headers) res.setHeader(name, headers[name] as string);
+  return ticket.meter.headers();
 }
 
 /**

@@ -2,7 +2,7 @@
 // goes along, so a page can do no more than its own token allows.
 import type { ServerResponse } from 'node:http';
 import type { GatewayContext } from '../context.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, setDefaults } from './exchange.ts';
 
 const requestHeaders = [
   'Authorization',
@@ -36,7 +36,9 @@ export function allowOrigin({ config }: Pick<GatewayContext, 'config'>, { req, r
 }
 
 /** Answers OPTIONS, with what a browser asks before it lets an application of an allowed origin call. */
-export function answerOptions({ config }: Pick<GatewayContext, 'config'>, { req, res }: Exchange, allow: string): void {
+export function answerOptions({ config }: Pick<GatewayContext, 'config'>, exchange: Exchange, allow: string): void {
+  const { req, res } = exchange;
+  setDefaults(exchange);
   if (isAllowed(config, req.headers.origin) && req.headers['access-control-request-method'] !== undefined)
     allowCall(res, allow);
   res.writeHead(204, { Allow: allow }).end();

@@ -8,6 +8,7 @@ import type { Ticket } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';
 import type { Token } from '../tokens/token.ts';
 import type { Replica, Replicas } from './replicas.ts';
+import type { DefaultHeader } from './security-headers.ts';
 
 export type EdgeRequest = IncomingMessage & { exchange?: Exchange };
 
@@ -22,6 +23,8 @@ export type Exchange = {
   /** The account, or the network, among whose requests under way it is. */
   caller?: number | string;
   ticket?: Ticket;
+  /** What its answer carries unless who answers says otherwise. */
+  defaults: readonly DefaultHeader[];
   /** Whether the client still waits for `100 Continue` before it sends the body. */
   expectsContinue: boolean;
   /** The body is a file: it may take as long as it moves. */
@@ -52,6 +55,7 @@ export function openExchange(
   res: ServerResponse,
   expectsContinue: boolean,
   isLast: boolean,
+  defaults: readonly DefaultHeader[],
 ): Exchange {
   const given = req.headers['x-request-id'];
   const url = req.url ?? '';
@@ -63,6 +67,7 @@ export function openExchange(
     requestId: typeof given === 'string' && goodRequestId.test(given) ? given : randomUUID(),
     startedAt,
     path: query === -1 ? url : url.slice(0, query),
+    defaults,
     expectsContinue,
     isUpload: false,
     isOAuth: false,
@@ -95,6 +100,12 @@ export function closeAfter(exchange: Exchange): void {
 /** Whether a connection has had its last request. The parser goes on to the next one in the bytes that it has. */
 export const isEnding = (socket: Socket): boolean => ending.has(socket);
 
+/** Gives an answer of the gateway's own what every answer carries. A forwarded one gets it with its head. */
+export function setDefaults({ res, requestId, defaults }: Exchange): void {
+  res.setHeader('X-Request-Id', requestId);
+  for (const [name, , value] of defaults) res.setHeader(name, value);
+}
+
 /** Answers with the contract's error body, or RFC 6749's. Nothing happens when an answer is under way: then the connection is cut. */
 export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
   const error = toServiceError(thrown);
@@ -106,6 +117,7 @@ export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
   }
   // A client that was not told to send its body may send it or not: nobody could tell what comes next.
   if (exchange.expectsContinue) closeAfter(exchange);
+  setDefaults(exchange);
   const body = JSON.stringify(exchange.isOAuth ? oauthBody(error) : error.body);
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   if (error.kind === 'unavailable' && !res.hasHeader('retry-after')) res.setHeader('Retry-After', '1');

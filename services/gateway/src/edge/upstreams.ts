@@ -36,7 +36,8 @@ type Options = {
   find?: FindReplicas;
   /** Whether this gateway is about to stop: answers then end their connections. */
   isDraining(): boolean;
-  onAnswer(exchange: Exchange, status: number): void;
+  /** An answer begins; answers headers of the gateway's own for it. */
+  onAnswer(exchange: Exchange, status: number): Record<string, string> | undefined;
 };
 
 const safeToRepeat = new Set(['GET', 'HEAD']);
@@ -44,7 +45,7 @@ const safeToRepeat = new Set(['GET', 'HEAD']);
 const neverArrived = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']);
 // undici's own names for two of them.
 const systemCodes: Record<string, string> = { UND_ERR_SOCKET: 'ECONNRESET', UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT' };
-// The answer's own framing is ours, and nothing tells what runs inside.
+// The answer's own framing is ours, as is what is left of the allowance, and nothing tells what runs inside.
 const droppedAnswerHeaders = new Set([
   'connection',
   'keep-alive',
@@ -54,6 +55,9 @@ const droppedAnswerHeaders = new Set([
   'upgrade',
   'server',
   'x-powered-by',
+  'x-allowance-limit',
+  'x-allowance-remaining',
+  'x-allowance-reset',
 ]);
 
 export function createUpstreams(options: Options): Upstreams {
@@ -158,7 +162,10 @@ const answerHeaders =
     const sent: (string | string[])[] = [];
     for (const name in headers)
       if (!droppedAnswerHeaders.has(name)) sent.push(name, headers[name] as string | string[]);
+    for (const [name, small, value] of exchange.defaults) if (headers[small] === undefined) sent.push(name, value);
+    if (headers['x-request-id'] === undefined) sent.push('X-Request-Id', exchange.requestId);
     sent.push('Connection', exchange.res.shouldKeepAlive && !exchange.isLast ? 'keep-alive' : 'close');
-    onAnswer(exchange, status);
+    const own = onAnswer(exchange, status);
+    for (const name in own) sent.push(name, own[name] as string);
     return sent;
   };
