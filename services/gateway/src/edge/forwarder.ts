@@ -9,6 +9,9 @@ import { RequestBody } from './request-body.ts';
 
 type Controller = Dispatcher.DispatchController;
 
+/** Answers that are whole up to this size go out with their head as one text, in one write; what is larger isn't copied for that. */
+const smallBytes = 16_384;
+
 export type ForwardingEvents = {
   /** An answer begins; nothing of it has been sent to the client. Answers the headers to send with it, name after value. */
   begins(exchange: Exchange, status: number, headers: IncomingHttpHeaders): (string | string[])[];
@@ -36,6 +39,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   wasSent = false;
   private isOver = false;
   private isPaused = false;
+  /** The length of its answer's body, when it said one. */
+  private length = Number.NaN;
   private controller: Controller | undefined;
   private readonly exchange: Exchange;
   private readonly events: ForwardingEvents;
@@ -86,12 +91,18 @@ export class Forwarding implements Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: Controller, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200 || this.isOver) return; // 103 and the like are between us and the service
+    this.length = Number(headers['content-length']);
     this.exchange.res.writeHead(status, this.events.begins(this.exchange, status, headers) as string[]);
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
     const { res } = this.exchange;
-    if (this.isOver || res.write(chunk) || this.isPaused) return;
+    if (this.isOver) return;
+    if (chunk.length === this.length && chunk.length <= smallBytes) {
+      res.end(chunk.toString('latin1'), 'latin1'); // each byte is one character, and comes out as it came in
+      return;
+    }
+    if (res.write(chunk) || this.isPaused) return;
     this.isPaused = true;
     controller.pause();
     res.once('drain', () => {
