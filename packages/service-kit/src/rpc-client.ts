@@ -22,6 +22,7 @@ import { addTraceContext, traceClientCall } from './tracing-calls.ts';
 const unaryDeadlineMs = 5_000;
 const streamDeadlineMs = 10 * 60_000;
 const signedForMs = 30_000;
+const streamWindowBytes = 1024 * 1024;
 const reads = /^(Get|List|Count|Plan)/;
 
 export type ClosableRpcClient<N extends RpcServiceName> = { client: RpcClient<N>; close(): void };
@@ -43,6 +44,8 @@ export function createRpcClient<N extends RpcServiceName>(
     'grpc.max_reconnect_backoff_ms': 2_000,
     'grpc.max_receive_message_length': 16 * 1024 * 1024,
     'grpc.max_send_message_length': 16 * 1024 * 1024,
+    // At the default of 64 kB whole tables come in small pieces, each with a word back; most of that time goes into garbage.
+    'grpc-node.flow_control_window': streamWindowBytes,
   });
   const metadataFor = rememberingSigner(sign);
   const client: Record<string, unknown> = {};

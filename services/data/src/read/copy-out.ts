@@ -1,6 +1,6 @@
 // COPY … TO STDOUT as chunks of a useful size, in step with whoever takes them.
 import type pg from 'pg';
-import { to as copyTo } from 'pg-copy-streams';
+import { CopyQuery, startCopy } from './copy-query.ts';
 
 const chunkBytes = 512 * 1024;
 
@@ -18,22 +18,14 @@ export async function* copyOut(
 ): AsyncGenerator<Buffer, Copied> {
   let broken = true;
   try {
-    const stream = client.query(copyTo(text, { highWaterMark: chunkBytes }));
-    let parts: Buffer[] = [];
-    let size = 0;
-    for await (const part of stream) {
+    const query = startCopy(client, new CopyQuery(text, chunkBytes));
+    for await (const chunk of query.chunks()) {
       signal.throwIfAborted();
-      parts.push(part as Buffer);
-      size += (part as Buffer).length;
-      if (size < chunkBytes) continue;
-      yield parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, size);
-      parts = [];
-      size = 0;
+      yield chunk;
     }
-    if (size > 0) yield Buffer.concat(parts, size);
     await after();
     broken = false;
-    return { rows: stream.rowCount };
+    return { rows: query.rows };
   } finally {
     client.release(broken);
   }
