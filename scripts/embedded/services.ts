@@ -28,8 +28,9 @@ const passedOn = [
   'GATEWAY_HOST',
 ];
 
-// On a machine with much memory Node lets the garbage of one large file grow to 128 MB before it looks; in containers it doesn't.
-const smallNursery = '--max-semi-space-size=8';
+// Bytes that pass by are garbage outside of the heap. Looked for in a small nursery they are found often and cheaply; otherwise the whole
+// heap is searched for them every 64 MB, which is most of what copying a large file costs.
+const smallNursery = '--max-semi-space-size=1';
 
 type Given = {
   home: Home;

@@ -1,5 +1,8 @@
 // The rows that the data service reads out for an export: CSV as PostgreSQL writes it, cut anywhere.
 
+/** So few rows at once are garbage before the collector would move them to where it looks seldom. */
+const pieceBytes = 32 * 1024;
+
 /** null: no value. */
 export type Cells = (string | null)[];
 
@@ -7,12 +10,18 @@ export type Cells = (string | null)[];
 export async function* copiedRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Cells[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';
-  for await (const chunk of chunks) {
-    const text = rest + decoder.decode(chunk, { stream: true });
-    const { rows, end } = rowsOf(text);
-    rest = text.slice(end);
-    if (rows.length > 0) yield rows;
-  }
+  let size = pieceBytes;
+  for await (const chunk of chunks)
+    for (let at = 0; at < chunk.length; ) {
+      const piece = chunk.subarray(at, at + size);
+      const text = rest + decoder.decode(piece, { stream: true });
+      const { rows, end } = rowsOf(text);
+      at += piece.length;
+      rest = text.slice(end);
+      // A row that isn't whole yet is looked at again from its beginning: each time with twice as much more of it.
+      size = rows.length > 0 ? pieceBytes : size * 2;
+      if (rows.length > 0) yield rows;
+    }
   rest += decoder.decode();
   if (rest !== '') throw new Error('the rows of an export end within a row');
 }

@@ -35,6 +35,24 @@ describe('the rows of an export', () => {
     expect(read).toEqual(cells);
   });
 
+  it('come a few at a time, and a long one whole', async () => {
+    const long = 'x🏔"\n'.repeat(100_000);
+    const lengths: number[] = [];
+    const read: unknown[] = [];
+    const line = `"${long.replaceAll('"', '""')}",1\n`;
+    for await (const batch of rows(`${'a,b\n'.repeat(50_000)}${line}${'c,\n'.repeat(50_000)}`, 600_000)) {
+      lengths.push(batch.length);
+      read.push(...batch);
+    }
+    expect(lengths[0]).toBeLessThan(10_000);
+    expect(read.length).toBe(100_001);
+    expect(read.slice(49_999, 50_002)).toEqual([
+      ['a', 'b'],
+      [long, '1'],
+      ['c', null],
+    ]);
+  });
+
   it.each(['a,b', 'a,"b', 'a,"b"'])('are not taken for whole when they end as %s', async (text) => {
     await expect(textOf(writeTsv(columns, rows(text, 100)))).rejects.toThrow('end within a row');
   });

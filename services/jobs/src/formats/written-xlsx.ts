@@ -7,6 +7,8 @@ import type { WrittenColumn } from './written-text.ts';
 
 const maxRows = 1_048_576;
 const maxCellCharacters = 32_767;
+// A batch of rows takes three times its bytes as XML: what is made of it at once is soon garbage.
+const pieceCharacters = 64 * 1024;
 const maxSheetBytes = 0xf000_0000; // archives have no room for more without a form that not all programs read
 
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -83,6 +85,9 @@ async function* sheetXml(columns: readonly WrittenColumn[], rows: AsyncIterable<
         if (cell !== null) text += `<c r="${letters[i]}${number}"${write[i]?.(cell, number)}</c>`;
       }
       text += '</row>';
+      if (text.length < pieceCharacters) continue;
+      yield bytes(text);
+      text = '';
     }
     yield bytes(text);
   }
