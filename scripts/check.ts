@@ -50,6 +50,11 @@ const checks: Check[] = [
     command: [program('@bufbuild/buf', 'buf'), 'lint'],
     cwd: 'protos',
   },
+  {
+    name: 'released',
+    about: 'protos, the HTTP contract and schemas beside the last release of each service (buf breaking)',
+    command: script('release.ts', 'check'),
+  },
 ];
 
 const asked = process.argv.slice(2);

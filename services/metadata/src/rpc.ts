@@ -30,7 +30,12 @@ export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
       });
       if (!definition) throw notFound('Table definition');
       const { id, uuid, key, name, branch_id, domain_id, columns } = definition;
-      return { id, uuid, key, name, branch_id, domain_id, columns: columns.map(showColumn), ...shownBy(definition) };
+      return {
+        ...{ id, uuid, key, name, branch_id, domain_id },
+        columns: columns.map(showColumn),
+        column_names: columns.map((column) => column.name),
+        ...shownBy(definition),
+      };
     },
     ListTablePlaces: async (call, { ids }) => ({ places: await listTablePlaces(ctx, call.accountId, ids) }),
     OpenAccount: async (call) => ({ main_branch_id: await openMainBranch(ctx, call) }),
