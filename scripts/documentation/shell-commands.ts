@@ -1,0 +1,80 @@
+// Reads the commands that a page shows in its blocks of shell, as far as pages need it: comments, quotes, lines that go on, pipes,
+// assignments, and commands within `$(…)`.
+
+/** The page's blocks of shell. */
+export const blocksOf = (page: string): string[] =>
+  [...page.matchAll(/^( *)```sh\n([\s\S]*?)^\1```/gm)].map(([, , text]) => text as string);
+
+/** Every simple command of the page's blocks of shell, as words with their quotes; assignments alone are none. */
+export const commandsOf = (page: string): string[][] =>
+  blocksOf(page).flatMap((text) => readCommands(text.replace(/\\\n/g, ' ')));
+
+const keywords = new Set(['export', 'if', 'then', 'else', 'fi', 'do', 'done', '}', '{']);
+
+function readCommands(text: string): string[][] {
+  const commands: string[][] = [];
+  let words: string[] = [];
+  let word = '';
+  let quote = '';
+  const endWord = () => {
+    if (word !== '') words.push(word);
+    word = '';
+  };
+  const endCommand = () => {
+    endWord();
+    const named = withoutBeginning(words);
+    if (named.length > 0) commands.push(named);
+    words = [];
+  };
+  for (let place = 0; place < text.length; place += 1) {
+    const sign = text[place] as string;
+    if (text.startsWith('$(', place) && quote !== "'") {
+      const end = closing(text, place + 2);
+      commands.push(...readCommands(text.slice(place + 2, end)));
+      word += '$()';
+      place = end;
+    } else if (quote !== '') {
+      word += sign;
+      if (sign === '\\' && quote === '"') word += text[++place] ?? '';
+      else if (sign === quote) quote = '';
+    } else if (sign === '"' || sign === "'") {
+      quote = sign;
+      word += sign;
+    } else if (sign === '#' && word === '') {
+      while (place + 1 < text.length && text[place + 1] !== '\n') place += 1;
+    } else if ('\n;|&'.includes(sign)) endCommand();
+    else if (/\s/.test(sign)) endWord();
+    else word += sign;
+  }
+  endCommand();
+  return commands;
+}
+
+// Where the bracket that is open at this place closes; quotes within are jumped over.
+function closing(text: string, from: number): number {
+  let depth = 1;
+  let quote = '';
+  for (let place = from; place < text.length; place += 1) {
+    const sign = text[place] as string;
+    if (quote !== '') quote = sign === quote ? '' : quote;
+    else if (sign === "'" || sign === '"') quote = sign;
+    else if (sign === '(') depth += 1;
+    else if (sign === ')' && --depth === 0) return place;
+  }
+  return text.length;
+}
+
+// Without assignments and words of the shell before the program; the name of a function is not one of its commands.
+function withoutBeginning(words: string[]): string[] {
+  let from = 0;
+  while (
+    from < words.length &&
+    (/^\w+=/.test(words[from] as string) ||
+      keywords.has(words[from] as string) ||
+      /^\w+\(\)$/.test(words[from] as string))
+  )
+    from += 1;
+  const rest = words.slice(from);
+  const redirected = rest.findIndex((word) => /^[<>]/.test(word));
+  return redirected === -1 ? rest : rest.slice(0, redirected);
+}

@@ -1,0 +1,142 @@
+// Every command that a page of docs/how-to shows: each program is known here, with what proves that the command is right. What can be
+// looked up is looked up (scripts, parts of tests, paths, addresses of the API, services of Compose); the rest names the test that runs it.
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { blocksOf, commandsOf } from './documentation/shell-commands.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const { paths } = JSON.parse(read('docs/openapi.json')) as { paths: Record<string, Record<string, unknown>> };
+const composeServices = [...read('deploy/compose.yaml').matchAll(/^ {2}([a-z][\w-]*):$/gm)].map(
+  ([, name]) => name as string,
+);
+const parts = [...read('scripts/test.ts').matchAll(/^ {2}(\w+): \['--/gm)].map(([, name]) => name as string);
+const checks = [...read('scripts/check.ts').matchAll(/^ {4}name: '(\w+)'/gm)].map(([, name]) => name as string);
+
+const pages = globSync('docs/how-to/*.md', { cwd: root }).toSorted();
+const commands = pages.flatMap((page) =>
+  commandsOf(read(page)).map((words) => [page, words.join(' '), words] as const),
+);
+
+/** Answers what is wrong with the words after the program; or the file that runs such commands, or why nobody has to. */
+type Proof = { look: (words: string[]) => string[] } | { shownBy: string } | { because: string };
+
+const proofs: Record<string, Proof> = {
+  npm: { look: lookAtNpm },
+  curl: { look: lookAtCall },
+  api: { look: lookAtCall }, // a function of these pages: curl with a token
+  almanac: { look: lookAtCompose }, // the alias of install.md
+  deploy: { look: () => [] }, // scripts of ours: their paths are looked at everywhere
+  scripts: { look: () => [] },
+  node: { shownBy: 'tests/real/compose.test.ts' }, // deploy/compose-env.js; the keys of configure.md are in configuration-docs.test.ts
+  git: { because: 'it is not ours' },
+  jq: { because: 'it is not ours' },
+  uuidgen: { because: 'it is not ours' },
+  chmod: { because: 'it is not ours' },
+  mkdir: { because: 'it is not ours' },
+  cp: { because: 'it is not ours' },
+  eval: { because: 'it is of the shell; what it takes is looked at' },
+  alias: { because: 'it is of the shell; compose.test.ts runs what it stands for' },
+  docker: { shownBy: 'tests/real/compose.test.ts' },
+  kubectl: { because: 'the manifests are judged by tests of their own; a cluster is needed' },
+};
+
+function lookAtNpm(words: string[]): string[] {
+  const [command = '', ...rest] = words.filter((word) => word !== '-s' && word !== '--silent');
+  if (command === 'run') {
+    const [script = '', dashes, ...given] = rest;
+    if (!(script in scripts)) return [`there is no script ${script}`];
+    const unknown = script === 'check' && dashes === '--' ? given.filter((name) => !checks.includes(name)) : [];
+    return unknown.map((name) => `there is no check ${name}`);
+  }
+  if (command === 'test') {
+    const part = rest[rest.indexOf('--part') + 1];
+    return rest.includes('--part') && !parts.includes(part as string) ? [`there is no part ${part}`] : [];
+  }
+  return ['ci', 'start', 'install', 'pack'].includes(command) ? [] : [`npm ${command} is not known here`];
+}
+
+// Numbers and variables stand for parameters.
+const routes = Object.keys(paths).map((path) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`));
+
+function lookAtCall(words: string[]): string[] {
+  const called = words.flatMap((word) => /^["']?(?:\$\{?\w+\}?|https?:\/\/[^/]+)(\/[^?"']*)/.exec(word)?.[1] ?? []);
+  return called
+    .map((path) => (path.startsWith('/api/v1/') || path.startsWith('/oauth/') ? path : `/api/v1${path}`))
+    .filter((path) => !routes.some((route) => route.test(path)))
+    .map((path) => `there is no ${path} in the API`);
+}
+
+function lookAtCompose(words: string[]): string[] {
+  const [command = '', ...rest] = words;
+  if (!['up', 'run', 'ps', 'logs', 'down', 'stop', 'exec'].includes(command))
+    return [`compose ${command} is not known here`];
+  const names = rest.filter((word) => !word.startsWith('-'));
+  const services = command === 'run' || command === 'exec' ? names.slice(0, 1) : names;
+  return services.filter((name) => !composeServices.includes(name)).map((name) => `compose.yaml has no ${name}`);
+}
+
+// Paths of the repository in any word; those that a reader makes are named by what they are not: relative to ours.
+const brokenPaths = (words: string[]) =>
+  words
+    .flatMap(
+      (word) =>
+        word.match(/(?<![\w/.])(?:deploy|docs|packages|protos|releases|scripts|services|tests)\/[\w./-]+/g) ?? [],
+    )
+    .filter((path) => !existsSync(join(root, path.replace(/[.:]$/, ''))));
+
+describe('commands of docs/how-to', () => {
+  it('are found', () => expect(commands.length).toBeGreaterThan(60));
+
+  it.each(commands)('%s: %s', (_page, _line, [program = '', ...words]) => {
+    const name = program.replace(/^(deploy|scripts)\/.*$/, '$1');
+    const proof = proofs[name];
+    if (!proof) throw new Error(`Nothing proves that ${program} is right: name it in documented-commands.test.ts.`);
+    if ('shownBy' in proof) expect(existsSync(join(root, proof.shownBy))).toBe(true);
+    expect('look' in proof ? proof.look(words) : []).toEqual([]);
+    expect(brokenPaths([program, ...words])).toEqual([]);
+  });
+});
+
+describe('settings that commands of docs/how-to name', () => {
+  const ours = /\b((?:ALMANAC|GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING)_[A-Z_]+)=/g;
+  const named = pages.flatMap((page) =>
+    blocksOf(read(page)).flatMap((text) => [...text.matchAll(ours)].map(([, name]) => [page, name as string] as const)),
+  );
+  const sources = [
+    '{scripts,packages/testkit/src,services/*/src,packages/service-kit/src}/**/*.ts',
+    'deploy/compose.yaml',
+  ];
+  const code = globSync(sources, {
+    cwd: root,
+    exclude: (path) => /\bgenerated\b/.test(path) || path.endsWith('.test.ts'),
+  })
+    .map(read)
+    .join('\n');
+
+  it.each(named)('%s: %s', (_page, name) => {
+    // Some are made of the name of a service and what each service has.
+    expect(code.includes(name) || code.includes(`}${name.slice(name.indexOf('_'))}`)).toBe(true);
+  });
+});
+
+describe('files that docs/how-to/add-a-service.md names', () => {
+  const files = [
+    ...read('docs/how-to/add-a-service.md').matchAll(/`((?:deploy|packages|protos|scripts|services|tests)\/[^`]+)`/g),
+  ]
+    .map(([, path]) => path as string)
+    .map((path) => [path, path.replaceAll('<name>', 'billing')] as const);
+  it.each(files)('%s', (_path, path) => {
+    expect(existsSync(join(root, path))).toBe(true);
+  });
+});
+
+describe('links of docs/how-to', () => {
+  const links = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\(([^)#:]+\.\w+)[^)]*\)/g)].map(([, link]) => [page, link as string] as const),
+  );
+  it.each(links)('%s: %s', (page, link) => {
+    expect(existsSync(resolve(root, page, '..', link))).toBe(true);
+  });
+});
