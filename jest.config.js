@@ -26,6 +26,8 @@ const projects = [
   project('acceptance', ['tests/acceptance/**/*.test.ts'], 'jest-system', watched),
 ];
 
+// Needs the history of git, which has the code of the last release; see scripts/test.ts.
+const skew = project('skew', ['tests/skew/**/*.test.ts'], 'jest-global');
 // These need Chromium, root, and real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.
 const real = project('real', ['tests/real/**/!(compose).test.ts'], 'jest-global');
 // Takes five minutes and images of other servers, so it is asked for apart: docs/how-to/run-tests.md.
@@ -34,5 +36,5 @@ const compose = project('compose', ['tests/real/compose.test.ts'], 'jest-global'
 /** @type {import('jest').Config} */
 export default {
   testTimeout: 300_000, // a busy machine takes its time; Jest reads it here only, not in a project
-  projects: process.env.ALMANAC_TEST_REAL === '1' ? [...projects, real, compose] : projects,
+  projects: [...projects, skew, ...(process.env.ALMANAC_TEST_REAL === '1' ? [real, compose] : [])],
 };

@@ -188,7 +188,20 @@ function fromStatus(service: string, error: grpc.ServiceError): ServiceError {
     return new ServiceError('unavailable', `The ${service} service is not available just now; try again.`, {
       cause: error,
     });
+  if (error.code === grpc.status.UNIMPLEMENTED)
+    return new ServiceError('unavailable', `The ${service} service is being upgraded and does not do this yet.`, {
+      cause: error,
+    });
   return new ServiceError('internal', 'Something went wrong on our side. The request id helps us find it.', {
     cause: error,
   });
+}
+
+/** Whether the neighbour is of a release that doesn't have this call yet. */
+export function isUnknownCall(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    error.kind === 'unavailable' &&
+    (error.cause as Partial<grpc.ServiceError> | undefined)?.code === grpc.status.UNIMPLEMENTED
+  );
 }

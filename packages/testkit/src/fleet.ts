@@ -1,5 +1,5 @@
-// The whole system with two instances of each service behind balancers, as a cluster runs it, so that one can be replaced after the
-// other while all of it is in use.
+// The whole system with instances of each service behind balancers, as a cluster runs it, so that one can be replaced after the other
+// while all of it is in use, by the same code or by that of another release.
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,24 +15,36 @@ import { makeDatabases } from './replicas.ts';
 import { endService, spawnService, untilReady } from './service-process.ts';
 
 export const fleetServices = ['billing', 'identity', 'data', 'metadata', 'jobs', 'gateway'] as const;
-type Name = (typeof fleetServices)[number];
+export type FleetService = (typeof fleetServices)[number];
 
 export type Fleet = {
   baseUrl: string;
   /** With these, builders and operators' commands find it. */
   env: Record<string, string>;
-  /** Replaces an instance (0 or 1) of a service: asks it to end, waits until it has and another one is ready. Answers its exit code. */
-  replace(service: Name, place: number): Promise<number | null>;
+  /**
+   * Replaces an instance of a service, of the code in the folder `from` (this code when left out): asks it to end, waits until it has
+   * and another one is ready. Answers its exit code.
+   */
+  replace(service: FleetService, place: number, from?: string): Promise<number | null>;
   stop(): Promise<void>;
 };
 
 type Member = Instance & { child?: ChildProcess; stopProbing(): void };
 
-/** `drainSeconds`: how long an instance goes on serving after it said that it isn't ready any more. */
-export async function startFleet(drainSeconds: number): Promise<Fleet> {
+type Options = {
+  /** How long an instance goes on serving after it said that it isn't ready any more. */
+  drainSeconds: number;
+  /** Of each service. */
+  instances?: number;
+  /** The folder with the code that a service starts with; this code when left out. */
+  from?: (service: FleetService) => string;
+};
+
+/** Starts all of it, and waits until every instance is ready. */
+export async function startFleet({ drainSeconds, instances = 2, from }: Options): Promise<Fleet> {
   const cluster = await startPostgres();
   const folder = mkdtempSync(join(tmpdir(), 'almanac-fleet-'));
-  const members = {} as Record<Name, Member[]>;
+  const members = {} as Record<FleetService, Member[]>;
   const balancers: Balancer[] = [];
   const stop = async () => {
     // The gateways first: they have calls to settle.
@@ -48,9 +60,9 @@ export async function startFleet(drainSeconds: number): Promise<Fleet> {
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const addresses = {} as Record<Name, Record<'http' | 'rpc', number>>;
+    const addresses = {} as Record<FleetService, Record<'http' | 'rpc', number>>;
     for (const name of fleetServices) {
-      members[name] = [await givenMember(), await givenMember()];
+      members[name] = await Promise.all(Array.from({ length: instances }, givenMember));
       const [http, rpc] = [await startBalancer(members[name], 'http'), await startBalancer(members[name], 'rpc')];
       balancers.push(http, rpc);
       addresses[name] = { http: http.port, rpc: rpc.port };
@@ -79,21 +91,21 @@ export async function startFleet(drainSeconds: number): Promise<Fleet> {
         ]),
       ),
     };
-    const start = async (name: Name, member: Member) => {
+    const start = async (name: FleetService, member: Member, code?: string) => {
       const own = name.toUpperCase();
-      member.child = spawnService(name, {
-        ...shared,
+      const places = {
         [`${own}_HTTP_PORT`]: String(member.ports.http),
         ...(name === 'gateway'
           ? {}
           : { [`${own}_RPC_PORT`]: String(member.ports.rpc), [`${own}_DATABASE_URL`]: databaseUrl(name) }),
-      });
+      };
+      member.child = spawnService(name, { ...shared, ...places }, code);
       await untilReady(name, member.child);
       await isReady(member, true);
     };
     for (const name of fleetServices) for (const member of members[name]) member.stopProbing = probe(member);
-    for (const place of [0, 1])
-      await Promise.all(fleetServices.map((name) => start(name, members[name][place] as Member)));
+    for (let place = 0; place < instances; place += 1)
+      await Promise.all(fleetServices.map((name) => start(name, members[name][place] as Member, from?.(name))));
     return {
       baseUrl,
       env: {
@@ -103,13 +115,13 @@ export async function startFleet(drainSeconds: number): Promise<Fleet> {
           Object.entries(addresses).map(([name, { rpc }]) => [`${name.toUpperCase()}_RPC`, `127.0.0.1:${rpc}`]),
         ),
       },
-      replace: async (name, place) => {
+      replace: async (name, place, code) => {
         const member = members[name][place] as Member;
         const { child } = member;
         if (!child) throw new Error(`${name} ${place} does not run.`);
         await endService(child);
         await isReady(member, false); // the probe may be behind
-        await start(name, member);
+        await start(name, member, code);
         return child.exitCode;
       },
       stop,

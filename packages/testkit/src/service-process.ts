@@ -7,10 +7,10 @@ import { endProcess } from './processes.ts';
 const root = resolve(import.meta.dirname, '../../..');
 const readyWithinMs = 120_000;
 
-/** Starts it with these settings only; see `untilReady`. */
-export function spawnService(service: string, env: Record<string, string | undefined>): ChildProcess {
+/** Starts it with these settings only; see `untilReady`. `from`: a folder of other code than this (released-code.ts). */
+export function spawnService(service: string, env: Record<string, string | undefined>, from = root): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `services/${service}/src/main.ts`], {
-    cwd: root,
+    cwd: from,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -100,8 +100,14 @@ export function showMapping(row: import_mapping) {
 export async function requireTable(ctx: Context, call: CallContext, tableDefinitionId: number): Promise<MappedTable> {
   const table = await ctx.metadata.GetTableDefinition(call, { id: tableDefinitionId });
   await requireRight(ctx.rights, call, 'edit', placeOf(table));
-  return { ...table, findTarget: (id) => findTarget(ctx, call, id) };
+  return { ...table, columns: columnsOf(table), findTarget: (id) => findTarget(ctx, call, id) };
 }
+
+// Metadata 0.1.0 tells the names of columns, and nothing else of them.
+const columnsOf = ({ columns, column_names }: TableDefinition__Output): MappedTable['columns'] =>
+  columns.length > 0
+    ? columns
+    : column_names.map((name) => ({ name, data_type: '', is_primary_key: false, valid_values: [] }));
 
 const placeOf = ({ id, domain_id, branch_id }: TableDefinition__Output): Where => ({
   domainId: domain_id,

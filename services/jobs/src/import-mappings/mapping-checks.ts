@@ -2,6 +2,7 @@
 // of the table as deployed. What values and formats a column takes is data's to say.
 import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { CallContext } from '@almanac/service-kit/call-context';
+import { isUnknownCall } from '@almanac/service-kit/rpc-client';
 import type { Context } from '../context.ts';
 import { foldName } from '../formats/column-names.ts';
 import { systemColumns, toSource, transactionCode } from '../imports/import-columns.ts';
@@ -45,13 +46,30 @@ export async function mappingProblems(
   const entries = mapping.column_mappings;
   const problems = [...entryProblems(entries, byName), ...(mapping.has_header ? [] : placeProblems(entries))];
   for (const entry of entries) problems.push(...(await lookupProblems(entry, byName, findTarget)));
-  const { problems: told } = await ctx.data.CheckColumnSources(call, {
-    columns: columns as WantedColumn[],
-    sources: entries.map((entry) => toSource(entry, 0, entry.target_column ?? '')),
-    date_style: mapping.date_style,
-    decimal_separator: mapping.decimal_separator ?? '',
-  });
-  return [...new Set([...problems, ...told])];
+  // Of columns that nothing but the name is known of, data would say that they are none.
+  const typed = columns.every(({ data_type }) => data_type !== '');
+  return [...new Set([...problems, ...(typed ? await sourceProblems(ctx, call, columns, mapping) : [])])];
+}
+
+async function sourceProblems(
+  ctx: Pick<Context, 'data'>,
+  call: CallContext,
+  columns: MappedColumn[],
+  { column_mappings, date_style, decimal_separator }: Checked,
+): Promise<string[]> {
+  try {
+    const { problems } = await ctx.data.CheckColumnSources(call, {
+      columns: columns as WantedColumn[],
+      sources: column_mappings.map((entry) => toSource(entry, 0, entry.target_column ?? '')),
+      date_style,
+      decimal_separator: decimal_separator ?? '',
+    });
+    return problems;
+  } catch (error) {
+    // Data 0.1.0 has no such call; it says when it loads a file what doesn't fit.
+    if (isUnknownCall(error)) return [];
+    throw error;
+  }
 }
 
 function entryProblems(entries: ColumnMapping[], columns: Map<string, MappedColumn>): string[] {
