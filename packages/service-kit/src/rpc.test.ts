@@ -4,7 +4,7 @@ import { type CallContext, type ContextSigner, createContextSigner, createContex
 import { ServiceError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
-import { type ClosableRpcClient, createRpcClient } from './rpc-client.ts';
+import { type ClosableRpcClient, createRpcClient, isUnknownCall } from './rpc-client.ts';
 import type { RpcHandlers } from './rpc-contract.ts';
 import { createRpcServer, type RpcServer } from './rpc-server.ts';
 
@@ -15,6 +15,7 @@ const caller = { accountId: 7, userId: 9, requestId: 'request-0001', address: '1
 
 describe('gRPC between services', () => {
   let server: RpcServer;
+  let address: string;
   let data: ClosableRpcClient<'data'>;
   let stranger: ClosableRpcClient<'data'>;
   let address = '';
@@ -183,6 +184,19 @@ describe('gRPC between services', () => {
   it('says that a neighbour is away', async () => {
     const away = createRpcClient('data', '127.0.0.1:1', signers.jobs as ContextSigner);
     await expect(away.client.CountRows(caller, {}, { deadlineMs: 500 })).rejects.toMatchObject({ kind: 'unavailable' });
+    away.close();
+  });
+
+  it('says that a neighbour does not have a call yet', async () => {
+    const newer = createRpcClient('billing', address, signers.jobs as ContextSigner);
+    const error = await newer.client.GetUsage(caller, {}).catch((reason: unknown) => reason);
+    newer.close();
+    expect(error).toMatchObject({ kind: 'unavailable' });
+    expect(isUnknownCall(error)).toBe(true);
+    const away = createRpcClient('data', '127.0.0.1:1', signers.jobs as ContextSigner);
+    expect(isUnknownCall(await away.client.CountRows(caller, {}, { deadlineMs: 500 }).catch((reason) => reason))).toBe(
+      false,
+    );
     away.close();
   });
 
