@@ -15,7 +15,6 @@ const caller = { accountId: 7, userId: 9, requestId: 'request-0001', address: '1
 
 describe('gRPC between services', () => {
   let server: RpcServer;
-  let address: string;
   let data: ClosableRpcClient<'data'>;
   let stranger: ClosableRpcClient<'data'>;
   let address = '';
