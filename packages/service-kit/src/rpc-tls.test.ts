@@ -11,7 +11,7 @@ import { createMetrics } from './metrics.ts';
 import { type ClosableRpcClient, createRpcClient } from './rpc-client.ts';
 import type { RpcHandlers } from './rpc-contract.ts';
 import { createRpcServer } from './rpc-server.ts';
-import { watchRpcTls } from './rpc-tls.ts';
+import { type RpcTls, watchRpcTls } from './rpc-tls.ts';
 
 const caller = { accountId: 7 };
 const open: (() => unknown)[] = [];
@@ -53,7 +53,7 @@ function givenTls(given: Trusted) {
 }
 
 /** A server of data's RPCs with the certificate. */
-async function givenServer(own: Trusted) {
+async function givenServer(own: Trusted, changed = (tls: RpcTls) => tls) {
   const secured = givenTls(own);
   let goesOn = true;
   const handlers: Partial<RpcHandlers<'data'>> = {
@@ -73,7 +73,7 @@ async function givenServer(own: Trusted) {
     handlers: any as RpcHandlers<'data'>,
     callers: new Proxy({}, { get: () => ['jobs'] }) as never,
     verifyContext: createContextVerifier({ keys: keys as Record<string, unknown>[] }),
-    tls: secured.tls,
+    tls: changed(secured.tls),
     logger: createLogger('data', 'silent'),
     metrics: createMetrics(),
   });
@@ -254,6 +254,34 @@ describe('exchanging certificates', () => {
     const calls = await Promise.all(calling);
     expect(Math.min(...calls)).toBeGreaterThan(10);
     await expect(reading).rejects.toMatchObject({ kind: 'unavailable' }); // by the signal
+  });
+
+  it('lets go of connections again and again under many calls, and none of these fails', async () => {
+    const authority = createAuthority();
+    let withdraw = () => {};
+    const server = await givenServer({ authority, own: authority.issue() }, (tls) => ({
+      ...tls,
+      onWithdrawal: (listener) => {
+        withdraw = listener;
+      },
+    }));
+    const { client } = givenClient(server.address, { authority, own: authority.issue({ names: jobs }) });
+    const failures: unknown[] = [];
+    let [calls, withdrawals] = [0, 0];
+    const call = async () => {
+      await client.CancelLoad(caller, {}, { deadlineMs: 60_000 }).catch(({ cause }) => failures.push(cause?.details));
+      calls += 1;
+      // While others are on their way; and each has its time to find another connection before the next one goes.
+      if (calls > 300 * (withdrawals + 1)) {
+        withdrawals += 1;
+        withdraw();
+      }
+    };
+    const calling = Array.from({ length: 32 }, async () => {
+      while (withdrawals < 8) await call();
+    });
+    await Promise.all(calling);
+    expect(failures).toEqual([]);
   });
 
   it('keeps the previous ones while the files are not usable, and says what to mend without a secret', async () => {
