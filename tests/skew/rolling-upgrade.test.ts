@@ -15,6 +15,9 @@ const order = [...page.matchAll(/^ *almanac up .*--no-deps (.+)$/gm)].flatMap(
   ([, names]) => (names as string).split(' ') as FleetService[],
 );
 
+/** The releases are taken out of git, and a whole system starts. */
+const startWithinMs = 600_000;
+
 let code: ReleasedCode;
 let fleet: Fleet;
 let work: EverydayWork;
@@ -24,7 +27,7 @@ beforeAll(async () => {
   fleet = await startFleet({ drainSeconds, from: code.rootOf });
   Object.assign(process.env, fleet.env);
   work = await givenEverydayWork(await (await givenAccount({ plan: 'enterprise' })).person());
-});
+}, startWithinMs);
 afterAll(async () => {
   await fleet?.stop();
   code?.remove();
