@@ -8,7 +8,7 @@ import { givenReleasedCode, type ReleasedCode } from '@almanac/testkit/released-
 import { type EverydayWork, givenEverydayWork } from '../everyday-work.ts';
 
 /** Longer than balancers take to hear of it, also on a busy machine. */
-const drainSeconds = 2;
+const drainSeconds = 5;
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/how-to/upgrade.md'), 'utf8');
 const order = [...page.matchAll(/^ *almanac up .*--no-deps (.+)$/gm)].flatMap(
