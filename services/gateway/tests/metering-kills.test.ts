@@ -151,8 +151,14 @@ async function useUp(accountId: number, token: string, allowance: number): Promi
 
 /** Opens the books of an account, and answers a token of it. */
 async function givenAccount(accountId: number, allowance: number): Promise<string> {
-  await billing.client.OpenAccount({ accountId }, { plan: 'free' });
-  await billing.client.UpdateAccountBilling({ accountId }, { allowance });
+  // Billing may have just been started again, on a busy machine.
+  await eventually(
+    async () => {
+      await billing.client.OpenAccount({ accountId }, { plan: 'free' });
+      await billing.client.UpdateAccountBilling({ accountId }, { allowance });
+    },
+    { withinMs },
+  );
   return identity.token({ account_id: accountId });
 }
 
