@@ -3,6 +3,8 @@
 # release, unpacked into a folder with all that they need, also the C library. Nothing is installed.
 #   postgres-client.sh DIR   prints the folder of the programs to export
 set -euo pipefail
+# shellcheck source=other-suite.sh
+. "$(dirname "$0")/other-suite.sh"
 
 [ $# -eq 1 ] || { sed -n '2,4p' "$0" >&2; exit 2; }
 mkdir -p "$1"
@@ -17,21 +19,9 @@ answer() {
 
 [ -x "$programs/pg_dump" ] && "$programs/pg_dump" --version > /dev/null 2>&1 && answer
 
-mkdir -p "$dir"/{lists/partial,archives/partial,root,bin}
-: > "$dir/status" # as if nothing were installed: everything that is needed is fetched
+mkdir -p "$dir"/{root,bin}
 
-fetch() {
-  local suite=$1
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main" > "$dir/sources.list"
-  local options=(
-    -qq -o Dir::Etc::SourceList="$dir/sources.list" -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$dir/lists"
-    -o Dir::State::Status="$dir/status" -o Dir::Cache::Archives="$dir/archives" -o Dir::Cache::PkgCache= -o Dir::Cache::SrcPkgCache=
-    -o APT::Sandbox::User=root -o APT::Install-Recommends=false -o Debug::NoLocking=1
-  )
-  apt-get "${options[@]}" update >&2 && apt-get "${options[@]}" -y --download-only install postgresql-client-18 >&2
-}
-
-for suite in $suites; do fetch "$suite" && break; done
+for suite in $suites; do apt_of_suite "$dir" "$suite" -y --download-only install postgresql-client-18 && break; done
 for package in "$dir"/archives/*.deb; do dpkg-deb -x "$package" "$dir/root"; done
 
 loader=$(find "$dir/root" -name 'ld-linux-*.so.*' | head -1)
