@@ -5,23 +5,12 @@
 #   docker.sh stop DIR
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=install-packages.sh
+. "$root/scripts/servers/install-packages.sh"
 
 usage() {
   sed -n '2,5p' "$0" >&2
   exit 2
-}
-
-install_packages() {
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq >&2
-  # The package would start an engine of its own.
-  local policy=/usr/sbin/policy-rc.d
-  if [ ! -e "$policy" ]; then
-    printf '#!/bin/sh\nexit 101\n' > "$policy"
-    chmod +x "$policy"
-    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
-  fi
-  apt-get install -y -qq --no-install-recommends "$@" >&2
 }
 
 start() {

@@ -5,6 +5,8 @@
 #   rabbitmq.sh stop DIR
 # With cert.pem and key.pem in DIR/tls it speaks TLS too, on PORT+1. Besides PORT it takes PORT+2 (Erlang distribution) and PORT+3 (its own port mapper).
 set -euo pipefail
+# shellcheck source=install-packages.sh
+. "$(dirname "$0")/install-packages.sh"
 
 usage() {
   sed -n '2,6p' "$0" >&2
@@ -14,16 +16,7 @@ usage() {
 install_server() {
   [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] && return
   echo 'rabbitmq.sh: installing rabbitmq-server' >&2
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq >&2
-  # The package would start a broker of its own.
-  local policy=/usr/sbin/policy-rc.d
-  if [ ! -e "$policy" ]; then
-    printf '#!/bin/sh\nexit 101\n' > "$policy"
-    chmod +x "$policy"
-    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
-  fi
-  apt-get install -y -qq --no-install-recommends rabbitmq-server >&2
+  install_packages rabbitmq-server
 }
 
 configure() {

@@ -1,6 +1,7 @@
 // What stands in front of the instances of a service in a cluster: each new connection goes to the next instance that is ready, and
 // those that are open stay where they are.
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { closeAll, listen, pairSockets } from './paired-sockets.ts';
 import { findFreePort } from './ports.ts';
 
 /** An instance, as its readiness probe sees it. */
@@ -21,39 +22,15 @@ export async function startBalancer(instances: readonly Instance[], which: keyof
       return;
     }
     const upstream = connect({ port: chosen.ports[which], host: '127.0.0.1', noDelay: true });
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => other.destroy());
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
+    pairSockets(client, upstream, sockets);
     client.pipe(upstream).pipe(client);
   });
   const port = await findFreePort();
   await listen(server, port);
   return {
     port,
-    stop: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
+    stop: () => closeAll(server, sockets),
   };
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.removeListener('error', reject);
-      resolve();
-    });
-  });
 }
 
 const probeEveryMs = 50;

@@ -1,6 +1,7 @@
 // A TCP proxy between a service and what it depends on, to take the dependency away and give it back.
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
+import { closeAll, listen, pairSockets } from './paired-sockets.ts';
 import { findFreePort } from './ports.ts';
 
 export type TcpProxy = {
@@ -23,17 +24,7 @@ export async function startTcpProxy(target: string, watch: () => Watch = () => (
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => other.destroy());
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
+    pairSockets(client, upstream, sockets);
     const breaksAt = watch();
     const passing = (to: 'target' | 'client') =>
       new Transform({
@@ -48,11 +39,7 @@ export async function startTcpProxy(target: string, watch: () => Watch = () => (
   });
   const own = await findFreePort();
   await listen(server, own);
-  const cut = async () => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
+  const cut = () => closeAll(server, sockets);
   return {
     port: own,
     urlOf: (url) => {
@@ -68,14 +55,4 @@ export async function startTcpProxy(target: string, watch: () => Watch = () => (
       if (server.listening) await cut();
     },
   };
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.removeListener('error', reject);
-      resolve();
-    });
-  });
 }
