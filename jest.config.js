@@ -6,6 +6,8 @@ const transform = {
   ],
 };
 
+const ofTestkit = (name) => `<rootDir>/packages/testkit/src/${name}.ts`;
+
 const project = (displayName, testMatch, setup, setupFiles = []) => ({
   displayName,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
@@ -14,8 +16,8 @@ const project = (displayName, testMatch, setup, setupFiles = []) => ({
   testPathIgnorePatterns: ['/node_modules/', '/generated/'],
   modulePathIgnorePatterns: ['<rootDir>/.almanac'],
   setupFiles,
-  globalSetup: `<rootDir>/packages/testkit/src/${setup}-setup.ts`,
-  globalTeardown: `<rootDir>/packages/testkit/src/${setup}-teardown.ts`,
+  globalSetup: ofTestkit(`${setup}-setup`),
+  globalTeardown: ofTestkit(`${setup}-teardown`),
 });
 
 const watched = ['<rootDir>/packages/testkit/src/jest-watch-secrets.ts'];
@@ -32,9 +34,17 @@ const skew = project('skew', ['tests/skew/**/*.test.ts'], 'jest-global');
 const real = project('real', ['tests/real/**/!(compose).test.ts'], 'jest-global');
 // Takes five minutes and images of other servers, so it is asked for apart: docs/how-to/run-tests.md.
 const compose = project('compose', ['tests/real/compose.test.ts'], 'jest-global');
+// The end-to-end tests on the images in containers; but for those that start systems of their own, which use none of it, or are about
+// requests and tokens alone.
+const onNoImage = /\/(start|readme|tracing|rolling-restart|certificates|hang-ups|hostile|tokens\.property)\.test\.ts$/;
+const images = {
+  ...project('images', ['tests/images/**/*.test.ts', 'tests/acceptance/**/*.test.ts'], 'jest-system', watched),
+  globalSetup: '<rootDir>/tests/images/setup.ts',
+  testPathIgnorePatterns: ['/node_modules/', onNoImage.source],
+};
 
 /** @type {import('jest').Config} */
 export default {
   testTimeout: 300_000, // a busy machine takes its time; Jest reads it here only, not in a project
-  projects: [...projects, skew, ...(process.env.ALMANAC_TEST_REAL === '1' ? [real, compose] : [])],
+  projects: [...projects, skew, ...(process.env.ALMANAC_TEST_REAL === '1' ? [real, images, compose] : [])],
 };

@@ -90,7 +90,8 @@ async function endLeftOver(home: Home): Promise<void> {
   throw new Error(`An older PostgreSQL (process ${pid}) still runs in ${home.postgres} and does not stop.`);
 }
 
-async function accepts(url: string): Promise<boolean> {
+/** Whether the server takes a connection now. */
+export async function accepts(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on('error', () => {});
   try {
@@ -103,7 +104,8 @@ async function accepts(url: string): Promise<boolean> {
   }
 }
 
-async function makeDatabases(adminUrl: string, passwords: Record<string, string>): Promise<void> {
+/** Makes the databases, each with a role that owns it, as far as they aren't there; sets the roles' passwords. */
+export async function makeDatabases(adminUrl: string, passwords: Record<string, string>): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   try {

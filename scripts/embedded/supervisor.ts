@@ -110,7 +110,8 @@ function readPort(text: string | undefined): number {
   return port;
 }
 
-function assignPorts(gateway: number, free: number[]): Ports {
+/** Ports of the services, the gateway's own first; of the others there have to be eleven. */
+export function assignPorts(gateway: number, free: number[]): Ports {
   const behind = serviceNames.filter((name) => name !== 'gateway');
   return {
     http: Object.fromEntries([
@@ -122,7 +123,10 @@ function assignPorts(gateway: number, free: number[]): Ports {
   };
 }
 
-function describe(baseUrl: string, ports: Ports, postgresPort: number, children: Child[]): Runtime {
+type Running = Pick<Child, 'name' | 'pid' | 'serverPid' | 'ready'>;
+
+/** What is told of a system that runs. */
+export function describe(baseUrl: string, ports: Ports, postgresPort: number, children: readonly Running[]): Runtime {
   const pids = children.flatMap((child) => {
     const pid = child.serverPid ?? child.pid;
     return child.pid !== undefined && pid !== undefined ? [[child.name, pid] as const] : [];

@@ -2,19 +2,20 @@
 // ALMANAC_TEST_CLUSTERS=2 the rows of new accounts are on a second PostgreSQL.
 import { type Cluster, startPostgres } from './postgres.ts';
 import { secondClusterName } from './stored-state.ts';
-import { type RunningSystem, startSystem, systemHomeName } from './system.ts';
+import { startSystem, systemHomeName } from './system.ts';
 import { beginRun } from './test-run.ts';
 
 /** Where the teardown finds what the setup started; both run in the same process. */
-export const holder = globalThis as { almanacTestSystem?: RunningSystem; almanacTestCluster?: Cluster };
+export const holder = globalThis as { almanacTestSystem?: { stop(): Promise<unknown> }; almanacTestCluster?: Cluster };
 
 export default async function setup(): Promise<void> {
   beginRun();
   if (process.env.ALMANAC_BASE_URL) return;
   const env = process.env.ALMANAC_TEST_CLUSTERS === '2' ? await secondCluster() : {};
-  holder.almanacTestSystem = await startSystem({ onRealServers: true, env });
-  process.env.ALMANAC_BASE_URL = holder.almanacTestSystem.baseUrl;
-  process.env[systemHomeName] = holder.almanacTestSystem.home;
+  const system = await startSystem({ onRealServers: true, env });
+  holder.almanacTestSystem = system;
+  process.env.ALMANAC_BASE_URL = system.baseUrl;
+  process.env[systemHomeName] = system.home;
 }
 
 async function secondCluster(): Promise<Record<string, string>> {
