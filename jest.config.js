@@ -35,8 +35,9 @@ const real = project('real', ['tests/real/**/!(compose).test.ts'], 'jest-global'
 // Takes five minutes and images of other servers, so it is asked for apart: docs/how-to/run-tests.md.
 const compose = project('compose', ['tests/real/compose.test.ts'], 'jest-global');
 // The end-to-end tests on the images in containers; but for those that start systems of their own, which use none of it, or are about
-// requests and tokens alone.
-const onNoImage = /\/(start|readme|tracing|rolling-restart|certificates|hang-ups|hostile|tokens\.property)\.test\.ts$/;
+// requests, rights and tokens alone.
+const onNoImage =
+  /\/(start|readme|tracing|rolling-restart|certificates|hang-ups|hostile|bad-input|rights|tokens\.property)\.test\.ts$/;
 const images = {
   ...project('images', ['tests/images/**/*.test.ts', 'tests/acceptance/**/*.test.ts'], 'jest-system', watched),
   globalSetup: '<rootDir>/tests/images/setup.ts',
