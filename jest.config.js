@@ -34,12 +34,17 @@ const skew = project('skew', ['tests/skew/**/*.test.ts'], 'jest-global');
 const real = project('real', ['tests/real/**/!(compose).test.ts'], 'jest-global');
 // Takes five minutes and images of other servers, so it is asked for apart: docs/how-to/run-tests.md.
 const compose = project('compose', ['tests/real/compose.test.ts'], 'jest-global');
-// The end-to-end tests on the images in containers; but for those that start systems of their own, which use none of it, or are about
+// The end-to-end tests on the images in containers, and what the bus and the object store do on these servers; but for those that start systems of their own, which use none of it, or are about
 // requests, rights and tokens alone.
 const onNoImage =
   /\/(start|readme|tracing|rolling-restart|certificates|hang-ups|hostile|bad-input|rights|tokens\.property)\.test\.ts$/;
 const images = {
-  ...project('images', ['tests/images/**/*.test.ts', 'tests/acceptance/**/*.test.ts'], 'jest-system', watched),
+  ...project(
+    'images',
+    ['tests/images/**/*.test.ts', 'tests/acceptance/**/*.test.ts', 'tests/real/{bus-amqp,object-store-s3}.test.ts'],
+    'jest-system',
+    watched,
+  ),
   globalSetup: '<rootDir>/tests/images/setup.ts',
   testPathIgnorePatterns: ['/node_modules/', onNoImage.source],
 };

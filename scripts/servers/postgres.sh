@@ -11,10 +11,9 @@ usage() {
   exit 2
 }
 
+as_server=(env HOME=/tmp LC_ALL=C)
 # PostgreSQL refuses root.
-as_server() {
-  if [ "$(id -u)" -ne 0 ]; then "$@"; else setpriv --reuid=nobody --regid=nogroup --clear-groups env HOME=/tmp LC_ALL=C "$@"; fi
-}
+[ "$(id -u)" -ne 0 ] || as_server=(setpriv --reuid=nobody --regid=nogroup --clear-groups "${as_server[@]}")
 
 start() {
   mkdir -p "$1"
@@ -29,9 +28,9 @@ start() {
   if [ ! -d "$dir/data" ]; then
     install -d -m 700 "$dir/data"
     [ "$(id -u)" -ne 0 ] || chown nobody:nogroup "$dir/data"
-    as_server "$programs/native/bin/initdb" --pgdata="$dir/data" --username=almanac --auth=trust --encoding=UTF8 --locale=C > /dev/null
+    "${as_server[@]}" "$programs/native/bin/initdb" --pgdata="$dir/data" --username=almanac --auth=trust --encoding=UTF8 --locale=C > /dev/null
   fi
-  as_server "$programs/native/bin/postgres" -D "$dir/data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
+  setsid "${as_server[@]}" "$programs/native/bin/postgres" -D "$dir/data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
     -c max_connections=300 -c timezone=UTC -c fsync=off < /dev/null > "$dir/log" 2>&1 &
   for _ in $(seq 300); do
     if (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; then

@@ -3,6 +3,7 @@
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { clusterUrlName } from '@almanac/testkit/postgres';
 import { secondClusterName } from '@almanac/testkit/stored-state';
 import { systemHomeName } from '@almanac/testkit/system';
 import { keepLogs, runWatcher } from '@almanac/testkit/test-run';
@@ -22,7 +23,7 @@ const user = 10_001; // of the images
 const stopWithinMs = 60_000;
 
 export type ImageSystem = {
-  /** What tests need in their environment to find it. */
+  /** What tests need in their environment to find it and its servers. */
   env: Record<string, string>;
   /** Stops and removes everything, and keeps the logs for the end of the run. */
   stop(): Promise<void>;
@@ -96,7 +97,14 @@ export async function startImages(): Promise<ImageSystem> {
       ),
     );
     return {
-      env: { ALMANAC_BASE_URL: baseUrl, [systemHomeName]: home.folder, [secondClusterName]: north.url('almanac_data') },
+      env: {
+        ALMANAC_BASE_URL: baseUrl,
+        [systemHomeName]: home.folder,
+        [secondClusterName]: north.url('almanac_data'),
+        [clusterUrlName]: near.url('postgres'),
+        ALMANAC_TEST_AMQP_URL: rabbitmq.url,
+        ALMANAC_TEST_S3_URL: objects.url,
+      },
       stop,
     };
   } catch (error) {
