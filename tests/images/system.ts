@@ -44,9 +44,13 @@ export async function startImages(): Promise<ImageSystem> {
   };
   const stop = async () => {
     const { gateway, ...others } = services;
-    // It has calls to settle with the others, and these need the servers.
-    for (const group of [gateway ? [gateway] : [], Object.values(others), servers])
-      await Promise.all(group.map((container) => container.stop({ timeout: stopWithinMs, remove: false })));
+    // It has calls to settle with the others, and these need the servers, of which nothing is kept.
+    for (const [group, timeout] of [
+      [gateway ? [gateway] : [], stopWithinMs],
+      [Object.values(others), stopWithinMs],
+      [servers, 0],
+    ] as const)
+      await Promise.all(group.map((container) => container.stop({ timeout, remove: false })));
     await unfollow?.();
     keepLogs(home.folder, '');
     await removeContainers();
