@@ -33,6 +33,8 @@ const proofs: Record<string, Proof> = {
   git: { because: 'it is not ours' },
   jq: { because: 'it is not ours' },
   uuidgen: { because: 'it is not ours' },
+  base64: { because: 'it is not ours' },
+  cat: { because: 'it is not ours' },
   chmod: { because: 'it is not ours' },
   mkdir: { because: 'it is not ours' },
   cp: { because: 'it is not ours' },

@@ -9,7 +9,7 @@ const file = join(folder, 'almanac.env');
 const made = execFileSync(process.execPath, [join(root, 'deploy/compose-env.js')], { encoding: 'utf8' });
 const outer = [
   ...['IDENTITY', 'METADATA', 'DATA', 'JOBS', 'BILLING'].map(
-    (name) => `${name}_DATABASE_URL=postgres://u:p@db/${name}`,
+    (name) => `${name}_DATABASE_URL=postgres://u:p@db/${name}?sslmode=verify-full`,
   ),
   ...['ALMANAC_BUS_URL=amqps://u:p@bus', 'JOBS_OBJECT_STORE_URL="s3://K:S@s3.example.com/almanac"', ''],
 ].join('\n');
@@ -44,7 +44,7 @@ describe('deploy/k8s/secrets.js', () => {
     const secrets = secretsOf(made + outer);
     expect(secrets['almanac-data']).toEqual({
       ALMANAC_BUS_URL: 'amqps://u:p@bus',
-      DATA_DATABASE_URL: 'postgres://u:p@db/DATA',
+      DATA_DATABASE_URL: 'postgres://u:p@db/DATA?sslmode=verify-full',
       DATA_CONTEXT_KEY: expect.stringContaining('"kid":"data"'),
     });
     expect(secrets['almanac-jobs']?.JOBS_OBJECT_STORE_URL).toBe('s3://K:S@s3.example.com/almanac');
@@ -62,6 +62,31 @@ describe('deploy/k8s/secrets.js', () => {
       expect([name, keys.length]).toEqual([name, /keys|postgres|rabbitmq|objects/.test(name) ? 0 : 1]);
       for (const key of keys) expect(JSON.parse(key).kid).toBe(name.replace('almanac-', ''));
     }
+  });
+
+  it('warns of every server outside that is reached without TLS, and of no other', () => {
+    const warningsOf = (text: string) => {
+      writeFileSync(file, text, { mode: 0o600 });
+      const { status, stderr } = spawnSync(process.execPath, [join(root, 'deploy/k8s/secrets.js'), file], {
+        encoding: 'utf8',
+      });
+      return [status, stderr.match(/^\w+(?=: )/gm) ?? []];
+    };
+    expect(warningsOf(made)).toEqual([0, []]);
+    const plain = [
+      ...['DATA_DATABASE_URL=postgres://u:p@db/data', 'JOBS_DATABASE_URL=postgres://u:p@db/jobs?sslmode=require'],
+      ...['ALMANAC_BUS_URL=amqp://u:p@bus', 'JOBS_OBJECT_STORE_URL="s3://K:S@s3/almanac?tls=false"'],
+      ...['JOBS_SMTP_URL=smtp://mail:25?tls=none', ''],
+    ];
+    expect(warningsOf(made + plain.join('\n'))).toEqual([
+      0,
+      ['DATA_DATABASE_URL', 'JOBS_DATABASE_URL', 'ALMANAC_BUS_URL', 'JOBS_OBJECT_STORE_URL', 'JOBS_SMTP_URL'],
+    ]);
+    const secured = [
+      ...['DATA_DATABASE_URL=postgres://u:p@db/data?sslmode=verify-full', 'ALMANAC_BUS_URL=amqps://u:p@bus'],
+      ...['JOBS_OBJECT_STORE_URL="s3://K:S@s3/almanac"', 'JOBS_SMTP_URL=smtp://mail:587', ''],
+    ];
+    expect(warningsOf(made + secured.join('\n'))).toEqual([0, []]);
   });
 
   it('names what the file lacks, and prints nothing', () => {

@@ -72,6 +72,20 @@ const secrets = {
   }),
   ...(isLocal && { 'almanac-objects': only('S3_ACCESS_KEY', 'S3_SECRET_KEY') }),
 };
+// Rows, passwords and mails go to servers outside the cluster.
+const encrypted = {
+  _DATABASE_URL: (url) => url.searchParams.get('sslmode') === 'verify-full',
+  ALMANAC_BUS_URL: (url) => url.protocol === 'amqps:' || url.searchParams.get('sslmode') === 'verify-full',
+  JOBS_OBJECT_STORE_URL: (url) => url.searchParams.get('tls') !== 'false',
+  JOBS_SMTP_URL: (url) => url.searchParams.get('tls') !== 'none',
+};
+for (const [name, value] of Object.entries(said))
+  for (const [ending, isEncrypted] of Object.entries(encrypted))
+    if (name.endsWith(ending) && URL.canParse(value) && !isEncrypted(new URL(value)))
+      console.error(
+        `${name}: whoever reads along on the way to that server reads everything (docs/how-to/configure.md, TLS to servers).`,
+      );
+
 const keys = { ALMANAC_CONTEXT_KEYS: need('ALMANAC_CONTEXT_KEYS') };
 
 if (missing.size > 0) {

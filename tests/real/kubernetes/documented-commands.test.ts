@@ -35,6 +35,7 @@ it('chooses by the label all that one service is, and nothing else', () => {
     ({ metadata }) => metadata.labels?.[label[1]] === label[2],
   );
   expect(chosen.map(({ kind }) => kind).toSorted()).toEqual([
+    'Certificate',
     'Deployment',
     'HorizontalPodAutoscaler',
     'NetworkPolicy',

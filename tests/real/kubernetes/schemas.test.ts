@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Ajv } from 'ajv';
+import { certManagerSchemas } from './cert-manager.ts';
 import { folders, type Manifest, nameOf, render } from './render.ts';
 
 const versions = globSync('schemas/*.json', { cwd: import.meta.dirname }).toSorted();
@@ -11,8 +12,11 @@ const judges = versions.map((file) => {
   const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
   ajv.addSchema(JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')), 'kubernetes');
   const problemsOf = (manifest: Manifest): string[] => {
-    const key = `${manifest.apiVersion}/${manifest.kind}`.replaceAll('/', '~1');
-    const validate = ajv.getSchema(`kubernetes#/definitions/${key}`);
+    const kind = `${manifest.apiVersion}/${manifest.kind}`;
+    const others = certManagerSchemas[kind];
+    const validate = others
+      ? ajv.compile(others)
+      : ajv.getSchema(`kubernetes#/definitions/${kind.replaceAll('/', '~1')}`);
     if (!validate) return [`${nameOf(manifest)} is of a kind that has no schema`];
     validate(manifest);
     return (validate.errors ?? []).map(
