@@ -31,7 +31,7 @@ const projects = [
 // Needs the history of git, which has the code of the last release; see scripts/test.ts.
 const skew = project('skew', ['tests/skew/**/*.test.ts'], 'jest-global');
 // These need Chromium, root, and real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.
-const real = project('real', ['tests/real/**/!(compose).test.ts'], 'jest-global');
+const real = project('real', ['tests/real/**/!(compose|cluster).test.ts'], 'jest-global');
 // Takes five minutes and images of other servers, so it is asked for apart: docs/how-to/run-tests.md.
 const compose = project('compose', ['tests/real/compose.test.ts'], 'jest-global');
 // The end-to-end tests on the images in containers, and what the bus and the object store do on these servers; but for those that start systems of their own, which use none of it, or are about
@@ -48,9 +48,11 @@ const images = {
   globalSetup: '<rootDir>/tests/images/setup.ts',
   testPathIgnorePatterns: ['/node_modules/', onNoImage.source],
 };
+// Needs a cluster, which takes long to make; asked for apart, too.
+const cluster = project('cluster', ['tests/real/kubernetes/cluster.test.ts'], 'jest-global');
 
 /** @type {import('jest').Config} */
 export default {
   testTimeout: 300_000, // a busy machine takes its time; Jest reads it here only, not in a project
-  projects: [...projects, skew, ...(process.env.ALMANAC_TEST_REAL === '1' ? [real, images, compose] : [])],
+  projects: [...projects, skew, ...(process.env.ALMANAC_TEST_REAL === '1' ? [real, images, compose, cluster] : [])],
 };

@@ -1,11 +1,12 @@
 #!/bin/bash
-# One S3 server for tests: Ceph's object gateway with everything in memory, loopback only, gone after `stop`.
+# One S3 server for tests: Ceph's object gateway with everything in memory, on the loopback, gone after `stop`.
 #   ceph-rgw.sh start DIR MONPORT RGWPORT   installs Ceph from the distribution if missing, starts it, prints its address to export
 #   ceph-rgw.sh stop DIR
-# Besides the two ports it takes MONPORT+1. A fresh DIR each time: what was stored is in memory only.
+# Besides the two ports it takes MONPORT+1. A fresh DIR each time: what was stored is in memory only. CEPH_GATEWAY_ADDRESS, CEPH_BUCKET,
+# ROOT_ACCESS_KEY and ROOT_SECRET_KEY say otherwise where to listen, what to store in, and who may (scripts/servers/server-images.sh).
 set -euo pipefail
 
-bucket=almanac-test
+bucket=${CEPH_BUCKET:-almanac-test}
 
 usage() {
   sed -n '2,5p' "$0" >&2
@@ -61,7 +62,7 @@ keyring = $dir/osd/keyring
 osd objectstore = memstore
 memstore device bytes = 4294967296
 [client.rgw]
-rgw frontends = beast endpoint=127.0.0.1:$gateway
+rgw frontends = beast endpoint=${CEPH_GATEWAY_ADDRESS:-127.0.0.1}:$gateway
 rgw enable usage log = false
 rgw dynamic resharding = false
 rgw rados pool pg num min = 1
@@ -130,8 +131,8 @@ start() {
   id=$(cat /proc/sys/kernel/random/uuid)
   configure "$dir" "$monitor" "$gateway_port" "$id"
   export CEPH_CONF=$dir/ceph.conf
-  access=almanac$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
-  secret=$(od -An -N20 -tx1 /dev/urandom | tr -d ' \n')
+  access=${ROOT_ACCESS_KEY:-almanac$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')}
+  secret=${ROOT_SECRET_KEY:-$(od -An -N20 -tx1 /dev/urandom | tr -d ' \n')}
   # In the background, because `set -e` is off in what a condition calls.
   bring_up "$dir" "$monitor" "$id" > "$dir/log/start.log" 2>&1 &
   if ! wait $!; then

@@ -72,7 +72,7 @@ export async function startRabbitmq(): Promise<Server> {
 export async function startObjectStore(): Promise<Server> {
   const [monitor, port] = [await findFreePort(), await findFreePort()];
   const container = new Container(`${prefix}objects`)
-    .withEnvironment({ MONITOR_PORT: String(monitor), PORT: String(port) })
+    .withEnvironment({ CEPH_GATEWAY_ADDRESS: '127.0.0.1', MONITOR_PORT: String(monitor), PORT: String(port) })
     .withWaitStrategy(Wait.forLogMessage('ALMANAC_TEST_S3_URL='));
   const started = await container.start();
   const url = await eventually(() => {

@@ -167,6 +167,14 @@ describe.each(overlays)('%s', (folder) => {
     expect([...new Set(used)].toSorted()).toEqual(built?.split(' ').toSorted());
   });
 
+  it('asks no registry for an image that the node has, and for none whose version is left open', () => {
+    for (const manifest of workloadsOf(manifests))
+      for (const { image, imagePullPolicy } of containersOf(manifest)) {
+        if (/(^|\/)almanac\//.test(image)) expect([image, imagePullPolicy]).toEqual([image, 'IfNotPresent']);
+        else expect(image).toMatch(/:v?\d/);
+      }
+  });
+
   it('lets a service be called by those whose settings lead to it, and by nobody else', () => {
     const calls = [...services, 'operator'].flatMap((name) =>
       callsOf(name, environmentOf(podOf(deployment(name)).containers[0], manifests)),
