@@ -101,6 +101,90 @@ describe('commands of docs/how-to', () => {
   });
 });
 
+// Pages whose commands keep a system: each of these commands is run by a test.
+const kept = [
+  'add-a-service',
+  'backup-and-restore',
+  'install',
+  'kubernetes',
+  'operate',
+  'rotate-certificates',
+  'rotate-keys',
+  'scale',
+  'upgrade',
+];
+const tests = globSync(['tests/**/*.test.ts', 'services/*/tests/**/*.test.ts'], { cwd: root }).map(
+  (path) => [path, read(path)] as const,
+);
+
+/** Why a command is not run as it stands there. */
+const notRun: Record<string, string> = {
+  'chmod 600 almanac.env': 'it is not ours',
+  'mkdir /tmp/trial': 'it is not ours',
+  'cp secrets.json /tmp/trial/': 'it is not ours',
+  'base64 -d': 'it is not ours',
+  'cat old-authority.crt new-authority.crt': 'it is not ours',
+  "alias almanac='docker compose --env-file almanac.env -f deploy/compose.yaml'":
+    'compose.test.ts has it as a function',
+  'deploy/images.sh': '.ci/run builds the images with it',
+  'npm run generate': 'npm ci runs it',
+  'npm run openapi': 'npm run check compares what it makes',
+  'npm run permissions': 'npm run check compares what it makes',
+  'npm run licences': 'npm run check compares what it makes',
+  'npm run check': '.ci/run runs it',
+  'npm test': '.ci/run runs it',
+  'npm start -- --no-demo': 'tests/real/backup-restore.test.ts starts the restored system so',
+  'kubectl -n almanac create configmap almanac-server-authorities --from-file=ca.crt':
+    'it needs servers outside the cluster',
+  'kubectl diff -k deploy/k8s/overlays/production': 'it needs servers outside the cluster',
+  'kubectl apply -k deploy/k8s/overlays/production': 'it needs servers outside the cluster',
+  'kubectl apply -f deploy/k8s/overlays/production/namespace.yaml': 'it needs servers outside the cluster',
+  'kubectl -n almanac wait certificate/almanac-rpc-authority --for=condition=Ready --timeout=5m':
+    'it needs cert-manager',
+  "kubectl -n almanac get secret almanac-rpc-authority -o jsonpath='{.data.tls\\.crt}'": 'it needs cert-manager',
+  'kubectl -n almanac create configmap almanac-rpc-authorities --from-file=ca.crt=authority.crt':
+    'it needs cert-manager',
+  'kubectl -n almanac apply -k deploy/k8s/services/data': 'the cluster of the tests is too old for its autoscaler',
+};
+
+describe('commands that keep a system', () => {
+  const run = new Set(
+    tests.flatMap(([, text]) =>
+      [...text.matchAll(/\bshown\(\s*'([\w-]+)\.md',\s*'([^']+)'/g)].map(([, page, command]) => `${page}: ${command}`),
+    ),
+  );
+  // Of the operators' command line every test gives the words one by one.
+  const runByOperators = (words: string[]) => {
+    const given = words.slice(words.indexOf('--') + 1);
+    const options = given.filter((word) => word.startsWith('--'));
+    const named = given.slice(0, given.findIndex((word) => !/^[a-z]+$/.test(word)) >>> 0).slice(0, 2);
+    const inOrder = new RegExp(named.map((word) => `'${word}'`).join(',\\s*'));
+    return tests.some(
+      ([, text]) => named.length > 0 && inOrder.test(text) && options.every((option) => text.includes(`'${option}'`)),
+    );
+  };
+  const here = pages
+    .filter((page) => kept.some((name) => page.endsWith(`/${name}.md`)))
+    .flatMap((page) =>
+      commandsOf(read(page)).map(
+        (words) => [page.slice(page.lastIndexOf('/') + 1, -3), words.join(' '), words] as const,
+      ),
+    );
+
+  it.each(here)('%s: %s', (page, line, words) => {
+    if (line in notRun) return;
+    if (line.startsWith('npm run -s admin -- '))
+      return expect(line === 'npm run -s admin -- --help' || runByOperators(words)).toBe(true);
+    expect([...run]).toContain(`${page}: ${line}`);
+  });
+
+  it('has nothing left over', () => {
+    const lines = here.map(([, line]) => line);
+    expect(Object.keys(notRun).filter((line) => !lines.includes(line))).toEqual([]);
+    expect([...run].filter((each) => !here.some(([page, line]) => each === `${page}: ${line}`))).toEqual([]);
+  });
+});
+
 describe('settings that commands of docs/how-to name', () => {
   const ours = /\b((?:ALMANAC|GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING)_[A-Z_]+)=/g;
   const named = pages.flatMap((page) =>

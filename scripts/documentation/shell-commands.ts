@@ -1,6 +1,9 @@
 // Reads the commands that a page shows in its blocks of shell, as far as pages need it: comments, quotes, lines that go on, pipes,
 // assignments, and commands within `$(…)`.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** The page's blocks of shell. */
 export const blocksOf = (page: string): string[] =>
   [...page.matchAll(/^( *)```sh\n([\s\S]*?)^\1```/gm)].map(([, , text]) => text as string);
@@ -8,6 +11,17 @@ export const blocksOf = (page: string): string[] =>
 /** Every simple command of the page's blocks of shell, as words with their quotes; assignments alone are none. */
 export const commandsOf = (page: string): string[][] =>
   blocksOf(page).flatMap((text) => readCommands(text.replace(/\\\n/g, ' ')));
+
+/**
+ * A command exactly as docs/how-to shows it, for a test that runs it; throws when the page doesn't show it any more. The unit test of the
+ * pages finds these calls and knows by them that a command is run, so both words stand in the call as they are.
+ */
+export function shown(page: string, command: string): string {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/how-to', page), 'utf8');
+  if (!commandsOf(text).some((words) => words.join(' ') === command))
+    throw new Error(`${page} does not show: ${command}`);
+  return command;
+}
 
 const keywords = new Set(['export', 'if', 'then', 'else', 'fi', 'do', 'done', '}', '{']);
 

@@ -1,18 +1,20 @@
 // The overlay `local` in a running cluster, with mutual TLS between the services: by the commands of docs/how-to/kubernetes.md and
 // rotate-certificates.md. Needs KUBECONFIG of an empty cluster whose Services can be reached from here, with the images of deploy/images.sh and
 // scripts/servers/server-images.sh: scripts/servers/kubernetes.sh makes one (docs/how-to/run-tests.md).
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { type Api, createApi } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
+import { shown } from '../../../scripts/documentation/shell-commands.ts';
+import type { Manifest } from './render.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const folder = mkdtempSync(join(tmpdir(), 'almanac-cluster-'));
@@ -20,29 +22,40 @@ const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'];
 const address = '10.96.0.80';
 const baseUrl = `http://${address}:8080`;
 
-const run = promisify(execFile);
-const options = { cwd: root, maxBuffer: 32 << 20, timeout: 280_000 };
-const kubectl = async (...words: string[]): Promise<string> =>
-  (await run(process.env.KUBECTL ?? 'kubectl', ['-n', 'almanac', ...words], options)).stdout;
-/** `script | kubectl …` */
-const send = (text: string, ...words: string[]) =>
-  execFileSync(process.env.KUBECTL ?? 'kubectl', ['-n', 'almanac', ...words, '-f', '-'], {
-    ...options,
-    input: text,
-    encoding: 'utf8',
-  });
-const script = (...words: string[]) => execFileSync(process.execPath, words, { ...options, encoding: 'utf8' });
-const trust = (...authorities: string[]) => {
-  writeFileSync(
-    join(folder, 'ca.crt'),
-    authorities.map((name) => readFileSync(join(folder, name, 'authority.crt'))).join(''),
-  );
-  const made = ['create', 'configmap', 'almanac-rpc-authorities', `--from-file=ca.crt=${join(folder, 'ca.crt')}`];
-  return kubectl(...made, '--dry-run=client', '-o', 'yaml').then((text) => send(text, 'apply'));
+const environment = {
+  ...process.env,
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+  KUBECTL: process.env.KUBECTL ?? 'kubectl',
 };
+const options = { env: environment, maxBuffer: 32 << 20, timeout: 280_000 };
+/** Runs a command of the pages, or one like them, in the folder of the repository or another. */
+const run = async (command: string, cwd = root): Promise<string> =>
+  (
+    await promisify(execFile)('bash', ['-c', `kubectl() { "$KUBECTL" "$@"; }; set -o pipefail\n${command}`], {
+      ...options,
+      cwd,
+    })
+  ).stdout;
+const kubectl = (words: string) => run(`kubectl -n almanac ${words}`);
+
+/** What a page shows as `made | kubectl …`, with the folders of this test. */
+const issueCertificates = (authority: string) =>
+  run(
+    `${shown('rotate-certificates.md', 'node deploy/k8s/rpc-certificates.js rpc-authority').replace('rpc-authority', join(folder, authority))} | ` +
+      shown('rotate-certificates.md', 'kubectl -n almanac apply -f -'),
+  );
+async function trust(...authorities: string[]) {
+  const certificates = authorities.map((name) => readFileSync(join(folder, name, 'authority.crt')));
+  writeFileSync(join(folder, 'ca.crt'), certificates.join(''));
+  await run(
+    `${shown('rotate-certificates.md', 'kubectl -n almanac create configmap almanac-rpc-authorities --from-file=ca.crt --dry-run=client -o yaml')} | ${shown('rotate-certificates.md', 'kubectl apply -f -')}`,
+    folder,
+  );
+}
 
 let api: Api;
 let table: DeployedTable;
+let rows = 0;
 
 beforeAll(() => {
   if (!process.env.KUBECONFIG)
@@ -81,21 +94,25 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const ready = async (...names: string[]) => {
-  for (const name of names) await kubectl('rollout', 'status', name, '--timeout=4m');
-};
-const pods = async () =>
-  (
-    await kubectl(
-      'get',
-      'pods',
-      '-o',
-      'jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[*].restartCount}{"\\n"}{end}',
+/** The pods that are there to stay, with how often their containers were started again. */
+async function pods(): Promise<string[]> {
+  const { items } = JSON.parse(await kubectl('get pods -o json'));
+  return items
+    .filter(({ metadata }: Manifest) => !metadata.deletionTimestamp)
+    .map(
+      ({ metadata, status }: Manifest) =>
+        `${metadata.name} ${status.containerStatuses.map((each: Manifest) => each.restartCount)}`,
     )
-  )
-    .trim()
-    .split('\n')
     .toSorted();
+}
+const isGone = async (name: string) =>
+  eventually(
+    async () =>
+      expect((await kubectl(`get pods -l app.kubernetes.io/name=${name} -o name`)).trim().split('\n')).toHaveLength(1),
+    {
+      everyMs: 1_000,
+    },
+  );
 
 /** Calls of all kinds until it is stopped; answers how many were served, and what was not. */
 function keepCalling() {
@@ -111,12 +128,10 @@ function keepCalling() {
       failed.push(`${error} ${(error as Error).cause}`);
     }
   };
-  const caller = async (number: number) => {
-    for (let i = 0; goesOn; i++) {
-      const record = {
-        code: `${number}-${Date.now().toString(36).slice(-5)}${i % 36}`.slice(0, 10),
-        name: 'under way',
-      };
+  const caller = async () => {
+    while (goesOn) {
+      rows += 1;
+      const record = { code: `r${rows}`, name: 'under way' };
       await call(() => api.send('POST', '/table_data', { table_definition_id: table.id, record }));
       await call(() =>
         api.send('POST', '/table_data/grid', { table_definition_id: table.id, startRow: 0, endRow: 20 }),
@@ -125,7 +140,7 @@ function keepCalling() {
       await call(() => api.send('GET', '/account'));
     }
   };
-  const callers = [1, 2, 3].map(caller);
+  const callers = [caller(), caller(), caller()];
   return {
     stop: async () => {
       goesOn = false;
@@ -137,8 +152,8 @@ function keepCalling() {
 
 /** What a pod of the service shows whoever calls its gRPC with this certificate; throws when that isn't taken. */
 async function shownBy(service: string, own: { cert: string; key: string } | undefined): Promise<X509Certificate> {
-  const host = await kubectl('get', 'endpoints', service, '-o', 'jsonpath={.subsets[0].addresses[0].ip}');
-  const port = Number(await kubectl('get', 'service', service, '-o', 'jsonpath={.spec.ports[?(@.name=="rpc")].port}'));
+  const host = await kubectl(`get endpoints ${service} -o 'jsonpath={.subsets[0].addresses[0].ip}'`);
+  const port = 9081 + services.indexOf(service) - 1;
   const socket = tls.connect({ host, port, ...own, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
   try {
     await once(socket, 'secureConnect');
@@ -155,14 +170,14 @@ async function shownBy(service: string, own: { cert: string; key: string } | und
 }
 
 async function certificateOf(name: string) {
-  const { data } = JSON.parse(await kubectl('get', 'secret', `almanac-${name}-rpc`, '-o', 'json'));
+  const { data } = JSON.parse(await kubectl(`get secret almanac-${name}-rpc -o json`));
   const text = (key: string) => Buffer.from(data[key], 'base64').toString();
   return { cert: text('tls.crt'), key: text('tls.key') };
 }
 
 /** How often a service has taken up other certificates or authorities. */
 const changesOf = async (name: string) =>
-  (await kubectl('logs', `deployment/${name}`, '-c', 'service')).split('whom it trusts, has changed').length - 1;
+  (await kubectl(`logs deployment/${name} -c service`)).split('whom it trusts, has changed').length - 1;
 async function whenAllHaveChanged(change: () => Promise<unknown>) {
   const before = new Map<string, number>();
   for (const name of services) before.set(name, await changesOf(name));
@@ -176,31 +191,30 @@ async function whenAllHaveChanged(change: () => Promise<unknown>) {
 
 describe('the overlay `local`, with TLS between the services', () => {
   it('comes up', async () => {
-    await kubectl('apply', '-f', 'deploy/k8s/overlays/local/namespace.yaml');
-    writeFileSync(join(folder, 'almanac.env'), script('deploy/compose-env.js'), { mode: 0o600 });
-    send(script('deploy/k8s/secrets.js', join(folder, 'almanac.env')), 'create');
-    send(script('deploy/k8s/rpc-certificates.js', join(folder, 'first')), 'apply');
-    await trust('first');
-    await kubectl('apply', '-k', folder);
-    await ready('statefulset/postgres', 'statefulset/rabbitmq', 'statefulset/objects');
-    await ready(...services.map((name) => `deployment/${name}`), 'deployment/operator', 'deployment/mail');
+    const file = join(folder, 'almanac.env');
+    await run(`umask 077; ${shown('kubernetes.md', 'node deploy/compose-env.js')} > ${file}`);
+    await run(shown('kubernetes.md', 'kubectl apply -f deploy/k8s/overlays/local/namespace.yaml'));
+    const secrets = shown('kubernetes.md', 'node deploy/k8s/secrets.js almanac.env').replace('almanac.env', file);
+    await run(`${secrets} | ${shown('kubernetes.md', 'kubectl -n almanac create -f -')}`);
+    await issueCertificates('first');
+    const trusted = shown(
+      'rotate-certificates.md',
+      'kubectl -n almanac create configmap almanac-rpc-authorities --from-file=ca.crt=rpc-authority/authority.crt',
+    );
+    await run(trusted.replace('rpc-authority/', `${join(folder, 'first')}/`));
+    await run(
+      shown('kubernetes.md', 'kubectl apply -k deploy/k8s/overlays/local').replace('deploy/k8s/overlays/local', folder),
+    );
+    await kubectl('rollout status statefulset --timeout=4m');
+    await run(shown('kubernetes.md', 'kubectl -n almanac rollout status deployment --timeout=10m'));
   });
 
   it('makes an account and serves it', async () => {
-    const words = ['accounts', 'create', '--name', 'Acme', '--plan', 'enterprise', '--admin-email', 'ops@acme.example'];
-    const made = JSON.parse(
-      await kubectl(
-        'exec',
-        'deployment/operator',
-        '--',
-        'node',
-        'scripts/admin.ts',
-        ...words,
-        '--redirect-uri',
-        'http://127.0.0.1:9876/callback',
-        '--json',
-      ),
+    const create = shown(
+      'kubernetes.md',
+      'kubectl -n almanac exec deployment/operator -- node scripts/admin.ts accounts create --name Acme --plan business --admin-email ops@acme.example',
     );
+    const made = JSON.parse(await run(`${create} --redirect-uri http://127.0.0.1:9876/callback --json`));
     api = createApi(baseUrl, (await signInPerson(baseUrl, made.application, made.admin)).access_token);
     table = await givenDeployedTable(api);
     await api.post('/table_data', { table_definition_id: table.id, record: { code: 'A', name: 'first' } });
@@ -215,31 +229,71 @@ describe('the overlay `local`, with TLS between the services', () => {
     expect(usage.calls).toBeGreaterThan(5);
   });
 
+  it('is reached from a machine outside', async () => {
+    const command = shown('kubernetes.md', 'kubectl -n almanac port-forward service/gateway 8080');
+    const words = command.replace('8080', ':8080').split(' ').slice(1); // any free port here
+    const forwarding = spawn(environment.KUBECTL, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const [line] = await once(forwarding.stdout, 'data');
+      const port = /127\.0\.0\.1:(\d+) /.exec(String(line))?.[1];
+      const answer = await createApi(`http://127.0.0.1:${port}`, api.token).get<{ name: string }>('/account');
+      expect(answer.name).toBe('Acme');
+    } finally {
+      forwarding.kill();
+    }
+  });
+
+  it('has the operators at work, in a pod that comes and goes', async () => {
+    await run(shown('kubernetes.md', 'kubectl -n almanac scale deployment/operator --replicas=1'));
+    const list = shown(
+      'kubernetes.md',
+      'kubectl -n almanac exec deployment/operator -- node scripts/admin.ts accounts list',
+    );
+    expect(await run(list)).toContain('Acme');
+    const backup = shown(
+      'kubernetes.md',
+      'kubectl -n almanac exec deployment/operator -- node scripts/admin.ts backup /backups/first',
+    );
+    expect(JSON.parse(await run(`${backup} --json`)).databases).toHaveLength(5);
+    await run(shown('kubernetes.md', 'kubectl -n almanac scale deployment/operator --replicas=0'));
+    await eventually(
+      async () => expect(await kubectl('get pods -l app.kubernetes.io/name=operator -o name')).toBe(''),
+      { everyMs: 1_000 },
+    );
+  });
+
   it.each(services)('takes %s alone', async (name) => {
     const before = await pods();
     const mine = (pod: string) => pod.startsWith(`${name}-`);
-    await kubectl('delete', 'deployment,service,networkpolicy,serviceaccount', '-l', `app.kubernetes.io/name=${name}`);
-    const applied = await kubectl('apply', '-k', folder, '-l', `app.kubernetes.io/name=${name}`);
-    expect(
-      applied
-        .trim()
-        .split('\n')
-        .map((line) => line.split(' ')[0]?.replace(/\..*\//, '/'))
-        .toSorted(),
-    ).toEqual(['deployment', 'networkpolicy', 'service', 'serviceaccount'].map((kind) => `${kind}/${name}`));
-    await ready(`deployment/${name}`);
+    await kubectl(`delete deployment,service,networkpolicy,serviceaccount -l app.kubernetes.io/name=${name}`);
+    const alone = shown(
+      'kubernetes.md',
+      'kubectl apply -k deploy/k8s/overlays/production -l app.kubernetes.io/name=data',
+    );
+    const applied = await run(alone.replace('deploy/k8s/overlays/production', folder).replace('=data', `=${name}`));
+    const kinds = applied
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^([a-z]+)\S* .*/, '$1'))
+      .toSorted();
+    expect(kinds).toEqual(['deployment', 'networkpolicy', 'service', 'serviceaccount']);
+    await run(shown('kubernetes.md', 'kubectl -n almanac rollout status deployment/data').replace('/data', `/${name}`));
     await eventually(() => api.post('/table_data/grid', { table_definition_id: table.id, startRow: 0, endRow: 10 }));
     expect((await pods()).filter((pod) => !mine(pod))).toEqual(before.filter((pod) => !mine(pod)));
   });
 
   it.each(['data', 'gateway'])('loses no call while %s is replaced', async (name) => {
+    const upgrade = shown(
+      'kubernetes.md',
+      'kubectl -n almanac set image deployment/data migrate=registry.example.com/almanac/data:0.2.0 service=registry.example.com/almanac/data:0.2.0',
+    );
     const calls = keepCalling();
-    await kubectl('rollout', 'restart', `deployment/${name}`);
-    await ready(`deployment/${name}`);
-    // Until the old pod is gone, too.
-    await eventually(async () => expect((await pods()).filter((pod) => pod.startsWith(`${name}-`))).toHaveLength(1), {
-      everyMs: 1_000,
-    });
+    // The same image under its whole name, which is another one to Kubernetes. The gateway has nothing to migrate.
+    if (name === 'data')
+      await run(upgrade.replaceAll('registry.example.com/almanac/data:0.2.0', 'docker.io/almanac/data:latest'));
+    else await kubectl(`rollout restart deployment/${name}`);
+    await kubectl(`rollout status deployment/${name}`);
+    await isGone(name);
     const { served, failed } = await calls.stop();
     console.info(`${name} was replaced under ${served} calls, ${failed.length} of which failed`);
     expect(failed).toEqual([]);
@@ -250,7 +304,7 @@ describe('the overlay `local`, with TLS between the services', () => {
     const operator = await certificateOf('operator');
     expect((await shownBy('identity', operator)).checkHost('identity')).toBe('identity');
     await expect(shownBy('identity', undefined)).rejects.toThrow();
-    const [, stranger] = JSON.parse(script('deploy/k8s/rpc-certificates.js', join(folder, 'stranger'))).items;
+    const [, stranger] = JSON.parse(await run(`node deploy/k8s/rpc-certificates.js ${join(folder, 'stranger')}`)).items;
     const own = { cert: stranger.stringData['tls.crt'], key: stranger.stringData['tls.key'] };
     await expect(shownBy('identity', own)).rejects.toThrow();
   });
@@ -259,9 +313,7 @@ describe('the overlay `local`, with TLS between the services', () => {
     const before = await pods();
     const old = await shownBy('identity', await certificateOf('operator'));
     const calls = keepCalling();
-    await whenAllHaveChanged(async () =>
-      send(script('deploy/k8s/rpc-certificates.js', join(folder, 'first')), 'apply'),
-    );
+    await whenAllHaveChanged(() => issueCertificates('first'));
     const { served, failed } = await calls.stop();
     console.info(`certificates were renewed under ${served} calls, ${failed.length} of which failed`);
     expect(failed).toEqual([]);
@@ -273,10 +325,10 @@ describe('the overlay `local`, with TLS between the services', () => {
   it('exchanges the authority in three steps without a restart or a lost call', async () => {
     const before = await pods();
     const old = await certificateOf('operator');
-    const renewed = script('deploy/k8s/rpc-certificates.js', join(folder, 'second'));
+    await run(`node deploy/k8s/rpc-certificates.js ${join(folder, 'second')}`); // makes the authority; its certificates are not used
     const calls = keepCalling();
     await whenAllHaveChanged(() => trust('first', 'second'));
-    await whenAllHaveChanged(async () => send(renewed, 'apply'));
+    await whenAllHaveChanged(() => issueCertificates('second'));
     await whenAllHaveChanged(() => trust('second'));
     const { served, failed } = await calls.stop();
     console.info(`the authority was exchanged under ${served} calls, ${failed.length} of which failed`);

@@ -1,0 +1,13 @@
+#!/bin/bash
+# Asks this container's service whether its process is alive; for Docker and Compose. Kubernetes asks by itself. Without Node, which
+# takes longer to start than the service to answer, every ten seconds in every container.
+set -euo pipefail
+names=(gateway identity metadata data jobs billing)
+for number in "${!names[@]}"; do
+  [ "${names[$number]}" != "$ALMANAC_SERVICE" ] || port=$((8080 + number))
+done
+set_port=${ALMANAC_SERVICE^^}_HTTP_PORT
+exec 3<> "/dev/tcp/127.0.0.1/${!set_port:-$port}"
+printf 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n' >&3
+read -r -t 4 _ status _ <&3
+[ "$status" = 200 ]
