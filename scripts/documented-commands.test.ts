@@ -41,7 +41,7 @@ const proofs: Record<string, Proof> = {
   eval: { because: 'it is of the shell; what it takes is looked at' },
   alias: { because: 'it is of the shell; compose.test.ts runs what it stands for' },
   docker: { shownBy: 'tests/real/compose.test.ts' },
-  kubectl: { because: 'the manifests are judged by tests of their own; a cluster is needed' },
+  kubectl: { shownBy: 'tests/real/kubernetes/cluster.test.ts' },
 };
 
 function lookAtNpm(words: string[]): string[] {
