@@ -40,7 +40,11 @@ function readQuestion(message) {
     labels.push(message.toString('latin1', place + 1, place + 1 + message[place]));
     place += 1 + message[place];
   }
-  return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(place + 1), bytes: message.subarray(12, place + 5) };
+  return {
+    name: labels.join('.').toLowerCase(),
+    type: message.readUInt16BE(place + 1),
+    bytes: message.subarray(12, place + 5),
+  };
 }
 
 function answer(message, question, addresses) {
