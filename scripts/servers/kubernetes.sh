@@ -32,7 +32,7 @@ build() {
   local apt=(-qq -o Dir::State::Lists="$dir/apt/lists" -o Dir::Cache="$dir/apt/cache" -o Dir::Etc::SourceList="$dir/apt/sources.list" -o Dir::Etc::SourceParts=-
     -o Dir::State::Status="$dir/apt/status" -o APT::Sandbox::User=root)
   apt-get "${apt[@]}" update >&2
-  (cd source && apt-get "${apt[@]}" source --download-only kubernetes >&2 && tar xf kubernetes_"$version"*.orig.tar.gz)
+  (cd source && apt-get "${apt[@]}" source --download-only kubernetes >&2 && tar xf kubernetes_*.orig.tar.gz)
   (cd go && apt-get -qq -o APT::Sandbox::User=root download golang-1.19-go golang-1.19-src etcd-server && for package in *.deb; do dpkg-deb -x "$package" .; done)
   cp go/usr/bin/etcd bin/
   ln -sfn "$dir/source/kubernetes-$version" gopath/src/k8s.io/kubernetes
