@@ -4,7 +4,7 @@
 import { write, writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 
-const togetherBytes = 4_096;
+const togetherBytes = 65_536;
 const togetherMs = 100;
 const busyMs = 20;
 const mostWaiting = 8 * 1024 * 1024; // characters

@@ -411,3 +411,21 @@ it('a service that answers before it has the body is heard, and the connection o
   socket.destroy();
   await expectNothingLeft();
 });
+
+it('a service that breaks off before it has the body is a 503, and the connection of the client goes on', async () => {
+  data.answer = (socket) => void socket.destroy();
+  const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const head = lines(`PATCH ${path} HTTP/1.1`, 'Host: a', auth, 'Content-Length: 10');
+  socket.write(`${head}12345`);
+  await eventually(() => expect(text).toContain(away.body.errors[0]));
+  expect(text).toMatch(/^HTTP\/1\.1 503 /);
+  data.answer = (each) => void each.write(answerOf('{"late":1}'));
+  socket.write(`67890${head}1234567890`);
+  await eventually(() => expect(text).toContain('{"late":1}'));
+  socket.destroy();
+  await expectNothingLeft();
+});

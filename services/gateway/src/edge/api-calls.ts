@@ -61,8 +61,8 @@ function requireSize({ req }: Exchange, route: ApiRoute): void {
 }
 
 async function authenticate(ctx: GatewayContext, { req }: Exchange): Promise<Token> {
-  const text = readBearer(req.headers.authorization);
-  return ctx.tokens.recall(text) ?? (await ctx.tokens.verify(text));
+  const bearer = readBearer(req);
+  return ctx.tokens.recall(bearer) ?? (await ctx.tokens.verify(bearer));
 }
 
 async function admit(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, token: Token): Promise<Ticket> {

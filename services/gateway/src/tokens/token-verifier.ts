@@ -1,17 +1,16 @@
 // Verifies access tokens (RFC 9068) against identity's keys, once each: the result is remembered by the hash of the token.
-import { hash } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Revocations } from './revocations.ts';
 import type { SigningKeys } from './signing-keys.ts';
-import { limitToken, readClaims, type Token, unauthenticated } from './token.ts';
+import { type Bearer, limitToken, readClaims, type Token, unauthenticated } from './token.ts';
 
 export type TokenVerifier = {
   /** The token if it has been verified before and still holds; undefined if it must be verified; throws 401 if it is dead. */
-  recall(text: string): Token | undefined;
+  recall(bearer: Bearer): Token | undefined;
   /** Verifies a token; 401 when it doesn't hold, 503 when that can't be found out. */
-  verify(text: string): Promise<Token>;
+  verify(bearer: Bearer): Promise<Token>;
 };
 
 type Options = { publicUrl: string; keys: SigningKeys; revocations: Revocations };
@@ -30,16 +29,16 @@ export function createTokenVerifier({ publicUrl, keys, revocations }: Options): 
   };
 
   return {
-    recall(text) {
-      const token = remembered.get(hash('sha256', text, 'base64url'));
+    recall({ hash }) {
+      const token = remembered.get(hash);
       if (token) requireAlive(token);
       return token;
     },
-    async verify(text) {
+    async verify({ text, hash }) {
       requireKnowledge();
       const token = await check(text, publicUrl, keys);
       requireAlive(token);
-      remembered.set(hash('sha256', text, 'base64url'), token);
+      remembered.set(hash, token);
       return token;
     },
   };

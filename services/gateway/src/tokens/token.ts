@@ -1,4 +1,6 @@
 // What a verified access token says, and the refusals of one that doesn't hold (contract, Authentication failures).
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { ServiceError } from '@almanac/service-kit/errors';
 import { noToken, refusedToken } from '@almanac/service-kit/unauthenticated';
 import type { JWTPayload } from 'jose';
@@ -28,12 +30,24 @@ export function unauthenticated(message: Failure): ServiceError {
   return message === 'Tenant context not set' ? noToken() : refusedToken(message);
 }
 
-/** The bearer token of an Authorization header. Another scheme, or none, is no credentials at all. */
-export function readBearer(header: string | undefined): string {
+/** A bearer token as it was sent. It is remembered by its hash. */
+export type Bearer = { header: string; text: string; hash: string };
+
+// Most requests of a connection send what the one before it sent.
+const lastOf = new WeakMap<object, Bearer>();
+
+/** The bearer token of a request's Authorization header. Another scheme, or none, is no credentials at all. */
+export function readBearer({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Bearer {
+  const { authorization: header } = headers;
+  const last = lastOf.get(socket);
+  if (last && last.header === header) return last;
   const match = header === undefined ? null : /^bearer(?: +(.*))?$/i.exec(header);
-  if (!match?.[1]) throw unauthenticated('Tenant context not set');
-  if (!/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(match[1])) throw unauthenticated('Invalid token');
-  return match[1];
+  if (!header || !match?.[1]) throw unauthenticated('Tenant context not set');
+  const text = match[1];
+  if (!/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(text)) throw unauthenticated('Invalid token');
+  const bearer = { header, text, hash: hash('sha256', text, 'base64url') };
+  lastOf.set(socket, bearer);
+  return bearer;
 }
 
 /** The claims as a token; anything missing or of another type is an invalid token. */
