@@ -9,8 +9,10 @@ import { insertSql, type NewRow } from './write-sql.ts';
 
 type Inserted = { svc_sk: number | string; record: string; svc_version: number };
 
+const statementsAtOnce = Number.POSITIVE_INFINITY; // one may wait for a key that somebody else is taking
+
 /** Inserts a row of the API's channel; undefined when the table is no longer what its entry says. */
-export const insertRow = together<NewRow, Inserted | undefined>(async ({ pools }, table, rows) => {
+export const insertRow = together<NewRow, Inserted | undefined>(statementsAtOnce, async ({ pools }, table, rows) => {
   try {
     return await insert(pools, table, rows);
   } catch (error) {

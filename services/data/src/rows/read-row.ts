@@ -9,6 +9,8 @@ import { showSql } from './write-sql.ts';
 type Row = { svc_sk: number | string; record: string; svc_version: number; svc_is_deleted: boolean };
 type Ctx = Pick<DataContext, 'pools'>;
 
+const statementsAtOnce = 1; // of a table: what comes meanwhile is the next, and waits for less than it would cost
+
 /** The row, deleted or not, as it is or was; undefined when there is none, or the table is no longer what its entry says. */
 export async function readRow(
   ctx: Ctx,
@@ -21,7 +23,7 @@ export async function readRow(
   return row;
 }
 
-const readPresent = together<string, Row | undefined>(async ({ pools }, table, ids) => {
+const readPresent = together<string, Row | undefined>(statementsAtOnce, async ({ pools }, table, ids) => {
   const rows = await run<Row>(pools.rows, showSql(table, ids));
   const byId = new Map(rows.map((row) => [String(row.svc_sk), row]));
   return ids.map((id) => byId.get(id));
