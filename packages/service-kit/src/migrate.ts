@@ -42,6 +42,7 @@ const passing = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'EPIPE',
+  'ENOENT', // a socket of the file system
   '57P03',
   '53300',
   '3D000',

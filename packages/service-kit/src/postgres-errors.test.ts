@@ -15,6 +15,7 @@ describe('findSqlState', () => {
     expect(findSqlState({ code: 'P2002' })).toBe('23505');
     expect(findSqlState({ code: 'P2025' })).toBeUndefined();
     expect(findSqlState({ code: 'ECONNREFUSED' })).toBeUndefined();
+    expect(findSqlState({ code: 'EPIPE' })).toBeUndefined();
     expect(findSqlState({ code: 'P0001' })).toBe('P0001');
     expect(findSqlState('23505')).toBeUndefined();
   });
@@ -34,6 +35,9 @@ describe('toPostgresError', () => {
     ['a statement that took too long', { code: '57014' }, 'unavailable'],
     ['a deadlock', { code: '40P01' }, 'unavailable'],
     ['a refused connection', { code: 'ECONNREFUSED' }, 'unavailable'],
+    ['a connection that was closed as we wrote', { code: 'EPIPE', syscall: 'write' }, 'unavailable'],
+    ['a socket of the file system that is not there', { code: 'ENOENT', syscall: 'connect' }, 'unavailable'],
+    ['a file that is not there', { code: 'ENOENT', syscall: 'open' }, 'unknown'],
     ['a connection cut under a query', new Error('Connection terminated unexpectedly'), 'unavailable'],
     ['a server that Prisma can not reach', { code: 'P1001' }, 'unavailable'],
     ['a transaction that got no connection in time', { code: 'P2028' }, 'unavailable'],

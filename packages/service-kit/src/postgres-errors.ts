@@ -5,6 +5,7 @@ import { limits } from './limits.ts';
 type AdapterCause = { originalCode?: unknown; kind?: unknown };
 type DatabaseError = {
   code?: unknown;
+  syscall?: unknown;
   routine?: unknown;
   message?: unknown;
   meta?: { driverAdapterError?: { cause?: AdapterCause } };
@@ -24,8 +25,11 @@ export function findSqlState(error: unknown): string | undefined {
   if (typeof original === 'string') return original;
   const known = prismaCodes.get(code);
   if (known) return known;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^P[1-9]/.test(code) ? code : undefined;
+  return typeof code === 'string' && isSqlState(code) ? code : undefined;
 }
+
+// Prisma's codes and those of the operating system (EPIPE) may have five characters, too.
+const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^P[1-9]|^E[A-Z]/.test(code);
 
 // Of the socket, of Prisma, and of its driver adapter when there was no answer that could carry a SQLSTATE.
 const connectionLost = new Set<unknown>([
@@ -38,9 +42,10 @@ const connectionTexts =
 
 function isConnectionLost(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
-  const { code, message, meta } = error as DatabaseError;
+  const { code, syscall, message, meta } = error as DatabaseError;
   const kind = meta?.driverAdapterError?.cause?.kind;
-  return connectionLost.has(code) || connectionLost.has(kind) || connectionTexts.test(String(message));
+  const hasNoSocket = code === 'ENOENT' && syscall === 'connect'; // of the file system
+  return hasNoSocket || connectionLost.has(code) || connectionLost.has(kind) || connectionTexts.test(String(message));
 }
 
 const answerTooLong = `An answer holds at most ${limits.answerBytes / 1024 ** 2} MB: ask for fewer rows at a time, or keep less in a row.`;
