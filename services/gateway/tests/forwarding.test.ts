@@ -396,36 +396,35 @@ describe('a client that hangs up', () => {
   });
 });
 
+/** A client's connection with a call whose body of ten bytes has come by half. */
+function givenHalfACall() {
+  const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
+  const given = { socket, text: '', head: lines(`PATCH ${path} HTTP/1.1`, 'Host: a', auth, 'Content-Length: 10') };
+  socket.on('data', (chunk) => {
+    given.text += chunk;
+  });
+  socket.write(`${given.head}12345`);
+  return given;
+}
+
 it('a service that answers before it has the body is heard, and the connection of the client goes on', async () => {
   data.answer = (socket) => void socket.write(answerOf('{"early":1}'));
-  const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
-  const head = lines(`PATCH ${path} HTTP/1.1`, 'Host: a', auth, 'Content-Length: 10');
-  socket.write(`${head}12345`);
-  await eventually(() => expect(text).toContain('{"early":1}'));
-  socket.write(`67890${head}12345`);
-  await eventually(() => expect(text.match(/"early"/g)).toHaveLength(2));
-  socket.destroy();
+  const client = givenHalfACall();
+  await eventually(() => expect(client.text).toContain('{"early":1}'));
+  client.socket.write(`67890${client.head}12345`);
+  await eventually(() => expect(client.text.match(/"early"/g)).toHaveLength(2));
+  client.socket.destroy();
   await expectNothingLeft();
 });
 
 it('a service that breaks off before it has the body is a 503, and the connection of the client goes on', async () => {
   data.answer = (socket) => void socket.destroy();
-  const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
-  const head = lines(`PATCH ${path} HTTP/1.1`, 'Host: a', auth, 'Content-Length: 10');
-  socket.write(`${head}12345`);
-  await eventually(() => expect(text).toContain(away.body.errors[0]));
-  expect(text).toMatch(/^HTTP\/1\.1 503 /);
-  data.answer = (each) => void each.write(answerOf('{"late":1}'));
-  socket.write(`67890${head}1234567890`);
-  await eventually(() => expect(text).toContain('{"late":1}'));
-  socket.destroy();
+  const client = givenHalfACall();
+  await eventually(() => expect(client.text).toContain(away.body.errors[0]));
+  expect(client.text).toMatch(/^HTTP\/1\.1 503 /);
+  data.answer = (socket) => void socket.write(answerOf('{"late":1}'));
+  client.socket.write(`67890${client.head}1234567890`);
+  await eventually(() => expect(client.text).toContain('{"late":1}'));
+  client.socket.destroy();
   await expectNothingLeft();
 });
