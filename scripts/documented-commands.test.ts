@@ -35,6 +35,7 @@ const proofs: Record<string, Proof> = {
   uuidgen: { because: 'it is not ours' },
   base64: { because: 'it is not ours' },
   cat: { because: 'it is not ours' },
+  umask: { because: 'it is not ours' },
   chmod: { because: 'it is not ours' },
   mkdir: { because: 'it is not ours' },
   cp: { because: 'it is not ours' },
@@ -121,6 +122,8 @@ const tests = globSync(['tests/**/*.test.ts', 'services/*/tests/**/*.test.ts'], 
 const notRun: Record<string, string> = {
   'chmod 600 almanac.env': 'it is not ours',
   'mkdir /tmp/trial': 'it is not ours',
+  'umask 077': 'it is not ours',
+  'mkdir -p .almanac': 'it is not ours',
   'cp secrets.json /tmp/trial/': 'it is not ours',
   'base64 -d': 'it is not ours',
   'cat old-authority.crt new-authority.crt': 'it is not ours',
@@ -157,7 +160,7 @@ describe('commands that keep a system', () => {
   const runByOperators = (words: string[]) => {
     const given = words.slice(words.indexOf('--') + 1);
     const options = given.filter((word) => word.startsWith('--'));
-    const named = given.slice(0, given.findIndex((word) => !/^[a-z]+$/.test(word)) >>> 0).slice(0, 2);
+    const named = given.slice(0, given.findIndex((word) => !/^[a-z][a-z-]*$/.test(word)) >>> 0).slice(0, 2);
     const inOrder = new RegExp(named.map((word) => `'${word}'`).join(',\\s*'));
     return tests.some(
       ([, text]) => named.length > 0 && inOrder.test(text) && options.every((option) => text.includes(`'${option}'`)),

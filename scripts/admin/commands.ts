@@ -23,6 +23,7 @@ import {
 } from './arguments.ts';
 import { backupCommands } from './backup.ts';
 import { billingCommands } from './billing.ts';
+import { demoDataCommands } from './demo-data.ts';
 import { jobStates, showJob, showJobs } from './jobs.ts';
 import { noAccount, type Operator, OperatorError } from './operator.ts';
 
@@ -100,6 +101,7 @@ export const commands = {
         ? `Account ${placed.id} lives on ${placed.cluster} now: ${placed.tables} tables, ${placed.rows} rows.`
         : `Account ${placed.id} lives on ${placed.cluster} already.`,
   },
+  ...demoDataCommands,
   ...billingCommands,
   ...backupCommands,
   'keys rotate': {

@@ -1,15 +1,12 @@
 // The first start's demo: an account with an administrator and an application, and ISO data loaded through the public API.
 // Every step looks first at what is there, so a start that was cut off goes on where it was.
-import { createApi } from '@almanac/api-client/api';
-import { signInPerson } from '@almanac/api-client/sign-in';
 import { createAccount } from '../admin/accounts.ts';
 import { createOperator } from '../admin/operator.ts';
 import { type Home, readJson, readRuntime, writeJson } from '../embedded/home.ts';
 import type { Screen } from '../embedded/screen.ts';
 import { type DemoAccount, keepDemoAccount } from '../embedded/secrets.ts';
 import type { System } from '../embedded/supervisor.ts';
-import { isoTables } from './iso-data.ts';
-import { loadTables } from './load-tables.ts';
+import { describeTables, loadIsoData } from './iso-account.ts';
 
 type Given = { home: Home; system: System; screen: Screen; signal: AbortSignal };
 
@@ -29,15 +26,11 @@ export async function seedDemo({ home, system, screen, signal }: Given): Promise
   try {
     const demo = system.secrets.demo ?? (await makeAccount(home, system));
     screen.step('demo account');
-    phase = 'its log-in';
-    const tokens = await signInPerson(system.baseUrl, demo.application, demo.admin);
-    signal.throwIfAborted();
-    phase = 'the ISO data';
-    const counts = await loadTables(createApi(system.baseUrl, tokens.access_token), isoTables, (what) => {
+    const tables = await loadIsoData(system.baseUrl, demo.application, (what) => {
       signal.throwIfAborted();
       phase = what;
     });
-    screen.step(`ISO data: ${counts.map(({ name, rows }) => `${rows} ${name.toLowerCase()}`).join(', ')}`);
+    screen.step(`ISO data: ${describeTables(tables)}`);
     writeJson(home.credentials, { base_url: system.baseUrl, ...demo } satisfies Credentials);
   } finally {
     quiet();

@@ -1,12 +1,15 @@
 // Brings tables with their rows into an account as a careful client does: domain, definitions, one deployment, imports.
 // Asks before it makes, so that it can be repeated; keeps the number of calls low, since they count.
-import { type Api, type Page, poll, upload } from '@almanac/api-client/api';
+import { type Api, type Page, poll, upload as uploadHere } from '@almanac/api-client/api';
 import { domain, type SeedTable, toCsv } from './iso-data.ts';
 
 type Named = { id: number; name: string };
 type Definition = Named & { key: string };
 type ImportTable = { upload_url: string };
 type Import = { id: number; status: string };
+
+/** Puts a file where a presigned URL says. */
+export type Upload = (url: string, content: string) => Promise<void>;
 
 const correlationCode = 'demo-iso-data';
 const open = /^(created|uploading|processing)$/;
@@ -16,6 +19,7 @@ export async function loadTables(
   api: Api,
   tables: SeedTable[],
   announce: (what: string) => void,
+  upload: Upload = uploadHere,
 ): Promise<{ name: string; rows: number }[]> {
   announce('the domain');
   const domainId = await ensureDomain(api);
@@ -25,7 +29,7 @@ export async function loadTables(
   announce('the deployment');
   await ensureDeployed(api, branchId, [...definitions.values()]);
   announce(`the rows of ${tables.map((table) => table.name).join(', ')}`);
-  await ensureImported(api, branchId, tables, definitions);
+  await ensureImported(api, branchId, tables, definitions, upload);
   return tables.map((table) => ({ name: table.name, rows: table.rows.length }));
 }
 
@@ -89,11 +93,12 @@ async function ensureImported(
   branchId: number,
   tables: SeedTable[],
   definitions: Map<string, Definition>,
+  upload: Upload,
 ): Promise<void> {
   const { data } = await api.get<Page<Import>>(`/imports?q=correlation_code:eq:${correlationCode}&per_page=1000`);
   if (data.some(({ status }) => status === 'completed')) return;
   const underWay = data.find(({ status }) => status === 'processing');
-  const id = underWay?.id ?? (await startImport(api, branchId, tables, definitions));
+  const id = underWay?.id ?? (await startImport(api, branchId, tables, definitions, upload));
   const done = await poll(
     () => api.get<Import>(`/imports/${id}`),
     ({ status }) => !open.test(status),
@@ -107,6 +112,7 @@ async function startImport(
   branchId: number,
   tables: SeedTable[],
   definitions: Map<string, Definition>,
+  upload: Upload,
 ): Promise<number> {
   const { id } = await api.post<Import>('/imports', { branch_id: branchId, correlation_code: correlationCode });
   for (const table of tables) {

@@ -8,7 +8,15 @@ export const images = {
   data: ['services/data'],
   jobs: ['services/jobs'],
   billing: ['services/billing'],
-  operator: ['services/jobs', 'services/data'],
+  operator: [
+    'services/jobs',
+    'services/data',
+    // for the demo data
+    'node_modules/@almanac/api-client',
+    'node_modules/currency-codes',
+    'node_modules/iso-3166',
+    'node_modules/iso-639-3',
+  ],
 } as const;
 
 /** Licences that ask no more than to be named, and let us be licensed as we are. */
@@ -45,8 +53,8 @@ export type Package = { name: string; version: string; licence: string; images: 
 /** Every package of every image, by name and version. */
 export function listPackages(lock: Lock): Package[] {
   const found = new Map<string, Package>();
-  for (const [image, workspaces] of Object.entries(images)) {
-    for (const place of runtimePlaces(lock, workspaces)) {
+  for (const [image, given] of Object.entries(images)) {
+    for (const place of runtimePlaces(lock, given)) {
       const locked = lock.packages[place] as Locked;
       const { version = '?' } = locked;
       const name = nameOf(place);

@@ -30,8 +30,8 @@ export function readLock(): Lock {
 /** The name of the package at a place of the lockfile (`node_modules/a/node_modules/@b/c`: `@b/c`). */
 export const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** Places of all packages that run in the workspaces, ours among them, without those for development. For whatever platform. */
-export function reachablePlaces({ packages }: Lock, workspaces: readonly string[]): string[] {
+/** Places of these packages and of all that they run with, ours among them, without those for development. For whatever platform. */
+export function reachablePlaces({ packages }: Lock, given: readonly string[]): string[] {
   const seen = new Set<string>();
   const visit = (place: string) => {
     const entry = packages[place];
@@ -46,14 +46,14 @@ export function reachablePlaces({ packages }: Lock, workspaces: readonly string[
       if (found) visit(found);
     }
   };
-  for (const workspace of workspaces) visit(workspace);
+  for (const place of given) visit(place);
   return [...seen].toSorted();
 }
 
 /** Those of them that come from others. */
-export function runtimePlaces(lock: Lock, workspaces: readonly string[]): string[] {
+export function runtimePlaces(lock: Lock, given: readonly string[]): string[] {
   const isOthers = (place: string) => place.includes('node_modules/') && !lock.packages[place]?.link;
-  return reachablePlaces(lock, workspaces).filter(isOthers);
+  return reachablePlaces(lock, given).filter(isOthers);
 }
 
 function namesOf(entry: Locked): string[] {

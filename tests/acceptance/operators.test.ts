@@ -31,6 +31,28 @@ describe("the operators' command line", () => {
     expect([again.code, again.stdout, again.stderr]).toEqual([1, '', expect.stringContaining('only failed work can')]);
   });
 
+  it('loads the demo data into an account by its credentials, once', async () => {
+    const made = await runAdmin([
+      'accounts',
+      'create',
+      '--name',
+      'Look',
+      '--plan',
+      'plus',
+      '--admin-email',
+      'look@around.example',
+      '--json',
+    ]);
+    const first = await runAdmin(['accounts', 'add-demo-data'], undefined, made.stdout);
+    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^Loaded: .*249 countries/)]);
+    expect((await runAdmin(['accounts', 'add-demo-data'], undefined, made.stdout)).stdout).toBe(first.stdout);
+    expect(await runAdmin(['accounts', 'add-demo-data'], undefined, '{}')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('accounts create --json'),
+    });
+  });
+
   it('gives the statement of a month', async () => {
     const answer = await runAdmin(['billing', 'statement', String(account.id), '--month', '2026-06']);
     expect(answer).toMatchObject({ code: 0, stdout: expect.stringContaining('2026-06') });

@@ -1,4 +1,5 @@
-// One host with Compose, from the first start over an upgrade to a restored backup, by the commands of docs/how-to/{install,upgrade}.md.
+// One host with Compose, from the first start and the README's calls over an upgrade to a restored backup, by the commands of
+// docs/how-to/{install,upgrade}.md.
 // Needs a Docker engine (DOCKER_HOST) with Compose, the images of deploy/images.sh, and those of scripts/servers/server-images.sh for the
 // other servers; the S3 among these forgets its files when it stops, so they are not looked at after that.
 import { execFile } from 'node:child_process';
@@ -11,6 +12,7 @@ import { signInPerson } from '@almanac/api-client/sign-in';
 import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
+import { readmeCalls } from '@almanac/testkit/readme-calls';
 import { shown } from '../../scripts/documentation/shell-commands.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -76,8 +78,22 @@ const codes = async (api: Api) => {
 };
 
 describe('one host with Compose', () => {
-  it('comes up, makes an account and serves it', async () => {
+  it("comes up, and answers the README's calls as the README shows", async () => {
     await run(shown('install.md', 'almanac up --detach --wait'));
+    mkdirSync(inside('.almanac'));
+    const credentials = `"${inside('.almanac/credentials.json')}"`;
+    const create = shown(
+      'install.md',
+      'almanac run --rm -T operator accounts create --name Demo --plan business --admin-email admin@demo.example --json',
+    );
+    await run(`${create} > ${credentials}`);
+    await run(`${shown('install.md', 'almanac run --rm -T operator accounts add-demo-data')} < ${credentials}`);
+    const calls = await readmeCalls(baseUrl, folder);
+    expect(calls).toHaveLength(5);
+    for (const call of calls) expect(call.answered).toBe(call.shown);
+  });
+
+  it('makes an account and serves it', async () => {
     const create = shown(
       'install.md',
       'almanac run --rm operator accounts create --name Acme --plan business --admin-email ops@acme.example',

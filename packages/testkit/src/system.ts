@@ -160,8 +160,8 @@ export async function givenLocalSystem(): Promise<LocalSystem> {
 
 export type CommandResult = { code: number; stdout: string; stderr: string };
 
-/** Runs an operators' command against the system under test (or the one in `home`). */
-export function runAdmin(words: string[], home = process.env[systemHomeName]): Promise<CommandResult> {
+/** Runs an operators' command against the system under test (or the one in `home`); `input` is what it reads from standard input. */
+export function runAdmin(words: string[], home = process.env[systemHomeName], input = ''): Promise<CommandResult> {
   const env = { ...process.env, NODE_OPTIONS: '', ...(home ? { ALMANAC_HOME: home } : {}) };
   const args = ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...words];
   return new Promise((done) => {
@@ -173,6 +173,8 @@ export function runAdmin(words: string[], home = process.env[systemHomeName]): P
         done({ code: child.exitCode ?? 1, stdout, stderr });
       },
     );
+    child.stdin?.on('error', () => {}); // most commands read nothing
+    child.stdin?.end(input);
   });
 }
 

@@ -9,7 +9,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { mountFileServer } from './file-server.ts';
 import { createFileStore, type FileStore } from './file-store.ts';
 import { describeObjectStore } from './object-store.suite.ts';
-import { contentDisposition, newObjectKey } from './object-store.ts';
+import { contentDisposition, keyOfLink, newObjectKey } from './object-store.ts';
 
 let folder: string;
 let server: Server;
@@ -37,6 +37,15 @@ afterAll(async () => {
 });
 
 describeObjectStore('file://', () => store);
+
+describe('a presigned link', () => {
+  it('names its object', async () => {
+    const key = newObjectKey(7, 'imports', 12);
+    expect(keyOfLink(await store.presignPut(key, { expiresSeconds: 60 }))).toBe(key);
+    expect(keyOfLink(`https://files.example/almanac/${key}?X-Amz-Signature=1`)).toBe(key);
+    expect(() => keyOfLink('https://files.example/almanac/else')).toThrow('not an object key');
+  });
+});
 
 describe('the folder store', () => {
   const put = (key: string, body: string, headers: Record<string, string> = {}) =>

@@ -53,6 +53,11 @@ export function requireKey(key: string): string {
   throw new Error('not an object key');
 }
 
+/** The key of the object that a presigned link is for; throws when it is none of ours. */
+export function keyOfLink(link: string): string {
+  return requireKey(/accounts\/.*$/.exec(new URL(link).pathname)?.[0] ?? '');
+}
+
 /** The failure of a store that can't be reached: tried again later. */
 export function storeUnavailable(cause: unknown): ServiceError {
   return new ServiceError('unavailable', 'The object store is not available just now; try again.', { cause });

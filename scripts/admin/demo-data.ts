@@ -1,0 +1,59 @@
+// The command that loads ISO's code lists into an account through the public API. What it does it with is loaded when it is asked for:
+// of the images only the operators' has it.
+import { text as readAll } from 'node:stream/consumers';
+import type { LoadedTable } from '../seed/iso-account.ts';
+import type { Upload } from '../seed/load-tables.ts';
+import type { NewAccount } from './accounts.ts';
+import type { Command } from './arguments.ts';
+import { OperatorError } from './operator.ts';
+
+export const demoDataCommands = {
+  'accounts add-demo-data': {
+    usage: 'accounts add-demo-data < CREDENTIALS',
+    about:
+      'Loads ISO countries, subdivisions, currencies and languages into the account whose credentials, as accounts create --json prints them, are on standard input. Can be repeated.',
+    options: {},
+    positionals: 0,
+    asksNoService: true,
+    prepare: () => async () => {
+      const { base_url, application } = await readCredentials();
+      const baseUrl = process.env.GATEWAY_URL || base_url;
+      if (!baseUrl) throw new OperatorError('It is not known where the gateway is: set GATEWAY_URL.');
+      const { loadIsoData } = await import('../seed/iso-account.ts');
+      return loadIsoData(baseUrl, application, (what) => console.error(`${what} …`), await uploadTo(process.env));
+    },
+    show: (tables: LoadedTable[]) =>
+      `Loaded: ${tables.map(({ name, rows }) => `${rows} ${name.toLowerCase()}`).join(', ')}.`,
+  },
+} satisfies Record<string, Command>;
+
+async function readCredentials(): Promise<Pick<NewAccount, 'application' | 'base_url'>> {
+  const wanted = 'Give the JSON that "accounts create --json" printed: accounts add-demo-data < credentials.json';
+  if (process.stdin.isTTY) throw new OperatorError(wanted);
+  try {
+    const credentials = JSON.parse(await readAll(process.stdin)) as Partial<NewAccount>;
+    const { client_id, client_secret } = credentials.application ?? {};
+    if (typeof client_id === 'string' && typeof client_secret === 'string') return credentials as NewAccount;
+  } catch {}
+  throw new OperatorError(wanted);
+}
+
+// The address in a link is for clients, and need not be one from within a network of containers; with the keys of the bucket the file
+// is put there without the link.
+async function uploadTo(env: NodeJS.ProcessEnv): Promise<Upload | undefined> {
+  const url = env.JOBS_OBJECT_STORE_URL;
+  if (!url || url.startsWith('file:')) return undefined;
+  const [{ createObjectStore }, { keyOfLink }] = await Promise.all([
+    import('../../services/jobs/src/object-store/connect.ts'),
+    import('../../services/jobs/src/object-store/object-store.ts'),
+  ]);
+  const store = createObjectStore({ url, publicUrl: '' });
+  return async (link, content) => {
+    const bytes = Buffer.from(content);
+    await store.put(keyOfLink(link), chunk(bytes), { maxBytes: bytes.length, contentType: 'text/csv' });
+  };
+}
+
+async function* chunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
