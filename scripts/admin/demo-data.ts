@@ -7,6 +7,8 @@ import type { NewAccount } from './accounts.ts';
 import type { Command } from './arguments.ts';
 import { OperatorError } from './operator.ts';
 
+type Credentials = Pick<NewAccount, 'admin' | 'application'> & { base_url: string };
+
 export const demoDataCommands = {
   'accounts add-demo-data': {
     usage: 'accounts add-demo-data < CREDENTIALS',
@@ -16,24 +18,30 @@ export const demoDataCommands = {
     positionals: 0,
     asksNoService: true,
     prepare: () => async () => {
-      const { base_url, application } = await readCredentials();
-      const baseUrl = process.env.GATEWAY_URL || base_url;
-      if (!baseUrl) throw new OperatorError('It is not known where the gateway is: set GATEWAY_URL.');
+      const credentials = await readCredentials();
       const { loadIsoData } = await import('../seed/iso-account.ts');
-      return loadIsoData(baseUrl, application, (what) => console.error(`${what} …`), await uploadTo(process.env));
+      const way = { gatewayUrl: process.env.GATEWAY_URL || undefined, upload: await uploadTo(process.env) };
+      const tell = (what: string) => console.error(`${what} …`);
+      return loadIsoData(credentials.base_url, credentials, tell, way).catch((error: Error) => {
+        throw new OperatorError(`The data could not be loaded (repeat the command to go on): ${error.message}`);
+      });
     },
-    show: (tables: LoadedTable[]) =>
-      `Loaded: ${tables.map(({ name, rows }) => `${rows} ${name.toLowerCase()}`).join(', ')}.`,
+    show: (tables: LoadedTable[]) => `Loaded: ${describeTables(tables)}.`,
   },
 } satisfies Record<string, Command>;
 
-async function readCredentials(): Promise<Pick<NewAccount, 'application' | 'base_url'>> {
+/** `249 countries, 5046 subdivisions` */
+export function describeTables(tables: readonly LoadedTable[]): string {
+  return tables.map(({ name, rows }) => `${rows} ${name.toLowerCase()}`).join(', ');
+}
+
+async function readCredentials(): Promise<Credentials> {
   const wanted = 'Give the JSON that "accounts create --json" printed: accounts add-demo-data < credentials.json';
   if (process.stdin.isTTY) throw new OperatorError(wanted);
   try {
-    const credentials = JSON.parse(await readAll(process.stdin)) as Partial<NewAccount>;
-    const { client_id, client_secret } = credentials.application ?? {};
-    if (typeof client_id === 'string' && typeof client_secret === 'string') return credentials as NewAccount;
+    const credentials = JSON.parse(await readAll(process.stdin)) as Partial<Credentials>;
+    const { admin, application, base_url } = credentials;
+    if (base_url && admin?.password && application?.client_secret) return credentials as Credentials;
   } catch {}
   throw new OperatorError(wanted);
 }

@@ -1,12 +1,13 @@
 // The first start's demo: an account with an administrator and an application, and ISO data loaded through the public API.
 // Every step looks first at what is there, so a start that was cut off goes on where it was.
 import { createAccount } from '../admin/accounts.ts';
+import { describeTables } from '../admin/demo-data.ts';
 import { createOperator } from '../admin/operator.ts';
 import { type Home, readJson, readRuntime, writeJson } from '../embedded/home.ts';
 import type { Screen } from '../embedded/screen.ts';
 import { type DemoAccount, keepDemoAccount } from '../embedded/secrets.ts';
 import type { System } from '../embedded/supervisor.ts';
-import { describeTables, loadIsoData } from './iso-account.ts';
+import { loadIsoData } from './iso-account.ts';
 
 type Given = { home: Home; system: System; screen: Screen; signal: AbortSignal };
 
@@ -26,7 +27,7 @@ export async function seedDemo({ home, system, screen, signal }: Given): Promise
   try {
     const demo = system.secrets.demo ?? (await makeAccount(home, system));
     screen.step('demo account');
-    const tables = await loadIsoData(system.baseUrl, demo.application, (what) => {
+    const tables = await loadIsoData(system.baseUrl, demo, (what) => {
       signal.throwIfAborted();
       phase = what;
     });

@@ -1,24 +1,23 @@
-// Loads the ISO code lists into an account as its own first application does.
+// Loads the ISO code lists into an account as its administrator does: only people may deploy.
 import { createApi } from '@almanac/api-client/api';
-import { type Application, signInMachine } from '@almanac/api-client/sign-in';
+import { type Application, type Person, signInPerson } from '@almanac/api-client/sign-in';
 import { isoTables } from './iso-data.ts';
 import { loadTables, type Upload } from './load-tables.ts';
 
 export type LoadedTable = { name: string; rows: number };
 
-/** Answers how many rows each table has. Can be repeated: what is there is not made again. `announce` hears of each phase. */
+/**
+ * Answers how many rows each table has. Can be repeated: what is there is not made again. `announce` hears of each phase; `way` is for
+ * who can't reach the public addresses.
+ */
 export async function loadIsoData(
   baseUrl: string,
-  application: Application,
+  { application, admin }: { application: Application; admin: Person },
   announce: (what: string) => void,
-  upload?: Upload,
+  way: { gatewayUrl?: string | undefined; upload?: Upload | undefined } = {},
 ): Promise<LoadedTable[]> {
+  const url = way.gatewayUrl ?? baseUrl;
   announce('its log-in');
-  const { access_token } = await signInMachine(baseUrl, application);
-  return loadTables(createApi(baseUrl, access_token), isoTables, announce, upload);
-}
-
-/** `5046 subdivisions, 249 countries` */
-export function describeTables(tables: readonly LoadedTable[]): string {
-  return tables.map(({ name, rows }) => `${rows} ${name.toLowerCase()}`).join(', ');
+  const { access_token } = await signInPerson(baseUrl, application, admin, 'api', { publicUrl: baseUrl, url });
+  return loadTables(createApi(url, access_token), isoTables, announce, way.upload);
 }

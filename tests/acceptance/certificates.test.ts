@@ -137,25 +137,27 @@ it('key, certificate and authority are exchanged under steady calls, and none of
   const everywhere = (check: (service: string) => Promise<unknown>) =>
     Promise.all(services.map((service) => eventually(() => check(service))));
 
-  await goOn();
-  files.replace(asFiles([before, after], old));
-  await everywhere((service) => handshake(service, [before], after.issue({ names })));
-  await goOn();
-  files.replace(asFiles([before, after], fresh));
-  await everywhere(async (service) => expect(await handshake(service, [before, after], old)).toBe(fresh.cert));
-  await goOn();
-  // Whoever keeps the old key, and a connection from before.
-  const kept = mountFiles(asFiles([before, after], old));
-  open.push(() => kept.remove());
-  const left = asOperator('billing', watch(kept));
-  await left.GetAccountBilling(caller, {});
-  files.replace(asFiles([after], fresh));
-  await everywhere((service) => expect(handshake(service, [after], old)).rejects.toThrow());
-  await eventually(() => expect(left.GetAccountBilling(caller, {})).rejects.toMatchObject({ kind: 'unavailable' }));
-  await goOn();
-
-  isOver = true;
-  await Promise.all(running);
+  try {
+    await goOn();
+    files.replace(asFiles([before, after], old));
+    await everywhere((service) => handshake(service, [before], after.issue({ names })));
+    await goOn();
+    files.replace(asFiles([before, after], fresh));
+    await everywhere(async (service) => expect(await handshake(service, [before, after], old)).toBe(fresh.cert));
+    await goOn();
+    // Whoever keeps the old key, and a connection from before.
+    const kept = mountFiles(asFiles([before, after], old));
+    open.push(() => kept.remove());
+    const left = asOperator('billing', watch(kept));
+    await left.GetAccountBilling(caller, {});
+    files.replace(asFiles([after], fresh));
+    await everywhere((service) => expect(handshake(service, [after], old)).rejects.toThrow());
+    await eventually(() => expect(left.GetAccountBilling(caller, {})).rejects.toMatchObject({ kind: 'unavailable' }));
+    await goOn();
+  } finally {
+    isOver = true;
+    await Promise.all(running);
+  }
   expect(failures).toEqual([]);
   const rows = await api.get<{ meta: { total_count: number } }>(
     `/table_data?table_definition_id=${table.id}&per_page=1`,

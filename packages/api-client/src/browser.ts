@@ -18,14 +18,19 @@ export type PageSeen = {
   forms: Form[];
 };
 
+/** Pages have the public address in their links; from here the server is reached at another one. */
+export type Reach = { publicUrl: string; url: string };
+
 /** Keeps cookies of one origin, as a browser does between pages. */
 export class Browser {
   readonly cookies = new Map<string, string>();
   private readonly headers: Record<string, string>;
+  private readonly reach: Reach | undefined;
 
   /** `headers` go with every request, as a proxy in front of the server would add them. */
-  constructor(headers: Record<string, string> = {}) {
+  constructor(headers: Record<string, string> = {}, reach?: Reach) {
     this.headers = headers;
+    this.reach = reach;
   }
 
   /** Opens an address; redirects are not followed, `location` says where they go. */
@@ -51,7 +56,7 @@ export class Browser {
 
   private async fetch(url: string, init: RequestInit): Promise<PageSeen> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(url, {
+    const response = await fetch(this.reachable(url), {
       ...init,
       headers: {
         Accept: 'text/html',
@@ -73,6 +78,11 @@ export class Browser {
       ...(target === null ? {} : { location: new URL(target, url).href }),
       forms: readForms(html),
     };
+  }
+
+  private reachable(url: string): string {
+    const { publicUrl, url: here } = this.reach ?? { publicUrl: '', url: '' };
+    return publicUrl && url.startsWith(`${publicUrl}/`) ? here + url.slice(publicUrl.length) : url;
   }
 
   private keepCookie(line: string): void {

@@ -2,7 +2,7 @@
 // through the log-in and consent pages.
 import { createHash, randomBytes } from 'node:crypto';
 import { readBody } from './api.ts';
-import { Browser, type PageSeen } from './browser.ts';
+import { Browser, type PageSeen, type Reach } from './browser.ts';
 
 export type Application = { client_id: string; client_secret: string; redirect_uri: string };
 export type Person = { email: string; password: string };
@@ -21,12 +21,13 @@ export function signInMachine(baseUrl: string, application: Application, scope =
   return requestToken(baseUrl, application, { grant_type: 'client_credentials', scope });
 }
 
-/** Tokens on behalf of a person who logs in and agrees. */
+/** Tokens on behalf of a person who logs in and agrees; `reach` when the public address can't be reached from here. */
 export async function signInPerson(
   baseUrl: string,
   application: Application,
   person: Person,
   scope = 'api',
+  reach?: Reach,
 ): Promise<Tokens> {
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
@@ -40,13 +41,13 @@ export async function signInPerson(
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
   }).toString();
-  const callback = await walkThrough(new Browser(), url.href, application.redirect_uri, person);
+  const callback = await walkThrough(new Browser({}, reach), url.href, application.redirect_uri, person);
   const answer = callback.searchParams;
   if (answer.get('state') !== state) throw new Error('The authorization answered another state than was sent.');
   const code = answer.get('code');
   if (!code)
     throw new Error(`The authorization was refused: ${answer.get('error_description') ?? answer.get('error')}`);
-  return requestToken(baseUrl, application, {
+  return requestToken(reach?.url ?? baseUrl, application, {
     grant_type: 'authorization_code',
     code,
     redirect_uri: application.redirect_uri,
@@ -54,11 +55,19 @@ export async function signInPerson(
   });
 }
 
-/** Logs in and agrees on whatever pages come; answers the address that the client is called back at. */
+/**
+ * Logs in and agrees on whatever pages come; answers the address that the client is called back at. A client without one (its redirect URI
+ * is `urn:ietf:wg:oauth:2.0:oob`) gets the code that the last page shows in the same form.
+ */
 export async function walkThrough(browser: Browser, url: string, redirectUri: string, person: Person): Promise<URL> {
   let page = await browser.open(url);
   for (let step = 0; step < 10; step++) {
     if (page.location?.startsWith(redirectUri)) return new URL(page.location);
+    const code = /<code id="code">([^<]+)</.exec(page.html)?.[1];
+    if (code) {
+      const state = new URL(url).searchParams.get('state') ?? '';
+      return new URL(`${redirectUri}?${new URLSearchParams({ code, state })}`);
+    }
     page = page.location ? await browser.open(page.location) : await fillIn(browser, page, person);
   }
   throw new Error(`The log-in goes round in circles at ${page.url}`);
