@@ -32,7 +32,7 @@ describe("the operators' command line", () => {
   });
 
   it('loads the demo data into an account by its credentials, once', async () => {
-    const words = ['--name', 'Look', '--plan', 'business', '--admin-email', `${unique('look')}@example.com`];
+    const words = ['--name', 'Look', '--plan', 'business', '--admin-email', `look-${unique()}@example.com`];
     const credentials = JSON.stringify(await admin(['accounts', 'create', ...words]));
     const first = await runAdmin(['accounts', 'add-demo-data'], undefined, credentials);
     expect(first).toEqual({

@@ -14,7 +14,7 @@ export function createLogger(service: string, level: string, destination?: Desti
     {
       level,
       base: { service, pid: process.pid },
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: createClock(),
       formatters: {
         level: (label) => ({ level: label }),
         log: (given) => loggable(given) as Record<string, unknown>,
@@ -24,6 +24,20 @@ export function createLogger(service: string, level: string, destination?: Desti
     },
     destination ?? createLogOutput(stdout, service),
   );
+}
+
+// Lines of the same millisecond share the text of their time: making it anew is a good part of what a short line costs.
+function createClock(): () => string {
+  let at = 0;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== at) {
+      at = now;
+      text = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return text;
+  };
 }
 
 /** For lines of a few short values (one a request): without the look into each, which costs most of a line. */
