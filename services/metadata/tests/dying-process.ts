@@ -77,7 +77,10 @@ export async function startDyingProcess(metadata: Metadata, beforeApply?: () => 
     async ask(request, place) {
       steps.length = 0;
       deadly = place;
-      const answer = await postKeyed(metadata, `http://127.0.0.1:${http}`, request).catch(() => 'killed' as const);
+      const answer = await postKeyed(metadata, `http://127.0.0.1:${http}`, request).catch((error: unknown) => {
+        if (deadly !== 0) throw error; // it lives: nobody would hear of its end
+        return 'killed' as const;
+      });
       deadly = 0;
       if (answer === 'killed') await exitOf(started);
       return answer;
