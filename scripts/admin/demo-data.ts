@@ -1,8 +1,8 @@
 // The command that loads ISO's code lists into an account through the public API. What it does it with is loaded when it is asked for:
 // of the images only the operators' has it.
+import { Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
-import type { LoadedTable } from '../seed/iso-account.ts';
-import type { Upload } from '../seed/load-tables.ts';
+import type { LoadedTable, Upload } from '../seed/load-tables.ts';
 import type { NewAccount } from './accounts.ts';
 import type { Command } from './arguments.ts';
 import { OperatorError } from './operator.ts';
@@ -58,10 +58,7 @@ async function uploadTo(env: NodeJS.ProcessEnv): Promise<Upload | undefined> {
   const store = createObjectStore({ url, publicUrl: '' });
   return async (link, content) => {
     const bytes = Buffer.from(content);
-    await store.put(keyOfLink(link), chunk(bytes), { maxBytes: bytes.length, contentType: 'text/csv' });
+    const options = { maxBytes: bytes.length, contentType: 'text/csv' };
+    await store.put(keyOfLink(link), Readable.from([bytes]), options);
   };
-}
-
-async function* chunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

@@ -2,9 +2,7 @@
 import { createApi } from '@almanac/api-client/api';
 import { type Application, type Person, signInPerson } from '@almanac/api-client/sign-in';
 import { isoTables } from './iso-data.ts';
-import { loadTables, type Upload } from './load-tables.ts';
-
-export type LoadedTable = { name: string; rows: number };
+import { type LoadedTable, loadTables, type Upload } from './load-tables.ts';
 
 /**
  * Answers how many rows each table has. Can be repeated: what is there is not made again. `announce` hears of each phase; `way` is for
@@ -18,6 +16,6 @@ export async function loadIsoData(
 ): Promise<LoadedTable[]> {
   const url = way.gatewayUrl ?? baseUrl;
   announce('its log-in');
-  const { access_token } = await signInPerson(baseUrl, application, admin, 'api', { publicUrl: baseUrl, url });
+  const { access_token } = await signInPerson(baseUrl, application, admin, 'api', url);
   return loadTables(createApi(url, access_token), isoTables, announce, way.upload);
 }

@@ -8,6 +8,8 @@ type Definition = Named & { key: string };
 type ImportTable = { upload_url: string };
 type Import = { id: number; status: string };
 
+export type LoadedTable = { name: string; rows: number };
+
 /** Puts a file where a presigned URL says. */
 export type Upload = (url: string, content: string) => Promise<void>;
 
@@ -20,7 +22,7 @@ export async function loadTables(
   tables: SeedTable[],
   announce: (what: string) => void,
   upload: Upload = uploadHere,
-): Promise<{ name: string; rows: number }[]> {
+): Promise<LoadedTable[]> {
   announce('the domain');
   const domainId = await ensureDomain(api);
   const branchId = await findMain(api);

@@ -40,15 +40,16 @@ export function isAccepted(licence: string): boolean {
     .some((choice) => accepted.includes(choice));
 }
 
-/** Packages whose lockfile entry says nothing, or by another name than SPDX's: read from their licence files. */
-const stated: [RegExp, string][] = [
-  [/^@duckdb\/node-bindings/, 'MIT'],
-  [/^nub$/, 'MIT'],
-];
+/** Packages whose lockfile entry says nothing: read from their licence files. */
+const stated: [RegExp, string][] = [[/^@duckdb\/node-bindings/, 'MIT']];
+
+/** What packages older than SPDX call licences. */
+const olderNames: Record<string, string> = { 'MIT/X11': 'MIT' };
 
 /** The licence of a locked package, as an SPDX expression. */
 export function licenceOf(name: string, { license }: Locked): string {
-  return stated.find(([pattern]) => pattern.test(name))?.[1] ?? license ?? 'unknown';
+  const said = license ?? stated.find(([pattern]) => pattern.test(name))?.[1] ?? 'unknown';
+  return olderNames[said] ?? said;
 }
 
 export type Package = { name: string; version: string; licence: string; images: string[] };

@@ -18,8 +18,8 @@ export type PageSeen = {
   forms: Form[];
 };
 
-/** Pages have the public address in their links; from here the server is reached at another one. */
-export type Reach = { publicUrl: string; url: string };
+/** Pages have the public address in their links; from here the server may be reached at another one. */
+type Reach = { publicUrl: string; url: string };
 
 /** Keeps cookies of one origin, as a browser does between pages. */
 export class Browser {
@@ -81,8 +81,8 @@ export class Browser {
   }
 
   private reachable(url: string): string {
-    const { publicUrl, url: here } = this.reach ?? { publicUrl: '', url: '' };
-    return publicUrl && url.startsWith(`${publicUrl}/`) ? here + url.slice(publicUrl.length) : url;
+    const { reach } = this;
+    return reach && url.startsWith(`${reach.publicUrl}/`) ? reach.url + url.slice(reach.publicUrl.length) : url;
   }
 
   private keepCookie(line: string): void {

@@ -2,7 +2,7 @@
 // through the log-in and consent pages.
 import { createHash, randomBytes } from 'node:crypto';
 import { readBody } from './api.ts';
-import { Browser, type PageSeen, type Reach } from './browser.ts';
+import { Browser, type PageSeen } from './browser.ts';
 
 export type Application = { client_id: string; client_secret: string; redirect_uri: string };
 export type Person = { email: string; password: string };
@@ -21,13 +21,13 @@ export function signInMachine(baseUrl: string, application: Application, scope =
   return requestToken(baseUrl, application, { grant_type: 'client_credentials', scope });
 }
 
-/** Tokens on behalf of a person who logs in and agrees; `reach` when the public address can't be reached from here. */
+/** Tokens on behalf of a person who logs in and agrees; `reachedAt` is where `baseUrl` is reached from here. */
 export async function signInPerson(
   baseUrl: string,
   application: Application,
   person: Person,
   scope = 'api',
-  reach?: Reach,
+  reachedAt = baseUrl,
 ): Promise<Tokens> {
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
@@ -41,13 +41,18 @@ export async function signInPerson(
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
   }).toString();
-  const callback = await walkThrough(new Browser({}, reach), url.href, application.redirect_uri, person);
+  const callback = await walkThrough(
+    new Browser({}, { publicUrl: baseUrl, url: reachedAt }),
+    url.href,
+    application.redirect_uri,
+    person,
+  );
   const answer = callback.searchParams;
   if (answer.get('state') !== state) throw new Error('The authorization answered another state than was sent.');
   const code = answer.get('code');
   if (!code)
     throw new Error(`The authorization was refused: ${answer.get('error_description') ?? answer.get('error')}`);
-  return requestToken(reach?.url ?? baseUrl, application, {
+  return requestToken(reachedAt, application, {
     grant_type: 'authorization_code',
     code,
     redirect_uri: application.redirect_uri,

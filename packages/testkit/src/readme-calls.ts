@@ -1,12 +1,12 @@
-// The README's first calls, for tests that make them: each with the answer that the README shows right under it, if any.
+// The README's first calls, for tests that make them.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-export type ReadmeCall = { command: string; shown: string; answered: string };
+export type ReadmeCall = { shown: string; answered: string };
 
-/** Runs the calls one after another in a folder that has `.almanac/credentials.json`; answers those that show an answer. */
+/** Runs the calls one after another in a folder that has `.almanac/credentials.json`; answers what the README shows right under each, where it shows something, and what came. */
 export async function readmeCalls(baseUrl: string, folder: string): Promise<ReadmeCall[]> {
   const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
   const steps = [...readme.matchAll(/```sh\n(.*?)```\n(?:```json\n(.*?)```)?/gs)];
@@ -17,10 +17,8 @@ export async function readmeCalls(baseUrl: string, folder: string): Promise<Read
     timeout: 240_000,
   });
   const answers = stdout.split(mark);
-  return steps.flatMap(([, command, shown], place) =>
-    shown === undefined
-      ? []
-      : [{ command: command as string, shown: steady(shown), answered: steady(answers[place] as string) }],
+  return steps.flatMap(([, , shown], place) =>
+    shown === undefined ? [] : [{ shown: steady(shown), answered: steady(answers[place] as string) }],
   );
 }
 
