@@ -53,18 +53,18 @@ const cells: fc.Arbitrary<string>[] = [
 ];
 const row = fc.tuple(...cells.map((cell) => fc.option(cell, { freq: 5 })));
 
+const withoutLastZeros = (fraction: string) => fraction.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+
 // The same text for the same value.
 function canonical(value: string | null, i: number): string | null {
   if (value === null) return null;
   const { dataType } = columns[i] as WrittenColumn;
   if (dataType === 'decimal')
-    return value
-      .replace(/^-(?=0+\.0+$)/, '')
+    return withoutLastZeros(value)
       .replace(/^(-?)0+(?=\d)/, '$1')
-      .replace(/\.?0+$/, '');
+      .replace(/^-0$/, '0');
   if (dataType === 'double') return String(Number(value));
-  if (dataType === 'time')
-    return value.replace(/\.?0+$/, (zeros) => (zeros.startsWith('.') ? '' : zeros)).replace(/(\.\d*?)0+$/, '$1');
+  if (dataType === 'time') return withoutLastZeros(value);
   return dataType === 'json' ? JSON.stringify(JSON.parse(value)) : value;
 }
 
