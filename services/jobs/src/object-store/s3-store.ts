@@ -195,38 +195,45 @@ async function upload(
   }: { maxBytes: number; contentType?: string; signal?: AbortSignal },
 ): Promise<void> {
   const headers = { 'Content-Type': contentType };
+  const etags: { part: number; etag: string }[] = [];
   let uploadId: string | undefined;
+  let sending: Promise<void> | undefined;
   try {
-    const etags: { part: number; etag: string }[] = [];
     for await (const { part, isLast } of parts(limitBytes(source, maxBytes))) {
+      await sending;
       signal?.throwIfAborted();
       if (isLast && uploadId === undefined) {
         await client.putObject(bucket, key, part, part.length, headers);
         return;
       }
       uploadId ??= await client.initiateNewMultipartUpload(bucket, key, headers);
-      const partNumber = etags.length + 1;
-      const { etag } = await client.uploadPart(
-        {
-          bucketName: bucket,
-          objectName: key,
-          uploadID: uploadId,
-          partNumber,
-          headers: {
-            'Content-Length': part.length,
-            'Content-MD5': createHash('md5').update(part).digest('base64'),
-          },
-        },
-        part,
-      );
-      etags.push({ part: partNumber, etag });
+      // While a part is on its way the next one is read.
+      sending = sendPart(client, { bucketName: bucket, objectName: key, uploadID: uploadId }, etags, part);
+      sending.catch(() => {}); // told when it is waited for
     }
+    await sending;
     signal?.throwIfAborted();
     await client.completeMultipartUpload(bucket, key, uploadId as string, etags);
   } catch (error) {
+    await sending?.catch(() => {}); // a part that came after the end of its upload would stay
     if (uploadId !== undefined) await client.abortMultipartUpload(bucket, key, uploadId).catch(() => {});
     throw error;
   }
+}
+
+async function sendPart(
+  client: Client,
+  upload: { bucketName: string; objectName: string; uploadID: string },
+  etags: { part: number; etag: string }[],
+  part: Buffer,
+): Promise<void> {
+  const partNumber = etags.length + 1;
+  const headers = {
+    'Content-Length': part.length,
+    'Content-MD5': createHash('md5').update(part).digest('base64'),
+  };
+  const { etag } = await client.uploadPart({ ...upload, partNumber, headers }, part);
+  etags.push({ part: partNumber, etag });
 }
 
 // At least one part, the last of any size.
