@@ -4,8 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { dropBody, type Exchange } from './exchange.ts';
-import { hasBody } from './framing.ts';
-import { RequestBody } from './request-body.ts';
+import { bodyOf } from './request-body.ts';
 
 type Controller = Dispatcher.DispatchController;
 
@@ -58,7 +57,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
         path: req.url as string,
         method: req.method as Dispatcher.HttpMethod,
         headers,
-        body: hasBody(req) ? new RequestBody(req) : null,
+        body: bodyOf(req),
         reset: false, // undici would not keep a connection that has had a HEAD
       },
       this,
