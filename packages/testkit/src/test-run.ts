@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { toServiceError } from '@almanac/service-kit/errors';
 import { createFinder, describeLeaks, type Secret, shortestSecret } from './secret-finder.ts';
 import { type Watcher, watchValue } from './secret-watch.ts';
 
@@ -22,6 +23,7 @@ export function beginRun(): void {
   process.env[folderName] = mkdtempSync(join(tmpdir(), 'almanac-run-'));
 }
 
+const faultTexts = [toServiceError(undefined).message, 'a request could not be served'];
 const noted = new Set<string>();
 
 /** Notes for the end of the run; nothing outside of one. */
@@ -53,8 +55,11 @@ export function keepLogs(home: string, output: string): void {
     runWatcher.secret({ kind: 'a password of a database', value });
 }
 
-/** Ends the run: looks through all that was kept and takes it away. Answers what stands where it must not, in words. */
-export function endRun(): { files: number; secrets: number; leaks: string } {
+/**
+ * Ends the run: looks through all that was kept and takes it away. Answers what stands where it must not, in words, and the lines in
+ * which services tell of faults of their own: what a caller heard as a 500.
+ */
+export function endRun(): { files: number; secrets: number; leaks: string; faults: string[] } {
   const folder = process.env[folderName] as string;
   try {
     const file = join(folder, 'secrets.jsonl');
@@ -67,7 +72,12 @@ export function endRun(): { files: number; secrets: number; leaks: string } {
     const leaks = places.flatMap((place) =>
       find(readFileSync(join(folder, place))).map((leak) => ({ ...leak, place })),
     );
-    return { files: places.length, secrets: secrets.length, leaks: describeLeaks(leaks) };
+    const faults = places.flatMap((place) =>
+      readFileSync(join(folder, place), 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('"level":"error"') && faultTexts.some((text) => line.includes(text))),
+    );
+    return { files: places.length, secrets: secrets.length, leaks: describeLeaks(leaks), faults };
   } finally {
     rmSync(folder, { recursive: true, force: true });
     delete process.env[folderName];

@@ -33,8 +33,9 @@ type Options = {
   store?: (real: ObjectStore) => ObjectStore;
   /** JOBS_SMTP_URL; without it mails wait. */
   smtpUrl?: string;
-  /** The way to the bus, if not straight to it. */
+  /** The way to the bus, or to the database, if not straight to it. */
   busUrl?: (url: string) => string;
+  databaseUrl?: (url: string) => string;
   /** ALMANAC_PUBLIC_URL, if it isn't where the service listens. */
   publicUrl?: string;
 };
@@ -79,13 +80,13 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
   const served = await serveNeighbours(neighbours, keys);
   const publicPort = await findFreePort();
   neighbours.publicUrl = `http://127.0.0.1:${publicPort}`;
-  const environment = (port: number, { smtpUrl, busUrl, publicUrl = neighbours.publicUrl }: Options) => ({
+  const environment = (port: number, { smtpUrl, busUrl, databaseUrl, publicUrl = neighbours.publicUrl }: Options) => ({
     ...keys.env,
     ...served.env,
     ALMANAC_BUS_URL: busUrl?.(busDatabase.url) ?? busDatabase.url,
     ALMANAC_PUBLIC_URL: publicUrl,
     ALMANAC_LOG_LEVEL: 'trace',
-    JOBS_DATABASE_URL: database.url,
+    JOBS_DATABASE_URL: databaseUrl?.(database.url) ?? database.url,
     JOBS_OBJECT_STORE_URL: pathToFileURL(folder).href,
     JOBS_SIGNING_KEY: Buffer.alloc(32, 5).toString('base64url'),
     JOBS_HTTP_PORT: String(port),
