@@ -2,10 +2,11 @@
 import { ServiceError } from './errors.ts';
 import { limits } from './limits.ts';
 
-type AdapterCause = { originalCode?: unknown; kind?: unknown };
+type AdapterCause = { originalCode?: unknown; kind?: unknown; severity?: unknown };
 type DatabaseError = {
   code?: unknown;
   syscall?: unknown;
+  severity?: unknown;
   routine?: unknown;
   message?: unknown;
   meta?: { driverAdapterError?: { cause?: AdapterCause } };
@@ -33,19 +34,31 @@ const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^P[1-9]|^E[
 
 // Of the socket, of Prisma, and of its driver adapter when there was no answer that could carry a SQLSTATE.
 const connectionLost = new Set<unknown>([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ECONNABORTED'],
   ...['P1001', 'P1002', 'P1017', 'P2024', 'P2028'], // the last: a transaction got no connection in time, or took too long
   ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'],
 ]);
 const connectionTexts =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|server closed the connection/i;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client was closed and is not queryable|server closed the connection|establishing an SSL connection|Query read timeout/i;
+// Whatever the code says: nobody was reached, whether by an address, a name, or a socket of the file system.
+const reachingOut = new Set<unknown>(['connect', 'getaddrinfo']);
+// PostgreSQL has ended the connection with this error.
+const lastWords = new Set<unknown>(['FATAL', 'PANIC']);
 
 function isConnectionLost(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, syscall, message, meta } = error as DatabaseError;
   const kind = meta?.driverAdapterError?.cause?.kind;
-  const hasNoSocket = code === 'ENOENT' && syscall === 'connect'; // of the file system
-  return hasNoSocket || connectionLost.has(code) || connectionLost.has(kind) || connectionTexts.test(String(message));
+  return (
+    connectionLost.has(code) ||
+    connectionLost.has(kind) ||
+    reachingOut.has(syscall) ||
+    connectionTexts.test(String(message))
+  );
+}
+
+function endsConnection({ severity, meta }: DatabaseError): boolean {
+  return lastWords.has(severity) || lastWords.has(meta?.driverAdapterError?.cause?.severity);
 }
 
 const answerTooLong = `An answer holds at most ${limits.answerBytes / 1024 ** 2} MB: ask for fewer rows at a time, or keep less in a row.`;
@@ -69,8 +82,7 @@ export function toPostgresError(thrown: unknown): unknown {
   if (state === '23505') return new ServiceError('already_exists', 'It exists already.', { cause: thrown });
   if (state.startsWith('23') || state.startsWith('22') || state.startsWith('54'))
     return new ServiceError('validation_failed', 'A value breaks a rule of the table.', { cause: thrown });
-  if (state.startsWith('08') || state.startsWith('53') || state.startsWith('57P') || state === '25006')
-    return unavailable();
+  if (endsConnection(thrown as DatabaseError) || /^(08|53|57P|58|25006)/.test(state)) return unavailable();
   if (state === '57014' || state === '55P03' || state === '40001' || state === '40P01')
     return new ServiceError('unavailable', 'The database was too busy to finish this; try again.', { cause: thrown });
   return thrown;
