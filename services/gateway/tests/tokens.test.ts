@@ -234,6 +234,12 @@ describe('scopes', () => {
     },
   );
 
+  it('leave no answer without what is left of the allowance, once that is known', async () => {
+    expect((await callWith(gateway, await identity.token(), 'GET', '/api/v1/domains')).status).toBe(200);
+    const answer = await callWith(gateway, await identity.token({ scope: 'api:read' }), 'POST', '/api/v1/domains');
+    expect([answer.status, answer.headers.get('x-allowance-limit')]).toEqual([403, expect.stringMatching(/^\d+$/)]);
+  });
+
   it('HEAD is a read, and no header makes it another method', async () => {
     const token = await identity.token({ scope: 'api:write' });
     const answer = await callWith(gateway, token, 'HEAD', '/api/v1/domains');

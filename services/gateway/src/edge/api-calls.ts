@@ -4,7 +4,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { readPath } from '@almanac/service-kit/route-matcher';
 import type { GatewayContext } from '../context.ts';
-import type { Ticket } from '../metering/account-meter.ts';
+import type { AccountMeter } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';
 import { contextFor, recallContext } from '../tokens/call-contexts.ts';
 import { readBearer, type Token } from '../tokens/token.ts';
@@ -27,12 +27,14 @@ export async function callApi(ctx: GatewayContext, exchange: Exchange): Promise<
     exchange.route = route;
     requireSize(exchange, route);
     const token = await authenticate(ctx, exchange);
+    const meter = ctx.meter.of(token.accountId);
     exchange.token = token;
+    exchange.meter = meter;
     requireScope(token, route.scope);
     await ctx.callerLimits.enterAccount(exchange, token.accountId);
-    const ticket = await admit(ctx, exchange, route, token);
+    await admit(exchange, route, meter);
     if (route.settle) await ctx.meter.settle(token.accountId);
-    const { branching } = ticket.meter;
+    const { branching } = meter;
     const context = recallContext(token, branching) ?? (await contextFor(token, branching, ctx.signContext));
     if (exchange.res.destroyed) return; // the client has gone; `end` puts the call back
     forward(ctx, exchange, route, context);
@@ -65,13 +67,11 @@ async function authenticate(ctx: GatewayContext, { req }: Exchange): Promise<Tok
   return ctx.tokens.recall(bearer) ?? (await ctx.tokens.verify(bearer));
 }
 
-async function admit(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, token: Token): Promise<Ticket> {
-  const meter = ctx.meter.of(token.accountId);
+async function admit(exchange: Exchange, route: ApiRoute, meter: AccountMeter): Promise<void> {
   const isWrite = route.method !== 'GET';
   const ticket = meter.tryAdmit(isWrite) ?? (await meter.admit(isWrite));
   exchange.ticket = ticket;
   if (exchange.res.destroyed) meter.putBack(ticket);
-  return ticket;
 }
 
 function forward(ctx: GatewayContext, exchange: Exchange, route: ApiRoute, context: string): void {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ServiceError, toServiceError } from '@almanac/service-kit/errors';
-import type { Ticket } from '../metering/account-meter.ts';
+import type { AccountMeter, Ticket } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';
 import type { Token } from '../tokens/token.ts';
 import type { Replica, Replicas } from './replicas.ts';
@@ -22,6 +22,8 @@ export type Exchange = {
   token?: Token;
   /** The account, or the network, among whose requests under way it is. */
   caller?: number | string;
+  /** Of the token's account: what is left of its allowance is told with every answer. */
+  meter?: AccountMeter;
   ticket?: Ticket;
   /** What its answer carries unless who answers says otherwise. */
   defaults: readonly DefaultHeader[];
@@ -119,7 +121,8 @@ export function refuse(exchange: Exchange, thrown: unknown): ServiceError {
   if (exchange.expectsContinue) closeAfter(exchange);
   setDefaults(exchange);
   const body = JSON.stringify(exchange.isOAuth ? oauthBody(error) : error.body);
-  for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+  const headers = { ...exchange.meter?.headers(), ...error.headers };
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   if (error.kind === 'unavailable' && !res.hasHeader('retry-after')) res.setHeader('Retry-After', '1');
   res.statusCode = error.status;
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
