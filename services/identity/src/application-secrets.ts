@@ -13,6 +13,7 @@ import {
 import { addSecret, shownOfSecret } from './client-secrets.ts';
 import type { IdentityContext } from './context.ts';
 import { transact } from './database.ts';
+import { transactOnce } from './repeated-requests.ts';
 
 const most = 2;
 
@@ -36,7 +37,7 @@ export async function listSecrets(ctx: IdentityContext, call: CallContext, appli
 /** Adds a secret beside the present one. */
 export async function createSecret(ctx: IdentityContext, call: CallContext, applicationId: number) {
   await getApplication(ctx, call, applicationId);
-  return transact(ctx.prisma, async (tx) => {
+  return transactOnce(ctx, call, async (tx) => {
     const application = await holdApplication(tx, call, applicationId);
     requireConfidential(application);
     const count = await tx.db.oauth_secret.count({ where: { application_id: applicationId } });

@@ -17,6 +17,7 @@ import type { IdentityContext } from './context.ts';
 import { timeSchema } from './names.ts';
 import { parseScopes, scopes } from './oauth/scopes.ts';
 import { readRedirectUris } from './redirect-uris.ts';
+import { repeatable } from './repeated-requests.ts';
 
 const applicationSchema = z.object({
   id: z.int(),
@@ -96,6 +97,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/oauth_applications',
       summary: 'Create an OAuth application',
+      requestHeaders: repeatable,
       example: {
         oauth_application: {
           name: 'Data warehouse',
@@ -147,6 +149,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/oauth_applications/{id}/regenerate_secret',
       summary: 'Replace the secret',
+      requestHeaders: repeatable,
       description: 'The new secret is in this answer and never again; the old ones stop working at once.',
       params,
       response: withSecretSchema,
@@ -169,6 +172,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/oauth_applications/{id}/secrets',
       summary: 'Add a second secret',
+      requestHeaders: repeatable,
       description:
         'Both work until one is deleted, so that a secret can be replaced without an interruption. The new one is in this answer and never again.',
       params,

@@ -9,6 +9,7 @@ import type { IdentityContext } from './context.ts';
 import { type Database, type Transaction, transact } from './database.ts';
 import { newIdentifier } from './digest.ts';
 import { requireAdministrator } from './permissions.ts';
+import { transactOnce } from './repeated-requests.ts';
 import { limitScopes, revokeForever } from './revocations.ts';
 
 const resource = 'oauth_application';
@@ -77,7 +78,7 @@ export async function addApplication(
 ) {
   await requireAdministrator(ctx, call);
   const { name, redirect_uri = '', confidential = true, scopes = 'api:read' } = read();
-  return transact(ctx.prisma, (tx) => createApplication(tx, call, { name, redirect_uri, confidential, scopes }));
+  return transactOnce(ctx, call, (tx) => createApplication(tx, call, { name, redirect_uri, confidential, scopes }));
 }
 
 /** Changes an application: what it may no longer do, its tokens can't do at once. One that stops being confidential loses its secrets. */
@@ -117,7 +118,7 @@ export async function deleteApplication(ctx: IdentityContext, call: CallContext,
 /** Replaces all secrets by a new one; the old ones are worthless from here on. */
 export async function regenerateSecret(ctx: IdentityContext, call: CallContext, id: number) {
   await getApplication(ctx, call, id);
-  return transact(ctx.prisma, async (tx) => {
+  return transactOnce(ctx, call, async (tx) => {
     const application = await holdApplication(tx, call, id);
     requireConfidential(application);
     await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });

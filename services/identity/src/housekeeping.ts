@@ -1,6 +1,8 @@
-// Forgets what can no longer matter: expired codes, families, sessions, links, revocations, keys and counters. Every instance does it;
+// Forgets what can no longer matter: expired codes, families, sessions, links, revocations, keys, answers and counters. Every instance does it;
 // deleting twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { prismaSql } from '@almanac/service-kit/database';
+import { sweepAnswers } from '@almanac/service-kit/idempotency';
 import type { Logger } from '@almanac/service-kit/logger';
 import type { IdentityConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
@@ -45,4 +47,5 @@ export async function sweep(prisma: PrismaClient, accessTokenSeconds: number): P
   await prisma.$executeRaw`
     delete from signing_key where retired_at < now() - make_interval(secs => ${accessTokenSeconds + 86_400}::int)`;
   await prisma.$executeRaw`delete from rate_limit where expire < extract(epoch from now()) * 1000 - 3600000`;
+  await sweepAnswers(prismaSql(prisma));
 }

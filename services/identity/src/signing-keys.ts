@@ -1,6 +1,5 @@
 // The keys access tokens are signed with. There is always a current one and a next one: the next is published before it is
 // used, so that whoever has our key set can verify the first token of a new key. Old ones verify until their tokens are dead.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import {
   type CryptoKey,
@@ -17,6 +16,7 @@ import {
 } from 'jose';
 import { type Database, transact } from './database.ts';
 import type { Prisma, PrismaClient, signing_key } from './generated/prisma/client.ts';
+import { findSealed, seal } from './sealed-text.ts';
 
 const algorithm = 'ES256';
 const rememberMs = 30_000;
@@ -146,15 +146,16 @@ async function newKey(encryptionKey: Buffer) {
   return {
     kid,
     public_jwk: published as Prisma.InputJsonObject,
-    private_key: encrypt(encryptionKey, kid, privateText),
+    private_key: seal(encryptionKey, kid, privateText),
   };
 }
 
 async function encryptAnew(db: Database, encryptionKey: Buffer, previous: Buffer): Promise<void> {
   for (const { id, kid, private_key } of await db.signing_key.findMany()) {
-    const text = open(encryptionKey, kid, private_key) === undefined ? open(previous, kid, private_key) : undefined;
+    const text =
+      findSealed(encryptionKey, kid, private_key) === undefined ? findSealed(previous, kid, private_key) : undefined;
     if (text === undefined) continue;
-    await db.signing_key.update({ where: { id }, data: { private_key: encrypt(encryptionKey, kid, text) } });
+    await db.signing_key.update({ where: { id }, data: { private_key: seal(encryptionKey, kid, text) } });
   }
 }
 
@@ -179,32 +180,12 @@ async function load(prisma: PrismaClient, encryptionKeys: Buffer[], verifiesForS
   };
 }
 
-function encrypt(encryptionKey: Buffer, kid: string, text: string): Uint8Array<ArrayBuffer> {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', encryptionKey, nonce).setAAD(Buffer.from(kid));
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), sealed]));
-}
-
 function decrypt(encryptionKeys: Buffer[], kid: string, sealed: Uint8Array): string {
   for (const encryptionKey of encryptionKeys) {
-    const text = open(encryptionKey, kid, sealed);
+    const text = findSealed(encryptionKey, kid, sealed);
     if (text !== undefined) return text;
   }
   throw new Error(
     'The signing key can not be decrypted: IDENTITY_KEY_ENCRYPTION_KEY is not the one it was stored with.',
   );
-}
-
-/** The text; undefined when it was encrypted with another key. */
-function open(encryptionKey: Buffer, kid: string, sealed: Uint8Array): string | undefined {
-  const bytes = Buffer.from(sealed);
-  try {
-    const cipher = createDecipheriv('aes-256-gcm', encryptionKey, bytes.subarray(0, 12))
-      .setAAD(Buffer.from(kid))
-      .setAuthTag(bytes.subarray(12, 28));
-    return Buffer.concat([cipher.update(bytes.subarray(28)), cipher.final()]).toString('utf8');
-  } catch {
-    return undefined;
-  }
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { IdentityContext } from './context.ts';
 import { timeSchema } from './names.ts';
 import { actions, listPermissions, permissionFields, resourceTypes } from './permissions.ts';
+import { repeatable } from './repeated-requests.ts';
 import { assignmentFields, createAssignment, deleteAssignment, listAssignments } from './user-group-assignments.ts';
 
 const assignmentSchema = z.object({
@@ -44,6 +45,7 @@ export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
       path: '/user_group_assignments',
       tag,
       summary: 'Put a user into a group',
+      requestHeaders: repeatable,
       example: { user_id: 5, user_group_id: 4 },
       description: appointing,
       resource: 'user_group_assignment',

@@ -9,6 +9,7 @@ import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { transact } from './database.ts';
 import { announcePermissionChanged, requireAdministrator } from './permissions.ts';
+import { transactOnce } from './repeated-requests.ts';
 
 export const assignmentFields = {
   id: 'integer',
@@ -41,7 +42,7 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
   const { user_id, user_group_id } = read();
   const own = { account_id: call.accountId };
   try {
-    return await transact(ctx.prisma, async (tx) => {
+    return await transactOnce(ctx, call, async (tx) => {
       // Locked so that neither can go while the assignment is being made.
       await lockAccount(tx, call.accountId);
       const user = await tx.db.user.findFirst({ where: { ...own, id: user_id }, select: { id: true } });

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { IdentityContext } from './context.ts';
 import { timeSchema } from './names.ts';
 import { actions, resourceTypes } from './permissions.ts';
+import { repeatable } from './repeated-requests.ts';
 import { createGroup, deleteGroup, getGroup, groupFields, listGroups, updateGroup } from './user-groups.ts';
 
 const groupSchema = z.object({
@@ -62,6 +63,7 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/user_groups',
       summary: 'Create a custom group',
+      requestHeaders: repeatable,
       example: {
         user_group: { name: 'Geographers', permissions: [{ action: 'edit', resource_type: 'domain', resource_id: 3 }] },
       },

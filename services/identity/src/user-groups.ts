@@ -11,6 +11,7 @@ import type { IdentityContext } from './context.ts';
 import { type Database, type Transaction, transact } from './database.ts';
 import { nameKey } from './names.ts';
 import { type actions, announcePermissionChanged, requireAdministrator, type resourceTypes } from './permissions.ts';
+import { transactOnce } from './repeated-requests.ts';
 
 export const groupFields = {
   id: 'integer',
@@ -83,7 +84,7 @@ export async function createGroup(ctx: IdentityContext, call: CallContext, read:
   await requireAdministrator(ctx, call);
   const { name, description, permissions = [] } = read();
   return withUniqueName(() =>
-    transact(ctx.prisma, async (tx) => {
+    transactOnce(ctx, call, async (tx) => {
       const { id } = await tx.db.user_group.create({
         data: { account_id: call.accountId, name, name_key: nameKey(name), description },
         select: { id: true },

@@ -3,10 +3,10 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
-import { transact } from './database.ts';
 import { takeInvitationTurn } from './invitation-turns.ts';
 import { requestMail } from './mail-requests.ts';
 import { requireAdministrator } from './permissions.ts';
+import { findKept, transactOnce } from './repeated-requests.ts';
 import { shownOfUser } from './users.ts';
 
 /** Has the invitation mailed again, with a link of its own. 422 unless the person is still invited, 429 when it was sent often. */
@@ -16,12 +16,14 @@ export async function sendInvitation(ctx: IdentityContext, call: CallContext, id
   if (!user) throw notFound('User');
   await requireAdministrator(ctx, call);
   readBody();
+  const kept = await findKept(ctx, call);
+  if (kept) return kept;
   if (user.status !== 'invited') throw new ServiceError('wrong_state', `The user is ${user.status}, not invited.`);
   await takeInvitationTurn(ctx, { account_id: call.accountId, email: user.email, user_id: id });
-  await transact(ctx.prisma, async (tx) => {
+  return transactOnce(ctx, call, async (tx) => {
     await recordActOf(tx.db, call, { action: 'user.invited', resource_type: 'user', resource_id: id });
     const mail = { account_id: call.accountId, template: 'invitation', user_ids: [id] } as const;
     await requestMail(tx, mail, call.requestId);
+    return user;
   });
-  return user;
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { IdentityContext } from './context.ts';
 import { emailSchema, personNameSchema, timeSchema } from './names.ts';
 import { passwordLimits } from './passwords.ts';
+import { repeatable } from './repeated-requests.ts';
 import { sendInvitation } from './user-invitations.ts';
 import { createUser, deleteUser, getUser, licenseTypes, listUsers, updateUser, userFields } from './users.ts';
 
@@ -62,6 +63,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/users',
       summary: 'Create a user',
+      requestHeaders: repeatable,
       example: {
         user: { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace', license_type: 'developer' },
       },
@@ -98,6 +100,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/users/{id}/send_invitation',
       summary: 'Send the invitation again',
+      requestHeaders: repeatable,
       description: 'For a user who is still invited; a few times an hour.',
       extension: true,
       params,

@@ -13,6 +13,7 @@ import { requestMail } from './mail-requests.ts';
 import { emailKey } from './names.ts';
 import { closeLinks } from './password-links.ts';
 import { announcePermissionChanged, requireAdministrator } from './permissions.ts';
+import { findKept, transactOnce } from './repeated-requests.ts';
 import { revokeForever } from './revocations.ts';
 
 export const licenseTypes = ['developer', 'end_user'] as const;
@@ -78,10 +79,12 @@ type NewUser = {
 export async function createUser(ctx: IdentityContext, call: CallContext, read: () => NewUser) {
   await requireAdministrator(ctx, call);
   const { password, ...attributes } = read();
+  const kept = await findKept(ctx, call);
+  if (kept) return kept;
   if (password === undefined) await takeInvitationTurn(ctx, { account_id: call.accountId, email: attributes.email });
   const access = await accessOf(ctx, password);
   return withUniqueEmail(() =>
-    transact(ctx.prisma, async (tx) => {
+    transactOnce(ctx, call, async (tx) => {
       const user = await tx.db.user.create({
         data: { ...attributes, ...access, account_id: call.accountId, email_key: emailKey(attributes.email) },
         select: shownOfUser,

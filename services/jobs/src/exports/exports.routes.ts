@@ -5,6 +5,7 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
+import { repeatable } from '../repeated-requests.ts';
 import {
   asOfSchema,
   cancelExport,
@@ -48,6 +49,7 @@ export function exportRoutes(ctx: Context): Route[] {
       path: '/exports/{id}/cancel',
       tag,
       summary: 'Cancel an export that has not ended',
+      requestHeaders: repeatable,
       extension: true,
       params: { id: idTextSchema },
       response: exportSchema,

@@ -14,8 +14,9 @@ import { type FileFormat, fileFormats } from '../formats/file-format.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
 import { readCorrelationCode } from '../imports/imports.ts';
 import { cancelJob, queueJob } from '../queue/jobs.ts';
+import { doOnce } from '../repeated-requests.ts';
 import { before } from '../states.ts';
-import { lockAccount, tell, tellAct, transact } from '../transaction.ts';
+import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
 import { type ExportStatus, exportMachine, openExportStates } from './export-states.ts';
 
@@ -217,7 +218,7 @@ export async function getExport(ctx: Context, call: CallContext, id: number): Pr
 /** Ends an export before its file is there; whatever was written of it is never seen, and swept. */
 export async function cancelExport(ctx: Context, call: CallContext, id: number): Promise<data_export> {
   const where = { id, account_id: call.accountId };
-  await transact(ctx, async (tx) => {
+  const cancel = async (tx: Transaction) => {
     const { count } = await tx.data_export.updateMany({
       where: { ...where, status: { in: before(exportMachine, 'cancel') } },
       data: { status: 'cancelled', finished_at: new Date() },
@@ -228,7 +229,9 @@ export async function cancelExport(ctx: Context, call: CallContext, id: number):
     }
     await cancelJob(tx, { kind: 'export', subjectId: id, accountId: call.accountId });
     await tell(tx, call, 'export.finished', { id, status: 'cancelled' });
-  });
+    return id;
+  };
+  await transact(ctx, (tx) => doOnce(tx, call, () => cancel(tx)));
   return findExport(ctx, call, id);
 }
 

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { delimiters, quotes } from '../csv/csv-file.ts';
 import { encodings } from '../csv/text-bytes.ts';
 import { fileFormats } from '../formats/file-format.ts';
+import { repeatable } from '../repeated-requests.ts';
 import { sampleShape } from '../samples/samples.routes.ts';
 import {
   createMapping,
@@ -176,6 +177,7 @@ export function importMappingRoutes(ctx: Context): Route[] {
       path: '/import_mappings',
       tag,
       summary: 'Create an import mapping',
+      requestHeaders: repeatable,
       example: {
         table_definition_id: 12,
         import_mapping: {

@@ -8,6 +8,7 @@ import { type Action, allows, requireRight, type Where } from '@almanac/service-
 import type { Context } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { transactionCode } from '../imports/import-columns.ts';
+import { doOnce, findDone } from '../repeated-requests.ts';
 import { readPlaces } from '../table-places.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { type ColumnMapping, type Mapping, mappingOf, wholeEntry } from './mapping.ts';
@@ -79,7 +80,7 @@ async function requireRightOnTable(ctx: Context, call: CallContext, action: Acti
 }
 
 /** One mapping; another account's is as unknown as none. */
-export async function getMapping(ctx: Context, call: CallContext, id: number): Promise<import_mapping> {
+export async function getMapping(ctx: { prisma: Transaction }, call: CallContext, id: number): Promise<import_mapping> {
   const found = await ctx.prisma.import_mapping.findFirst({ where: { id, account_id: call.accountId } });
   if (!found) throw notFound('Import mapping');
   return found;
@@ -145,6 +146,8 @@ export async function createMapping(
   table: MappedTable,
   attributes: MappingAttributes & { name: string },
 ): Promise<import_mapping> {
+  const done = await findDone<number>(ctx, call);
+  if (done !== undefined) return getMapping(ctx, call, done);
   const data = await checked(ctx, call, table, plainMapping, attributes);
   return write(ctx, call, tableDefinitionId, attributes, (tx) =>
     tx.import_mapping.create({
@@ -231,12 +234,17 @@ async function write(
 ): Promise<import_mapping> {
   try {
     return await transact(ctx, async (tx) => {
-      if (attributes.is_default)
-        await tx.import_mapping.updateMany({
-          where: { account_id: call.accountId, table_definition_id: tableDefinitionId, is_default: true },
-          data: { is_default: false },
-        });
-      return change(tx);
+      const work = async () => {
+        if (attributes.is_default)
+          await tx.import_mapping.updateMany({
+            where: { account_id: call.accountId, table_definition_id: tableDefinitionId, is_default: true },
+            data: { is_default: false },
+          });
+        return change(tx);
+      };
+      if (!call.keyed) return work();
+      const id = await doOnce(tx, call, async () => (await work()).id);
+      return getMapping({ prisma: tx }, call, id);
     });
   } catch (error) {
     if (findSqlState(error) !== '23505') throw error;

@@ -11,9 +11,10 @@ import { type import_mapping, type import_table, Prisma } from '../generated/pri
 import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
 import { mappingProblems } from '../import-mappings/mapping-checks.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
+import { doOnce, findDone } from '../repeated-requests.ts';
 import { before } from '../states.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
-import { transact } from '../transaction.ts';
+import { type Transaction, transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
 import { getImport, lockImport, moveImport, noteAction, requireImportRight, requireOpen } from './imports.ts';
 
@@ -46,6 +47,8 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
   const found = await getImport(ctx, call, importId);
   await requireImportRight(ctx, call, found, 'edit');
   const input = read();
+  const done = await findDone<Added>(ctx, call);
+  if (done) return offerUpload(ctx, call, done);
   const table = await findDeployed(ctx, call, found.branch_id, input);
   await requireRight(ctx.rights, call, 'edit', {
     domainId: table.domain_id,
@@ -57,7 +60,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
   const mapping = kept && mappingOf(kept);
   if (mapping) await requireFitting(ctx, call, table, mapping);
   const object_key = newObjectKey(call.accountId, 'imports', importId);
-  const made = await transact(ctx, async (tx) => {
+  const add = async (tx: Transaction): Promise<Added> => {
     requireTaking(await lockImport(tx, call.accountId, importId));
     const others = await tx.import_table.findMany({ where: { import_id: importId, account_id: call.accountId } });
     if (others.length >= tablesPerImport)
@@ -67,7 +70,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
     await keepObject(tx, call.accountId, object_key, inDays(keepDays.upload));
     await moveImport(tx, call.accountId, importId, 'add_table');
     await noteAction(tx, call, importId, 'add_table', table.key);
-    return tx.import_table.create({
+    const { id } = await tx.import_table.create({
       data: {
         account_id: call.accountId,
         import_id: importId,
@@ -88,9 +91,21 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
         upload_expires_at: new Date(Date.now() + uploadSeconds * 1000),
         load_id: randomUUID(),
       },
+      select: { id: true },
     });
-  });
-  return { made, upload_url: await ctx.store.presignPut(object_key, { expiresSeconds: uploadSeconds }) };
+    return { id, object_key };
+  };
+  return offerUpload(ctx, call, await transact(ctx, (tx) => doOnce(tx, call, () => add(tx))));
+}
+
+type Added = { id: number; object_key: string };
+
+// Asked for again the URL is for the same place, where no other file lies, and for no longer than the first one.
+async function offerUpload(ctx: Context, call: CallContext, { id, object_key }: Added) {
+  const made = await ctx.prisma.import_table.findFirst({ where: { id, account_id: call.accountId } });
+  if (!made) throw notFound('Import table');
+  const expiresSeconds = Math.max(Math.ceil((made.upload_expires_at.getTime() - Date.now()) / 1000), 1);
+  return { made, upload_url: await ctx.store.presignPut(object_key, { expiresSeconds }) };
 }
 
 async function findDeployed(ctx: Context, call: CallContext, branchId: number, input: NewImportTable) {

@@ -6,6 +6,7 @@ import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { incomingBytes } from '../object-store/incoming.ts';
+import { repeatable } from '../repeated-requests.ts';
 import { addImportTable, formats, onErrors, patterns, storeFile } from './import-tables.ts';
 import {
   importDetailSchema,
@@ -82,6 +83,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports/{id}/tables',
       tag,
       summary: 'Add a table to an import',
+      requestHeaders: repeatable,
       example: { table_definition_id: 12, pattern: 'full', format: 'csv', on_error: 'reject_rows' },
       description:
         'Answers a pre-signed URL for the file. Tables are loaded in the order in which they were added: add what others refer to first.',
@@ -149,6 +151,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports/{id}/upload_complete',
       tag,
       summary: 'Signal that the uploads are done',
+      requestHeaders: repeatable,
       description:
         'Every table with a file is queued, one without fails. An import all of whose tables have ended is finalized at once.',
       params: id,
@@ -165,6 +168,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports/{id}/complete',
       tag,
       summary: 'Complete an import by hand',
+      requestHeaders: repeatable,
       description: 'Tables that have not begun are cancelled, running ones finish.',
       params: id,
       response: importDetailSchema,
@@ -180,6 +184,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports/{id}/cancel',
       tag,
       summary: 'Cancel an import',
+      requestHeaders: repeatable,
       description:
         'Tables that have not begun are cancelled at once, one that is being read soon after: none of its rows is loaded. A merge that has begun is finished, and its table says so.',
       extension: true,

@@ -4,13 +4,13 @@ import { createdAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { prismaSql } from '@almanac/service-kit/database';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { makeOnce } from '@almanac/service-kit/idempotency';
 import { limits } from '@almanac/service-kit/limits';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { missingRight, type Reach } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
 import { restartJobs } from '../queue/jobs.ts';
+import { doOnce } from '../repeated-requests.ts';
 import { before } from '../states.ts';
 import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
@@ -47,7 +47,7 @@ export async function createImport(ctx: Context, call: CallContext, input: NewIm
   requireReach(await readReach(ctx.rights, call, 'edit'), 'edit', input.branch_id);
   const correlation_code = readCorrelationCode(input.correlation_code);
   const id = await transact(ctx, (tx) =>
-    makeOnce(prismaSql(tx), call.keyed, async () => {
+    doOnce(tx, call, async () => {
       await lockAccount(tx, call.accountId, 'imports');
       const open = await tx.data_import.count({
         where: { account_id: call.accountId, status: { in: openImportStates } },
@@ -131,14 +131,16 @@ export async function listImports(ctx: Context, call: CallContext, list: ListQue
 
 /** Marks the import complete by hand: tables that have not begun are cancelled, running ones finish. */
 export async function completeImport(ctx: Context, call: CallContext, id: number): Promise<void> {
-  await transact(ctx, async (tx) => {
+  const complete = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'completed');
     await cancelUnbegun(tx, call.accountId, id);
     await moveImport(tx, call.accountId, id, 'complete');
     await noteAction(tx, call, id, 'complete');
     await finishImport(tx, call, id);
-  });
+    return id;
+  };
+  await transact(ctx, (tx) => doOnce(tx, call, () => complete(tx)));
 }
 
 /**
@@ -146,7 +148,7 @@ export async function completeImport(ctx: Context, call: CallContext, id: number
  * merged by then stays, and its table says so.
  */
 export async function cancelImport(ctx: Context, call: CallContext, id: number): Promise<void> {
-  await transact(ctx, async (tx) => {
+  const cancel = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'cancelled');
     await cancelUnbegun(tx, call.accountId, id);
@@ -155,11 +157,13 @@ export async function cancelImport(ctx: Context, call: CallContext, id: number):
       await tx.data_import.updateMany({ where: { id, account_id: call.accountId }, data: { cancel_requested: true } });
       await restartJobs(tx, { kind: 'import_table', groupId: id, accountId: call.accountId });
       await finishImport(tx, call, id);
-      return;
+    } else {
+      await moveImport(tx, call.accountId, id, 'cancel');
+      await tell(tx, call, 'import.finished', { id, status: 'cancelled' });
     }
-    await moveImport(tx, call.accountId, id, 'cancel');
-    await tell(tx, call, 'import.finished', { id, status: 'cancelled' });
-  });
+    return id;
+  };
+  await transact(ctx, (tx) => doOnce(tx, call, () => cancel(tx)));
 }
 
 async function cancelUnbegun(tx: Transaction, accountId: number, id: number): Promise<void> {

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { import_table } from '../generated/prisma/client.ts';
 import type { StoredObject } from '../object-store/object-store.ts';
 import { queueJob } from '../queue/jobs.ts';
+import { doOnce, findDone } from '../repeated-requests.ts';
 import { before } from '../states.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
@@ -26,6 +27,7 @@ export async function uploadComplete(ctx: Context, call: CallContext, id: number
   for (let tries = 0; tries < 5; tries += 1) {
     const detail = await getImport(ctx, call, id);
     await requireImportRight(ctx, call, detail, 'edit');
+    if ((await findDone(ctx, call)) !== undefined) return;
     requireOpen(detail.status, 'completed');
     if (detail.status === 'processing') return;
     const found = await Promise.all(
@@ -50,14 +52,14 @@ function requireDeclaredSizes(found: Found[]): void {
 }
 
 // False: the tables changed since their files were looked at.
-function begin(ctx: Context, call: CallContext, id: number, found: Found[]): Promise<boolean> {
-  return transact(ctx, async (tx) => {
+async function begin(ctx: Context, call: CallContext, id: number, found: Found[]): Promise<boolean> {
+  const queue = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'completed');
-    if (status === 'processing') return true;
+    if (status === 'processing') return id;
     const now = await tx.import_table.findMany({ where: { import_id: id, account_id: call.accountId } });
     const isSame = now.length === found.length && now.every((row) => found.some(({ table }) => isSameFile(table, row)));
-    if (!isSame) return false;
+    if (!isSame) return undefined;
     await moveImport(tx, call.accountId, id, 'upload_complete');
     await noteAction(tx, call, id, 'upload_complete');
     for (const { table, file } of found) {
@@ -66,8 +68,9 @@ function begin(ctx: Context, call: CallContext, id: number, found: Found[]): Pro
       else await failTable(tx, table, problem ?? 'No file was uploaded.');
     }
     await finishImport(tx, call, id);
-    return true;
-  });
+    return id;
+  };
+  return (await transact(ctx, (tx) => doOnce(tx, call, () => queue(tx)))) !== undefined;
 }
 
 const isSameFile = (one: import_table, other: import_table) =>

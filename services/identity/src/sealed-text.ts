@@ -1,0 +1,23 @@
+// Text at rest that only who has the key can read (AES-256-GCM), bound to what it belongs to: it can't be put in another's place.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** Encrypts a text that belongs to `owner`. */
+export function seal(key: Buffer, owner: string, text: string): Uint8Array<ArrayBuffer> {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(owner));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), sealed]));
+}
+
+/** The text; undefined when it was sealed with another key or for another owner. */
+export function findSealed(key: Buffer, owner: string, sealed: Uint8Array): string | undefined {
+  const bytes = Buffer.from(sealed);
+  try {
+    const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+      .setAAD(Buffer.from(owner))
+      .setAuthTag(bytes.subarray(12, 28));
+    return Buffer.concat([cipher.update(bytes.subarray(28)), cipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
