@@ -202,8 +202,6 @@ describe('paths and methods', () => {
     '/api/v1/__proto__',
     '/healthz/',
     '/oauth',
-    '/oauth//token',
-    '/oauth/%2e%2e/api/v1/users',
     '/nothing',
   ])('answers 404 for %s before it looks at a token', async (path) => {
     const answer = await getExactly(gateway, path);
@@ -265,6 +263,30 @@ describe('outside the API', () => {
     const large = await fetch(url, { method: 'POST', body: 'x'.repeat(65_537) });
     expect([large.status, large.headers.get('cache-control')]).toEqual([413, 'no-store']);
     expect(await large.json()).toEqual({ error: 'invalid_request', error_description: expect.any(String) });
+    expect(services.reached).toEqual([]);
+  });
+
+  it.each([
+    ['a packed body', 415, 'POST', '/oauth/token', { 'content-encoding': 'gzip' }],
+    ['an address that is too long', 414, 'GET', `/oauth/token?${'x'.repeat(9_000)}`, {}],
+    ['a page’s address that is too long', 414, 'GET', `/oauth/authorize?${'x'.repeat(9_000)}`, {}],
+    ['a method that nobody knows', 405, 'PROPFIND', '/oauth/authorize', {}],
+    ['headers that are too large', 431, 'POST', '/oauth/revoke', { 'x-much': 'x'.repeat(16_500) }],
+  ])('refuses %s at an OAuth endpoint in the form of OAuth', async (_what, status, method, path, headers) => {
+    const body = method === 'POST' ? 'grant_type=client_credentials' : undefined;
+    const answer = await fetch(gateway.url + path, { method, headers, body });
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([status, 'no-store']);
+    expect(await answer.json()).toEqual({ error: 'invalid_request', error_description: expect.any(String) });
+    expect(services.reached).toEqual([]);
+  });
+
+  it.each(['/oauth//token', '/oauth/%2e%2e/api/v1/users'])('answers 404 for %s in the form of OAuth', async (path) => {
+    const answer = await getExactly(gateway, path);
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.body)).toEqual({
+      error: 'invalid_request',
+      error_description: 'There is nothing at this address.',
+    });
     expect(services.reached).toEqual([]);
   });
 

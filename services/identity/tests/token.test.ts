@@ -36,6 +36,15 @@ describe('the token endpoint', () => {
     expect(answer.headers.get('pragma')).toBe('no-cache');
   });
 
+  it.each(['token/', 'nope', 'token/7', ''])('has nothing beside it, at /oauth/%s', async (path) => {
+    const answer = await postForm(`${identity.url}/oauth/${path}`, { ...machine, ...credentials });
+    expect([answer.status, answer.headers.get('cache-control'), answer.body]).toEqual([
+      404,
+      'no-store',
+      { error: 'invalid_request', error_description: 'There is nothing at this address.' },
+    ]);
+  });
+
   it('issues a JWT access token (RFC 9068) that says who, for whom and how long', async () => {
     const { body } = await token({ ...machine, ...credentials });
     expect(decodeProtectedHeader(body.access_token)).toMatchObject({ alg: 'ES256', typ: 'at+jwt' });

@@ -32,7 +32,7 @@ export type Exchange = {
   /** The body is a file: it may take as long as it moves. */
   isUpload: boolean;
   /** Failures are told in RFC 6749's form. */
-  isOAuth: boolean;
+  readonly isOAuth: boolean;
   /** When the first byte of a service's answer is due (performance.now); set while we wait for it. */
   answerDue?: number;
   /** The request to a service, with the headers it has. */
@@ -50,6 +50,9 @@ export type Exchange = {
   progress: { read: number; written: number; at: number };
 };
 
+/** Below it, everything is told in RFC 6749's form: before it is known what is wrong, and whether there is anything. */
+export const oauthPrefix = '/oauth/';
+
 const goodRequestId = /^[A-Za-z0-9._-]{8,128}$/;
 
 export function openExchange(
@@ -63,16 +66,17 @@ export function openExchange(
   const url = req.url ?? '';
   const query = url.indexOf('?');
   const startedAt = performance.now();
+  const path = query === -1 ? url : url.slice(0, query);
   const exchange: Exchange = {
     req,
     res,
     requestId: typeof given === 'string' && goodRequestId.test(given) ? given : randomUUID(),
     startedAt,
-    path: query === -1 ? url : url.slice(0, query),
+    path,
     defaults,
     expectsContinue,
     isUpload: false,
-    isOAuth: false,
+    isOAuth: path.startsWith(oauthPrefix),
     wasRetried: false,
     isLast,
     progress: { read: req.socket.bytesRead, written: req.socket.bytesWritten, at: startedAt },

@@ -9,7 +9,7 @@ import { readPath } from '@almanac/service-kit/route-matcher';
 import type { UpstreamName } from '../config.ts';
 import type { GatewayContext } from '../context.ts';
 import { answerOptions } from './cors.ts';
-import { type Exchange, expectAnswer } from './exchange.ts';
+import { type Exchange, expectAnswer, oauthPrefix } from './exchange.ts';
 import { clientAddress, forwardedHeaders } from './forwarded-headers.ts';
 import { sizeProblem } from './framing.ts';
 
@@ -24,7 +24,7 @@ type PassThrough = {
 };
 
 const passThroughs: PassThrough[] = [
-  { prefix: '/oauth/', service: 'identity', methods: ['GET', 'HEAD', 'POST'], keepCredentials: true, limit: 65_536 },
+  { prefix: oauthPrefix, service: 'identity', methods: ['GET', 'HEAD', 'POST'], keepCredentials: true, limit: 65_536 },
   { prefix: '/.well-known/', service: 'identity', methods: ['GET', 'HEAD'], keepCredentials: false, limit: 0 },
   {
     prefix: '/files/',
@@ -54,7 +54,6 @@ export function passThrough(ctx: GatewayContext, exchange: Exchange, found: Pass
   const address = clientAddress(req, ctx.config.trustedHops);
   if (!readPath(exchange.path) || (found.isLocal && !isFromHere(req, address)))
     throw new ServiceError('not_found', 'There is nothing at this address.');
-  exchange.isOAuth = found.prefix === '/oauth/';
   const allow = [...found.methods, 'OPTIONS'].join(', ');
   if (req.method === 'OPTIONS') {
     answerOptions(ctx, exchange, allow);

@@ -7,7 +7,7 @@ import { showLogOut, showOwnLogIn, takeLogIn, takeLogOut } from '../people/log-i
 import { showForgotPassword, showPasswordForm, takeForgotPassword, takePassword } from '../people/password-pages.ts';
 import { showAuthorization, takeDecision } from './authorize.ts';
 import { keysEndpoint, metadataEndpoint } from './metadata.ts';
-import { onlyMethods } from './oauth-error.ts';
+import { nothingHere, onlyMethods } from './oauth-error.ts';
 import { introspectEndpoint, revokeEndpoint } from './revoke.ts';
 import { tokenEndpoint } from './token.ts';
 
@@ -33,5 +33,6 @@ export function mountOAuth(ctx: IdentityContext): (app: Express) => void {
       res.locals.route = '/oauth/style.css';
       res.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').send(styleSheet);
     });
+    app.use('/oauth', nothingHere);
   };
 }

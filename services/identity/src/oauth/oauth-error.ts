@@ -77,6 +77,12 @@ export function oauthEndpoint(
   };
 }
 
+/** Answers 404 where nothing is. */
+export const nothingHere: RequestHandler = (_req, res) => {
+  res.status(404).set('Cache-Control', 'no-store');
+  res.json({ error: 'invalid_request', error_description: 'There is nothing at this address.' });
+};
+
 /** Answers 405 to every method an endpoint doesn't have. */
 export function onlyMethods(allowed: string): RequestHandler {
   return (_req, res) => {
