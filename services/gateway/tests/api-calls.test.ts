@@ -280,6 +280,26 @@ describe('outside the API', () => {
     expect(services.reached).toEqual([]);
   });
 
+  it.each([
+    ['/oauth/token', 'POST, OPTIONS'],
+    ['/oauth/revoke', 'POST, OPTIONS'],
+    ['/oauth/introspect', 'POST, OPTIONS'],
+    ['/oauth/authorize', 'GET, HEAD, POST, OPTIONS'],
+    ['/oauth/password/forgot', 'GET, HEAD, POST, OPTIONS'],
+    ['/oauth/style.css', 'GET, HEAD, OPTIONS'],
+    ['/.well-known/jwks.json', 'GET, HEAD, OPTIONS'],
+  ])('says what %s takes, asked and refusing', async (path, allow) => {
+    const url = gateway.url + path;
+    const asked = await fetch(url, { method: 'OPTIONS' });
+    expect([asked.status, asked.headers.get('allow')]).toEqual([204, allow]);
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+      const { status, headers } = await fetch(url, { method });
+      const isTaken = allow.split(', ').includes(method);
+      expect([method, status, headers.get('allow')]).toEqual(isTaken ? [method, 200, null] : [method, 405, allow]);
+    }
+    expect(services.reached.filter(({ method }) => !allow.includes(method))).toEqual([]);
+  });
+
   it.each(['/oauth//token', '/oauth/%2e%2e/api/v1/users'])('answers 404 for %s in the form of OAuth', async (path) => {
     const answer = await getExactly(gateway, path);
     expect(answer.status).toBe(404);

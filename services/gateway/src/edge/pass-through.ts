@@ -14,9 +14,13 @@ import { clientAddress, forwardedHeaders } from './forwarded-headers.ts';
 import { sizeProblem } from './framing.ts';
 
 type PassThrough = {
+  /** Of every address below it. */
   prefix: string;
   service: UpstreamName;
+  /** Of all but those in `own`. */
   methods: string[];
+  /** Addresses that take others. */
+  own?: Record<string, string[]>;
   keepCredentials: boolean;
   limit: number;
   /** Only for who sits at this machine; for everybody else there is nothing there. */
@@ -24,7 +28,19 @@ type PassThrough = {
 };
 
 const passThroughs: PassThrough[] = [
-  { prefix: oauthPrefix, service: 'identity', methods: ['GET', 'HEAD', 'POST'], keepCredentials: true, limit: 65_536 },
+  {
+    prefix: oauthPrefix,
+    service: 'identity',
+    methods: ['GET', 'HEAD', 'POST'],
+    own: {
+      '/oauth/token': ['POST'],
+      '/oauth/revoke': ['POST'],
+      '/oauth/introspect': ['POST'],
+      '/oauth/style.css': ['GET', 'HEAD'],
+    },
+    keepCredentials: true,
+    limit: 65_536,
+  },
   { prefix: '/.well-known/', service: 'identity', methods: ['GET', 'HEAD'], keepCredentials: false, limit: 0 },
   {
     prefix: '/files/',
@@ -54,12 +70,13 @@ export function passThrough(ctx: GatewayContext, exchange: Exchange, found: Pass
   const address = clientAddress(req, ctx.config.trustedHops);
   if (!readPath(exchange.path) || (found.isLocal && !isFromHere(req, address)))
     throw new ServiceError('not_found', 'There is nothing at this address.');
-  const allow = [...found.methods, 'OPTIONS'].join(', ');
+  const methods = found.own?.[exchange.path] ?? found.methods;
+  const allow = [...methods, 'OPTIONS'].join(', ');
   if (req.method === 'OPTIONS') {
     answerOptions(ctx, exchange, allow);
     return;
   }
-  if (!found.methods.includes(req.method ?? ''))
+  if (!methods.includes(req.method ?? ''))
     throw new ServiceError('method_not_allowed', `Use ${allow}.`, { headers: { Allow: allow } });
   const problem = sizeProblem(req, found.limit);
   if (problem) throw problem;
