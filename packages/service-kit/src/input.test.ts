@@ -70,6 +70,16 @@ describe('readAttributes', () => {
     ]);
   });
 
+  it.each([
+    [idSchema, 0, 'at must be at least 1'],
+    [idSchema, -7, 'at must be at least 1'],
+    [z.array(idSchema), [3, 0], 'at.1 must be at least 1'],
+    [z.number().positive(), 0, 'at must be more than 0'],
+    [z.number().lt(1), 1, 'at must be less than 1'],
+  ])('says which values there may be (%#)', (schema, value, sentence) => {
+    expect(failure(() => readParameters(z.strictObject({ at: schema }), { at: value })).errors).toEqual([sentence]);
+  });
+
   it('answers 400 for a wrong JSON type and for an unknown property', () => {
     expect(failure(() => readAttributes(attributes, { name: 5 }))).toEqual({
       kind: 'bad_request',

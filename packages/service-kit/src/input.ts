@@ -9,7 +9,7 @@ import { limits } from './limits.ts';
 export const idSchema = z
   .number()
   .int()
-  .positive()
+  .min(1)
   .transform((id) => Math.min(id, limits.int4))
   .meta({ type: 'integer', minimum: 1 });
 
@@ -76,8 +76,10 @@ function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[]
 function phrase(issue: Issue): string {
   if (issue.code === 'invalid_type') return `must be ${article(issue.expected)}`;
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
-  if (issue.code === 'too_small') return bound('at least', issue.minimum, issue.origin);
-  if (issue.code === 'too_big') return bound('at most', issue.maximum, issue.origin);
+  if (issue.code === 'too_small')
+    return bound(issue.inclusive === false ? 'more than' : 'at least', issue.minimum, issue.origin);
+  if (issue.code === 'too_big')
+    return bound(issue.inclusive === false ? 'less than' : 'at most', issue.maximum, issue.origin);
   if (issue.code === 'not_multiple_of') return 'must be an integer';
   if (issue.code === 'invalid_union') return choice(issue);
   return issue.message;

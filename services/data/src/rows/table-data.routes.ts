@@ -22,7 +22,7 @@ const recordIdText = z
   .string()
   .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
   .meta({ type: 'integer', minimum: 1 });
-const recordId = z.int().positive().transform(String).meta({ type: 'integer', minimum: 1 });
+const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
 
 const keySchema = z.string().min(1).max(limits.nameCodePoints);
 const recordSchema = z.record(z.string(), z.unknown()).meta({
