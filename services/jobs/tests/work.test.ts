@@ -6,6 +6,7 @@ import { ended, givenImport, givenJobs, type Jobs, quickWork, runImport } from '
 
 let jobs: Jobs;
 let storeIsAway = false;
+let beforeStat: (key: string) => Promise<void> = async () => {};
 
 // A store that can be cut off, around the real one.
 const cuttable = (real: ObjectStore): ObjectStore => {
@@ -20,6 +21,7 @@ const cuttable = (real: ObjectStore): ObjectStore => {
     },
     stat: async (key) => {
       away();
+      await beforeStat(key);
       return real.stat(key);
     },
     read: async (...given) => {
@@ -36,6 +38,7 @@ beforeAll(async () => {
 afterAll(() => jobs.close());
 afterEach(() => {
   storeIsAway = false;
+  beforeStat = async () => {};
   jobs.neighbours.dataIsAway = false;
   jobs.neighbours.release();
 });
@@ -48,6 +51,42 @@ const jobOf = (kind: string, subjectId: number) =>
   jobs.context.prisma.job.findFirstOrThrow({ where: { kind, subject_id: subjectId } });
 
 describe('work', () => {
+  it('begins with the tables there are, however often others are added meanwhile', async () => {
+    const { id, import_tables } = await givenImport(jobs, { countries: file('T1') });
+    const [first] = await jobs.context.prisma.import_table.findMany({ where: { import_id: id } });
+    let added = 0;
+    beforeStat = async (key) => {
+      if (key !== first?.object_key || added === 8) return;
+      added += 1;
+      const { key: table_definition_key } = jobs.neighbours.addTable({ key: `added${added}` });
+      const table = { table_definition_key, pattern: 'incremental' };
+      expect((await jobs.call('POST', `/api/v1/imports/${id}/tables`, table)).status).toBe(201);
+    };
+    expect((await complete(id)).status).toBe(200);
+    const done = await ended(jobs, `/imports/${id}`);
+    expect(done.import_tables).toHaveLength(import_tables.length + added);
+    expect(done.import_tables).toMatchObject([
+      { table_definition_key: 'countries', status: 'completed' },
+      { table_definition_key: 'added1', status: 'failed', errors: ['No file was uploaded.'] },
+    ]);
+  });
+
+  it('does not begin with a table that is added meanwhile and that the caller may not edit', async () => {
+    const { domain_id } = jobs.neighbours.addTable({ key: 'mine', domain_id: 51 });
+    const permissions = [{ action: 'edit', resource_type: 'domain', resource_id: domain_id }];
+    jobs.neighbours.permissions.set(751, { license_type: 'developer', permissions });
+    const { id } = await givenImport(jobs, { mine: file('M1') });
+    beforeStat = async () => {
+      beforeStat = async () => {};
+      const table = { table_definition_key: 'regions', pattern: 'incremental' };
+      expect((await jobs.call('POST', `/api/v1/imports/${id}/tables`, table)).status).toBe(201);
+    };
+    const steward = jobs.as({ userId: 751 });
+    expect((await steward('POST', `/api/v1/imports/${id}/upload_complete`)).status).toBe(403);
+    expect((await complete(id)).status).toBe(200);
+    await ended(jobs, `/imports/${id}`);
+  });
+
   it('waits while data is away, and goes on when it is back', async () => {
     const { id } = await givenImport(jobs, { countries: file('A1') });
     jobs.neighbours.dataIsAway = true;

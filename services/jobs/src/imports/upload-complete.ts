@@ -1,6 +1,6 @@
 // upload_complete: looks at every file once, pins its size and etag, queues the tables that have one, fails those that haven't.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Context } from '../context.ts';
 import type { import_table } from '../generated/prisma/client.ts';
@@ -10,6 +10,7 @@ import { doOnce, findDone } from '../repeated-requests.ts';
 import { before } from '../states.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
+import type { ImportDetail } from './import-view.ts';
 import {
   finishImport,
   getImport,
@@ -24,19 +25,22 @@ type Found = { table: import_table; file: StoredObject | undefined };
 
 /** Ends the uploads. Repeating it while the import is processing changes nothing; on a finished import it is 422. */
 export async function uploadComplete(ctx: Context, call: CallContext, id: number): Promise<void> {
-  for (let tries = 0; tries < 5; tries += 1) {
-    const detail = await getImport(ctx, call, id);
-    await requireImportRight(ctx, call, detail, 'edit');
-    if ((await findDone(ctx, call)) !== undefined) return;
-    requireOpen(detail.status, 'completed');
-    if (detail.status === 'processing') return;
-    const found = await Promise.all(
-      detail.import_tables.map(async (table) => ({ table, file: await ctx.store.stat(table.object_key) })),
-    );
-    requireDeclaredSizes(found);
-    if (await begin(ctx, call, id, found)) return;
-  }
-  throw new ServiceError('unavailable', 'The tables of the import are being changed just now; try again.');
+  const detail = await getImport(ctx, call, id);
+  await requireImportRight(ctx, call, detail, 'edit');
+  if ((await findDone(ctx, call)) !== undefined) return;
+  requireOpen(detail.status, 'completed');
+  if (detail.status === 'processing') return;
+  await begin(ctx, call, detail, await lookAt(ctx, detail.import_tables, []));
+}
+
+// What has been looked at is not asked for again.
+function lookAt(ctx: Context, tables: import_table[], seen: Found[]): Promise<Found[]> {
+  return Promise.all(
+    tables.map(async (table) => {
+      const known = seen.find((each) => each.table.object_key === table.object_key);
+      return { table, file: known ? known.file : await ctx.store.stat(table.object_key) };
+    }),
+  );
 }
 
 // Half a file is noticed where its size was told beforehand; the import stays open for the rest of it.
@@ -51,15 +55,17 @@ function requireDeclaredSizes(found: Found[]): void {
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-// False: the tables changed since their files were looked at.
-async function begin(ctx: Context, call: CallContext, id: number, found: Found[]): Promise<boolean> {
+// Nobody adds a table while the import is locked, so those that came meanwhile are looked at then; there are few.
+async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen: Found[]): Promise<void> {
+  const { id } = detail;
   const queue = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'completed');
     if (status === 'processing') return id;
-    const now = await tx.import_table.findMany({ where: { import_id: id, account_id: call.accountId } });
-    const isSame = now.length === found.length && now.every((row) => found.some(({ table }) => isSameFile(table, row)));
-    if (!isSame) return undefined;
+    const tables = await tx.import_table.findMany({ where: { import_id: id, account_id: call.accountId } });
+    if (tables.length > seen.length) await requireImportRight(ctx, call, { ...detail, import_tables: tables }, 'edit');
+    const found = await lookAt(ctx, tables, seen);
+    requireDeclaredSizes(found);
     await moveImport(tx, call.accountId, id, 'upload_complete');
     await noteAction(tx, call, id, 'upload_complete');
     for (const { table, file } of found) {
@@ -70,11 +76,8 @@ async function begin(ctx: Context, call: CallContext, id: number, found: Found[]
     await finishImport(tx, call, id);
     return id;
   };
-  return (await transact(ctx, (tx) => doOnce(tx, call, () => queue(tx)))) !== undefined;
+  await transact(ctx, (tx) => doOnce(tx, call, () => queue(tx)));
 }
-
-const isSameFile = (one: import_table, other: import_table) =>
-  one.id === other.id && one.object_key === other.object_key;
 
 function problemOf(file: StoredObject | undefined): string | undefined {
   if (!file) return 'No file was uploaded.';
