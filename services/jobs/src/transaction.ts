@@ -22,6 +22,13 @@ export async function lockAccount(
   await prismaSql(tx)('select pg_advisory_xact_lock(hashtext($1), $2::int)::text', [`jobs.${purpose}`, accountId]);
 }
 
+/** Changes to the import mappings of one table wait here for their turn: what each finds is what the one before has left. */
+export async function lockMappings(tx: Transaction, tableDefinitionId: number): Promise<void> {
+  await prismaSql(tx)("select pg_advisory_xact_lock(hashtext('jobs.import_mappings'), $1::int)::text", [
+    tableDefinitionId,
+  ]);
+}
+
 type Caller = { accountId: number; requestId?: string };
 
 /** Announces `jobs.<noun>.<past participle>` in the transaction. */

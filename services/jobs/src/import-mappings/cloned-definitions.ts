@@ -4,7 +4,7 @@ import { prismaSql } from '@almanac/service-kit/database';
 import { receiveOnce } from '@almanac/service-kit/inbox';
 import type { Context } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
-import { transact } from '../transaction.ts';
+import { lockMappings, transact } from '../transaction.ts';
 import { mappingOf } from './mapping.ts';
 
 const queue = 'jobs.cloned_definitions';
@@ -19,6 +19,7 @@ async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: BusMessage
   if (account_id === undefined || source_id === undefined || table_definition_id === undefined) return;
   await transact(ctx, async (tx) => {
     if (!(await receiveOnce(prismaSql(tx), queue, id))) return;
+    await lockMappings(tx, table_definition_id);
     const sources = await tx.import_mapping.findMany({
       where: { account_id, table_definition_id: source_id },
       orderBy: { id: 'asc' },

@@ -10,7 +10,7 @@ import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { transactionCode } from '../imports/import-columns.ts';
 import { doOnce, findDone } from '../repeated-requests.ts';
 import { readPlaces } from '../table-places.ts';
-import { type Transaction, transact } from '../transaction.ts';
+import { lockMappings, type Transaction, transact } from '../transaction.ts';
 import { type ColumnMapping, type Mapping, mappingOf, wholeEntry } from './mapping.ts';
 import { type MappedTable, mappingProblems } from './mapping-checks.ts';
 
@@ -224,7 +224,8 @@ export async function deleteMapping(ctx: Context, call: CallContext, found: impo
   if (count === 0) throw notFound('Import mapping');
 }
 
-// A new default takes the place of the old one; the partial unique index holds when two come at once.
+// A new default takes the place of the old one. The locks are those of this release: beside an instance of the one before, which
+// takes none, the partial unique index holds.
 async function write(
   ctx: Context,
   call: CallContext,
@@ -235,6 +236,7 @@ async function write(
   try {
     return await transact(ctx, async (tx) => {
       const work = async () => {
+        await lockMappings(tx, tableDefinitionId);
         if (attributes.is_default)
           await tx.import_mapping.updateMany({
             where: { account_id: call.accountId, table_definition_id: tableDefinitionId, is_default: true },
