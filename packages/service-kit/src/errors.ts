@@ -13,6 +13,7 @@ export type ErrorKind =
   | 'too_large'
   | 'uri_too_long'
   | 'unsupported_media_type'
+  | 'range_not_satisfiable'
   | 'validation_failed'
   | 'already_exists'
   | 'wrong_state'
@@ -36,6 +37,7 @@ export const errorKinds = {
   too_large: { status: 413, label: 'Payload too large', grpc: 8 },
   uri_too_long: { status: 414, label: 'URI too long', grpc: 3 },
   unsupported_media_type: { status: 415, label: 'Unsupported media type', grpc: 3 },
+  range_not_satisfiable: { status: 416, label: 'Range not satisfiable', grpc: 11 },
   validation_failed: { status: 422, label: 'Validation failed', grpc: 3 },
   already_exists: { status: 422, label: 'Validation failed', grpc: 6 },
   wrong_state: { status: 422, label: 'Wrong state', grpc: 9 },

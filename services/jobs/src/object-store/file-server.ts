@@ -1,6 +1,6 @@
 // Serves and takes the files of the folder store behind its pre-signed URLs. The signature is the only permission.
 import { createHash } from 'node:crypto';
-import { ServiceError } from '@almanac/service-kit/errors';
+import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Express, NextFunction, Request, Response } from 'express';
 import type { FileStore } from './file-store.ts';
@@ -53,8 +53,16 @@ function send(
   // Ranges, so that a broken download can go on where it stopped.
   res.sendFile(store.pathOf(key), { dotfiles: 'allow', cacheControl: false, lastModified: false }, (error) => {
     if (!error || res.headersSent) return;
-    const status = (error as { status?: number }).status;
     for (const header of ['Content-Disposition', 'Content-Security-Policy']) res.removeHeader(header);
-    next(status === 404 ? new ServiceError('not_found', 'The file is no longer there.') : error);
+    const { status = 500 } = error as { status?: number };
+    const [kind, problem] = refusals.get(status) ?? [];
+    next(kind && problem ? new ServiceError(kind, problem) : error);
   });
 }
+
+// What is wrong with a request for a file that was granted.
+const refusals = new Map<number, [ErrorKind, string]>([
+  [404, ['not_found', 'The file is no longer there.']],
+  [412, ['precondition_failed', 'The file is not the one that the request asks for.']],
+  [416, ['range_not_satisfiable', 'The file has no such range of bytes; Content-Range tells how many it has.']],
+]);

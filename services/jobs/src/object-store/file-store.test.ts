@@ -107,6 +107,21 @@ describe('the folder store', () => {
       expect(() => store.pathOf(key)).toThrow('not an object key');
   });
 
+  it('refuses a range that a file does not have, and a file that is another by now', async () => {
+    const key = newObjectKey(1, 'exports', 1);
+    await store.put(key, [Buffer.from('0123456789')] as unknown as AsyncIterable<Uint8Array>, { maxBytes: 100 });
+    const url = await store.presignGet(key, { expiresSeconds: 60, fileName: 'x.csv', contentType: 'text/csv' });
+    const beyond = await fetch(url, { headers: { Range: 'bytes=999999-' } });
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */10']);
+    expect(await beyond.json()).toEqual({
+      error: 'Range not satisfiable',
+      errors: ['The file has no such range of bytes; Content-Range tells how many it has.'],
+    });
+    const changed = await fetch(url, { headers: { Range: 'bytes=4-', 'If-Match': '"another"' } });
+    expect([changed.status, await changed.json()]).toMatchObject([412, { error: 'Precondition failed' }]);
+    expect((await fetch(url, { headers: { Range: 'bytes=4-' } })).status).toBe(206);
+  });
+
   it('answers downloads so that a browser never runs them', async () => {
     const key = newObjectKey(1, 'exports', 1);
     await store.put(key, [Buffer.from('<script>')] as unknown as AsyncIterable<Uint8Array>, { maxBytes: 100 });
