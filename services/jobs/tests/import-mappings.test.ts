@@ -211,6 +211,38 @@ describe('an import mapping', () => {
     await call('PATCH', `/${listed.body.data[0].id}`, { is_default: false });
   });
 
+  it.each([
+    ['Café', 'Cafe\u0301'],
+    ['ab', 'AB'],
+    ['two  sp', ' two sp'],
+    ['\ufb01x', 'fix'],
+    ['\u2163', 'IV'],
+    ['zero\u200bwidth', 'zerowidth'],
+  ])('has a name that a reader tells from others: %j, then %j', async (name, same) => {
+    const first = await make({ name });
+    const taken = await call('POST', '', { table_definition_id: table, name: same });
+    expect([taken.status, taken.body.errors]).toEqual([422, ['Name has already been taken']]);
+    const other = await make();
+    expect((await call('PATCH', `/${other.id}`, { name: same })).status).toBe(422);
+    expect((await call('PATCH', `/${first.id}`, { name: same })).body.name).toBe(same);
+    expect((await call('POST', '', { table_definition_id: 11, name })).status).toBe(201);
+  });
+
+  it('gets a name once, however many ask for it at once', async () => {
+    const spellings = ['once', 'Once', 'ONCE', 'on\u00adce', 'ｏｎｃｅ'];
+    const answers = await Promise.all(spellings.map((name) => call('POST', '', { table_definition_id: table, name })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422]);
+  });
+
+  it('that has the name of another since before goes on, and can be changed', async () => {
+    const mappings = jobs.context.prisma.import_mapping;
+    const mine = { account_id: 1, table_definition_id: 11 };
+    const one = await mappings.create({ data: { ...mine, name: 'Twin' } });
+    await mappings.create({ data: { ...mine, name: 'twin' } });
+    expect((await call('PATCH', `/${one.id}`, { name: 'Twin', date_style: 'DMY' })).body.date_style).toBe('DMY');
+    expect((await call('PATCH', `/${one.id}`, { name: 'TWIN' })).status).toBe(422);
+  });
+
   it('changes only what is named', async () => {
     const made = await make({ delimiter: '|', column_mappings: [{ source_column: 'a', target_column: 'code' }] });
     const changed = await call('PATCH', `/${made.id}`, { import_mapping: { date_style: 'MDY' } });
@@ -394,7 +426,7 @@ describe('a cloned definition', () => {
     const style = { delimiter: ';', decimal_separator: ',', has_header: false, quote: 'none', encoding: 'utf-8' };
     const column_mappings = [{ ...entry, source_column: '1', target_column: 'code', trim: true, default: 'x' }];
     await make({ table_definition_id: source, name: 'Bank', is_default: true, ...style, column_mappings });
-    await make({ table_definition_id: source, name: 'Other', date_style: 'DMY' });
+    await make({ table_definition_id: source, name: 'OTHER', date_style: 'DMY' });
     const made = jobs.context.prisma.import_mapping;
     await made.create({ data: { account_id: 1, table_definition_id: clone, name: 'Other', is_default: true } });
 
@@ -406,7 +438,7 @@ describe('a cloned definition', () => {
     await eventually(async () => expect(await mappingsOf(next)).toHaveLength(2));
     expect(await mappingsOf(next)).toMatchObject([
       { name: 'Bank', is_default: true, ...style, date_style: 'ISO', column_mappings },
-      { name: 'Other', is_default: false, date_style: 'DMY', column_mappings: [] },
+      { name: 'OTHER', is_default: false, date_style: 'DMY', column_mappings: [] },
     ]);
     await eventually(async () => expect(await mappingsOf(clone)).toHaveLength(2));
     expect(await mappingsOf(clone)).toMatchObject([

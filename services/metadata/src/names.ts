@@ -1,22 +1,9 @@
-// Names as people give them, the form in which two of them are the same, and the key a table gets from its first name.
+// Names as people give them, and the key a table gets from its first name.
 import { nameSchema } from '@almanac/service-kit/input';
+import { normalizeName } from '@almanac/service-kit/names';
 
 // A name in its normalised form must fit into one entry of an index (2,704 bytes).
 const normalizedCodePoints = 600;
-
-/**
- * The form in which two names are the same: compatibility forms unified, invisible characters dropped, blanks made one,
- * case ignored. What is stored and shown is the name as given.
- */
-export function normalizeName(name: string): string {
-  return name
-    .normalize('NFKC')
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .replace(/\s+/gu, ' ')
-    .trim()
-    .toLowerCase()
-    .normalize('NFKC');
-}
 
 /** The key of a new table: its name in lower case, everything but letters and digits made `_`. */
 export function deriveKey(name: string): string {

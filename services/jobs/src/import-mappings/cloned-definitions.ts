@@ -2,6 +2,7 @@
 import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
 import { prismaSql } from '@almanac/service-kit/database';
 import { receiveOnce } from '@almanac/service-kit/inbox';
+import { normalizeName } from '@almanac/service-kit/names';
 import type { Context } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { lockMappings, transact } from '../transaction.ts';
@@ -26,9 +27,12 @@ async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: BusMessage
     });
     // What somebody has made for the clone meanwhile stays: its names, and its default.
     const mine = { account_id, table_definition_id };
-    const hasDefault = (await tx.import_mapping.count({ where: { ...mine, is_default: true } })) > 0;
+    const kept = await tx.import_mapping.findMany({ where: mine, select: { name: true, is_default: true } });
+    const hasDefault = kept.some(({ is_default }) => is_default);
+    const names = new Set(kept.map(({ name }) => normalizeName(name)));
+    const missing = sources.filter(({ name }) => !names.has(normalizeName(name)));
     await tx.import_mapping.createMany({
-      data: sources.map((source) => ({
+      data: missing.map((source) => ({
         ...mine,
         ...copied(source),
         is_default: source.is_default && !hasDefault,

@@ -3,6 +3,7 @@ import type { TableDefinition__Output } from '@almanac/protos/generated/almanac/
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { normalizeName } from '@almanac/service-kit/names';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
@@ -149,7 +150,7 @@ export async function createMapping(
   const done = await findDone<number>(ctx, call);
   if (done !== undefined) return getMapping(ctx, call, done);
   const data = await checked(ctx, call, table, plainMapping, attributes);
-  return write(ctx, call, tableDefinitionId, attributes, (tx) =>
+  return write(ctx, call, { table_definition_id: tableDefinitionId }, attributes, (tx) =>
     tx.import_mapping.create({
       data: {
         account_id: call.accountId,
@@ -179,7 +180,7 @@ export async function updateMapping(
   );
   if (attributes.name !== undefined) data.name = attributes.name;
   if (attributes.is_default !== undefined) data.is_default = attributes.is_default;
-  return write(ctx, call, found.table_definition_id, attributes, async (tx) => {
+  return write(ctx, call, found, attributes, async (tx) => {
     const where = { id: found.id, account_id: call.accountId };
     const { count } = await tx.import_mapping.updateMany({ where, data });
     if (count === 0) throw notFound('Import mapping');
@@ -229,29 +230,44 @@ export async function deleteMapping(ctx: Context, call: CallContext, found: impo
 async function write(
   ctx: Context,
   call: CallContext,
-  tableDefinitionId: number,
+  { id, table_definition_id }: Pick<import_mapping, 'table_definition_id'> & { id?: number },
   attributes: MappingAttributes,
   change: (tx: Transaction) => Promise<import_mapping>,
 ): Promise<import_mapping> {
   try {
     return await transact(ctx, async (tx) => {
+      const mine = { account_id: call.accountId, table_definition_id };
       const work = async () => {
-        await lockMappings(tx, tableDefinitionId);
+        await lockMappings(tx, table_definition_id);
+        if (attributes.name !== undefined) await requireFreeName(tx, mine, attributes.name, id);
         if (attributes.is_default)
-          await tx.import_mapping.updateMany({
-            where: { account_id: call.accountId, table_definition_id: tableDefinitionId, is_default: true },
-            data: { is_default: false },
-          });
+          await tx.import_mapping.updateMany({ where: { ...mine, is_default: true }, data: { is_default: false } });
         return change(tx);
       };
       if (!call.keyed) return work();
-      const id = await doOnce(tx, call, async () => (await work()).id);
-      return getMapping({ prisma: tx }, call, id);
+      const done = await doOnce(tx, call, async () => (await work()).id);
+      return getMapping({ prisma: tx }, call, done);
     });
   } catch (error) {
     if (findSqlState(error) !== '23505') throw error;
     if (JSON.stringify((error as { meta?: unknown }).meta ?? {}).includes('import_mapping_one_default'))
       throw new ServiceError('unavailable', 'Another default was set at the same moment; try again.', { cause: error });
-    throw new ServiceError('already_exists', 'Name has already been taken', { cause: error });
+    throw nameTaken(error);
   }
+}
+
+const nameTaken = (cause?: unknown) => new ServiceError('already_exists', 'Name has already been taken', { cause });
+
+// Names are compared as a reader compares them. Compared here and not by an index: earlier releases tell them apart by their bytes,
+// so that tables may have mappings of one name; those go on and keep it.
+async function requireFreeName(
+  tx: Transaction,
+  mine: { account_id: number; table_definition_id: number },
+  name: string,
+  id: number | undefined,
+): Promise<void> {
+  const named = await tx.import_mapping.findMany({ where: mine, select: { id: true, name: true } });
+  if (named.some((own) => own.id === id && own.name === name)) return;
+  const key = normalizeName(name);
+  if (named.some((other) => other.id !== id && normalizeName(other.name) === key)) throw nameTaken();
 }

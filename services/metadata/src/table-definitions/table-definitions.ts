@@ -3,6 +3,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { normalizeName } from '@almanac/service-kit/names';
 import { reachOf, requireRight, type Where } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { z } from 'zod';
@@ -11,7 +12,7 @@ import { type ColumnDefinition, columnFields, inOrder } from '../column-definiti
 import type { Context } from '../context.ts';
 import { domainReferenceFields } from '../domains.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { deriveKey, normalizeName, tableNameSchema } from '../names.ts';
+import { deriveKey, tableNameSchema } from '../names.ts';
 import { transactOnce } from '../repeated-requests.ts';
 import { listResourceGroups, type ResourceGroup } from '../resource-groups.ts';
 import { definitionsIn, readSight, requireSight } from '../sight.ts';

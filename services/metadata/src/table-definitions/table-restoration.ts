@@ -2,11 +2,11 @@
 // the ids they had. Data is asked first, so that is noted before; a crash leaves it to the reconciler.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { normalizeName } from '@almanac/service-kit/names';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Context } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
-import { normalizeName } from '../names.ts';
 import { transactOnce, undoOnce } from '../repeated-requests.ts';
 import { lockRow, refusingTaken, type Transaction, tellAct, transact } from '../transaction.ts';
 import {
