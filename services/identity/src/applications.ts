@@ -119,8 +119,9 @@ export async function deleteApplication(ctx: IdentityContext, call: CallContext,
 export async function regenerateSecret(ctx: IdentityContext, call: CallContext, id: number) {
   await getApplication(ctx, call, id);
   return transactOnce(ctx, call, async (tx) => {
-    const application = await holdApplication(tx, call, id);
-    requireConfidential(application);
+    requireConfidential(await holdApplication(tx, call, id));
+    const data = { updated_at: new Date() };
+    const application = await tx.db.oauth_application.update({ where: { id }, data, select: shown });
     await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
     const { secret, id: secret_id, hint } = await addSecret(tx.db, id);
     await announceChanged(tx, call, application.client_id);

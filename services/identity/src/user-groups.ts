@@ -108,7 +108,9 @@ export async function updateGroup(ctx: IdentityContext, call: CallContext, id: n
     transact(ctx.prisma, async (tx) => {
       await lockAccount(tx, call.accountId);
       const before = await getGroup(tx.db, call, id);
-      await tx.db.user_group.update({ where: { id, account_id: call.accountId }, data: { ...attributes, ...key } });
+      const at = permissions === undefined ? {} : { updated_at: new Date() }; // they are rows of their own
+      const data = { ...attributes, ...key, ...at };
+      await tx.db.user_group.update({ where: { id, account_id: call.accountId }, data });
       if (permissions !== undefined) {
         await replacePermissions(tx, call, id, permissions);
         await keepAnAdministrator(tx, call.accountId);

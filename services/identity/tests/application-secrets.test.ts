@@ -45,6 +45,15 @@ describe('the secrets of an application', () => {
     expect([await works(made, made.client_secret), await works(made, added.body.client_secret)]).toEqual([false, true]);
   });
 
+  it('tell by the application when they were regenerated', async () => {
+    const { id } = await given();
+    const past = new Date('2026-01-02T03:04:05.678Z');
+    await identity.context.prisma.oauth_application.update({ where: { id }, data: { updated_at: past } });
+    const { body } = await account.admin('POST', `/oauth_applications/${id}/regenerate_secret`);
+    const shown = (await account.admin('GET', `/oauth_applications/${id}`)).body;
+    expect([body.updated_at === past.toISOString(), body.updated_at]).toEqual([false, shown.updated_at]);
+  });
+
   it('are refused at once on every instance when they are deleted or regenerated', async () => {
     const replica = await identity.replica();
     const made = await given();

@@ -96,6 +96,18 @@ describe('groups', () => {
     );
   });
 
+  it('say when their permissions were changed', async () => {
+    const past = new Date('2026-01-02T03:04:05.678Z');
+    const { id } = (await account.admin('POST', '/user_groups', { name: 'Timed' })).body;
+    const changed = async (body: unknown) => {
+      await identity.context.prisma.user_group.update({ where: { id }, data: { updated_at: past } });
+      return (await account.admin('PATCH', `/user_groups/${id}`, body)).body.updated_at !== past.toISOString();
+    };
+    expect(await changed({ permissions: [{ action: 'view', resource_type: 'account' }] })).toBe(true);
+    expect(await changed({ description: 'Told' })).toBe(true);
+    expect(await changed({})).toBe(false);
+  });
+
   it('report what is wrong with them', async () => {
     const make = (body: unknown) => account.admin('POST', '/user_groups', body);
     expect((await make({ name: 'Twins' })).status).toBe(201);
