@@ -1,4 +1,8 @@
-// When two names are the same, whatever they are names of.
+// Names as people give them, and the form in which two of them are the same.
+import { nameSchema } from './input.ts';
+
+// A name in its normalised form must fit into one entry of an index (2,704 bytes).
+const normalizedCodePoints = 600;
 
 /**
  * The form in which two names are the same: compatibility forms unified, invisible characters dropped, blanks made one,
@@ -13,3 +17,8 @@ export function normalizeName(name: string): string {
     .toLowerCase()
     .normalize('NFKC');
 }
+
+/** A name that has something to show and to compare. */
+export const visibleNameSchema = nameSchema
+  .refine((name) => normalizeName(name) !== '', "can't be blank")
+  .refine((name) => [...normalizeName(name)].length <= normalizedCodePoints, 'is too long');

@@ -1,13 +1,8 @@
-// When two names or addresses are the same: compared in one normal form, stored as they were given.
+// When two addresses are the same: compared in one normal form, stored as they were given.
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 
-/** Names in the form in which two are equal, whatever their case, blanks or way of composing accents. */
-export function nameKey(name: string): string {
-  return name.normalize('NFKC').trim().replace(/\s+/gu, ' ').toLowerCase();
-}
-
-/** Addresses likewise. Everything but case counts: `a+b@x` is not `a@x`. */
+/** Addresses in the form in which two are equal. Everything but case counts: `a+b@x` is not `a@x`. */
 export function emailKey(email: string): string {
   return email.normalize('NFKC').trim().toLowerCase();
 }

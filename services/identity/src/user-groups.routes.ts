@@ -1,6 +1,7 @@
 // /user_groups: readable by everybody in the account, custom ones changed by administrators (extension).
-import { descriptionSchema, idSchema, idTextSchema, nameSchema } from '@almanac/service-kit/input';
+import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
+import { visibleNameSchema } from '@almanac/service-kit/names';
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { IdentityContext } from './context.ts';
@@ -68,7 +69,7 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
         user_group: { name: 'Geographers', permissions: [{ action: 'edit', resource_type: 'domain', resource_id: 3 }] },
       },
       attributes: {
-        name: nameSchema,
+        name: visibleNameSchema,
         description: descriptionSchema.optional(),
         permissions: permissionsSchema.optional(),
       },
@@ -85,7 +86,7 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       description: 'A list of permissions replaces the present one.',
       params,
       attributes: {
-        name: nameSchema.optional(),
+        name: visibleNameSchema.optional(),
         description: descriptionSchema.optional(),
         permissions: permissionsSchema.optional(),
       },

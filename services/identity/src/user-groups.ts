@@ -4,12 +4,12 @@ import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { normalizeName } from '@almanac/service-kit/names';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { type Database, type Transaction, transact } from './database.ts';
-import { nameKey } from './names.ts';
 import { type actions, announcePermissionChanged, requireAdministrator, type resourceTypes } from './permissions.ts';
 import { transactOnce } from './repeated-requests.ts';
 
@@ -86,7 +86,7 @@ export async function createGroup(ctx: IdentityContext, call: CallContext, read:
   return withUniqueName(() =>
     transactOnce(ctx, call, async (tx) => {
       const { id } = await tx.db.user_group.create({
-        data: { account_id: call.accountId, name, name_key: nameKey(name), description },
+        data: { account_id: call.accountId, name, name_key: normalizeName(name), description },
         select: { id: true },
       });
       await replacePermissions(tx, call, id, permissions);
@@ -103,7 +103,7 @@ export async function updateGroup(ctx: IdentityContext, call: CallContext, id: n
   await requireAdministrator(ctx, call);
   const { permissions, ...attributes } = read();
   if (system) throw systemGroup();
-  const key = attributes.name === undefined ? {} : { name_key: nameKey(attributes.name) };
+  const key = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
   return withUniqueName(() =>
     transact(ctx.prisma, async (tx) => {
       await lockAccount(tx, call.accountId);

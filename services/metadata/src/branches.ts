@@ -4,13 +4,12 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { normalizeName } from '@almanac/service-kit/names';
+import { normalizeName, visibleNameSchema } from '@almanac/service-kit/names';
 import { type Action, allows, reachOf, requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { z } from 'zod';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
-import { visibleNameSchema } from './names.ts';
 import { transactOnce } from './repeated-requests.ts';
 import {
   ensureResourceGroups,
