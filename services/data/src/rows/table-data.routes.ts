@@ -16,6 +16,8 @@ import { restoreRecords, revertRecord } from './restore.ts';
 import { createRecord, deleteRecords, getGrid, getRecord, listRecords, updateRecord } from './table-data.ts';
 
 const tag = 'Table data';
+/** A body may be nested under it. What is in a record is the record's, whatever a column is called. */
+const resource = 'table_data';
 
 /** svc_sk is 64 bits wide: it travels as text from the edge to the statement. */
 const recordIdText = z
@@ -146,6 +148,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       },
       description:
         'The request model of AG Grid, with the meaning of its client-side filters and sorts (docs/how-to/grid.md). `rowCount` is the exact number of matches; `endRow` is exclusive.',
+      resource,
       body: {
         table_definition_id: idSchema.optional(),
         table_definition_key: keySchema.optional(),
@@ -229,6 +232,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       summary: 'Create a row',
       example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
       requestHeaders: repeatable,
+      resource,
       body: { table_definition_id: idSchema, record: recordSchema },
       status: 201,
       response: z.object({ record: row, message: z.string() }),
@@ -248,6 +252,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       description:
         'Changes only the columns that `record` names. `If-Match` with the ETag of the record guards against lost updates.',
       params: { id: recordIdText },
+      resource,
       body: { table_definition_id: idSchema, record: recordSchema },
       response: row,
       handle: async ({ call, params, body, headers, response }) => {
@@ -263,6 +268,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       summary: 'Soft-delete rows, all or nothing',
       example: { table_definition_id: 12, ids: [7] },
       requestHeaders: repeatable,
+      resource,
       body: { table_definition_id: idSchema, ids: idList },
       response: z.object({ message: z.string(), deleted_count: z.int() }),
       handle: async ({ call, body, response }) => {
@@ -287,6 +293,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         'When anything is in the way nothing is done, and the answer names all of it by operation, counted from 0: 404 when records are absent, else 412 when they have another version, else 422.',
       extension: true,
       requestHeaders: repeatable,
+      resource,
       body: {
         table_definition_id: idSchema.optional(),
         table_definition_key: keySchema.optional(),
@@ -328,6 +335,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         'Rows that are not deleted stay as they are. 422 names each row that a rule of today keeps from coming back.',
       extension: true,
       requestHeaders: repeatable,
+      resource,
       body: { table_definition_id: idSchema, ids: idList },
       response: z.object({ message: z.string(), restored_count: z.int() }),
       handle: async ({ call, body, response }) => {
@@ -346,6 +354,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       extension: true,
       requestHeaders: { ...guarded, ...repeatable },
       params: { id: recordIdText },
+      resource,
       body: { table_definition_id: idSchema, version: versionNumber },
       response: row,
       handle: async ({ call, params, body, headers, response }) => {
