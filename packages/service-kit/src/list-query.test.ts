@@ -96,6 +96,23 @@ describe('readListQuery', () => {
     ).toMatchObject([{ values: [new Date('2024-02-29T00:00:00Z')] }, { values: [new Date('2024-02-29T22:30:00Z')] }]);
   });
 
+  it.each([
+    ['2024-02-29T13:04Z', '2024-02-29T13:04:00.000Z'],
+    ['2024-02-29T13:04:05', '2024-02-29T13:04:05.000Z'],
+    ['2024-02-29T13:04:05+0000', '2024-02-29T13:04:05.000Z'],
+    ['2024-02-29T13:04:05-05', '2024-02-29T18:04:05.000Z'],
+    ['2024-02-29T24:00', '2024-03-01T00:00:00.000Z'],
+    ['2024-02-29T13:04:05.123456Z', '2024-02-29T13:04:05.123Z'],
+  ])('reads the time %s as %s', (given, taken) => {
+    expect(query({ q: `created_at:eq:${given}` }).conditions).toMatchObject([{ values: [new Date(taken)] }]);
+  });
+
+  it('takes a time between two milliseconds for neither of them', () => {
+    const q = ['gt', 'lte', 'gte', 'lt'].map((operator) => `created_at:${operator}:2024-02-29T13:04:05.1230001Z`);
+    const [own, next] = [new Date('2024-02-29T13:04:05.123Z'), new Date('2024-02-29T13:04:05.124Z')];
+    expect(query({ q }).conditions.map(({ values }) => values)).toEqual([[own], [own], [next], [next]]);
+  });
+
   it('refuses to sort by what is not a field', () => {
     expect(errors({ sort: '-secret' })[0]).toMatch(/^sort: secret is not a field/);
     expect(query({ sort: '-name' }).sort).toEqual({ field: 'name', direction: 'desc' });

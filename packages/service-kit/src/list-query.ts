@@ -2,6 +2,7 @@
 // Reading is pure; each service turns the result into its own query over an allow-list of fields.
 import { z } from 'zod';
 import { ServiceError } from './errors.ts';
+import { readInstant } from './instants.ts';
 import { limits } from './limits.ts';
 
 export const operators = [
@@ -126,31 +127,30 @@ function readCondition(text: string, fields: Fields, bareField: string): Conditi
   const textual = ['contains', 'not_contains', 'starts_with', 'ends_with'].includes(known);
   if (textual && type !== 'text')
     throw new ServiceError('bad_request', `q: ${known} works on text; ${field} is ${type}.`);
-  const values = (known === 'in' ? value.split('|') : [value]).map((item) => readValue(item, type, field));
+  const values = (known === 'in' ? value.split('|') : [value]).map((item) => readValue(item, type, field, known));
   return { field, operator: known, values, nullable };
 }
 
-function readValue(text: string, type: Kind, field: string): Value {
+function readValue(text: string, type: Kind, field: string, operator: Operator): Value {
   if (type === 'text') return text;
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   if (type === 'integer' && /^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) <= limits.int4) return Number(text);
   if (type === 'bigint' && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (type === 'uuid' && z.guid().safeParse(text).success) return text.toLowerCase();
   if (type === 'time') {
-    const time = readTime(text);
+    const time = readMoment(text, operator);
     if (time) return time;
   }
   throw new ServiceError('bad_request', `q: ${text.slice(0, 80)} is no ${type}, which ${field} is.`);
 }
 
-// A day of the calendar that PostgreSQL has too; Date alone would take 30 February for 1 March, and knows a year 0.
-function readTime(text: string): Date | undefined {
-  const day = /^(\d{4}-\d\d-\d\d)(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.exec(text)?.[1];
-  if (day === undefined || day < '0001-01-02') return undefined;
-  const midnight = new Date(`${day}T00:00:00Z`);
-  const time = new Date(text);
-  const isReal = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
-  return isReal && !Number.isNaN(time.getTime()) ? time : undefined;
+/**
+ * What a condition compares times with: an instant, or the first one of a day. Times have whole milliseconds, so what is before a
+ * finer one, or from it on, is so of the next.
+ */
+export function readMoment(text: string, operator: Operator): Date | undefined {
+  const instant = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00Z` : text;
+  return readInstant(instant, operator === 'lt' || operator === 'gte' ? 'up' : 'cut');
 }
 
 export type Page<T> = { data: T[]; meta: { page: number; per_page: number; total_count: number; total_pages: number } };

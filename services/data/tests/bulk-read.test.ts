@@ -116,6 +116,28 @@ describe('an incremental read', () => {
     expect(one.svc_sk).toBeGreaterThan(0);
   });
 
+  it('goes on from its mark to the millisecond, in whatever form that comes back', async () => {
+    const table = 3;
+    await deploy(net, [{ id: table, columns: [{ name: 'x' }] }]);
+    await markPassed();
+    const { mark } = await read(net, table);
+    for (const [x, apart] of [
+      ['before', -1],
+      ['at', 0],
+      ['after', 1],
+    ] as const)
+      await net.query(
+        `insert into b_1.t_3 (svc_created_at, svc_updated_at, c_3001)
+         select at, at, $1 from (select $2::timestamptz + $3::int * interval '1 millisecond' as at) mark`,
+        [x, mark, apart],
+      );
+    const text = mark.slice(0, -1);
+    for (const given of [mark, `${text}+00:00`, `${text}000000-00`, `${text}999Z`, text, mark.replace(/[-:]/g, '')]) {
+      const next = await read(net, table, given);
+      expect([given, lines(next.text).map((line) => line.split(',')[4])]).toEqual([given, ['after']]);
+    }
+  });
+
   it('loses no row of a writer that was slow to commit', async () => {
     const slow = new pg.Client({ connectionString: net.database.url });
     await slow.connect();

@@ -170,6 +170,28 @@ describe('the list of rows', () => {
   });
 
   it.each([
+    ['2026-11-22T13:04Z', 200],
+    ['2026-11-22', 200],
+    ['2026-11-22T13:04:02.123456+0000', 200],
+    ['20261122T130402Z', 200],
+    ['2026-11-22 13:04:02', 200],
+    ['2026-02-29', 400],
+    ['now', 400],
+  ])('takes the time %s in q as lists of other resources do (%s)', async (time, status) => {
+    expect((await list(`&q=svc_created_at:gte:${encodeURIComponent(time)}`)).status).toBe(status);
+  });
+
+  it('finds a row by a time between its own and the next millisecond', async () => {
+    const [{ svc_sk, svc_created_at }] = (await list('&per_page=1')).body.data;
+    const finer = svc_created_at.replace('Z', '4Z');
+    const finds = async (operator: string) => {
+      const q = [`svc_sk:eq:${svc_sk}`, `svc_created_at:${operator}:${finer}`];
+      return (await list(q.map((each) => `&q=${encodeURIComponent(each)}`).join(''))).body.data.length;
+    };
+    expect([await finds('gt'), await finds('gte'), await finds('lt'), await finds('lte')]).toEqual([0, 0, 1, 1]);
+  });
+
+  it.each([
     'q=name',
     'q=nope:eq:1',
     'q=name:regex:x',

@@ -232,6 +232,18 @@ describe('rows as of an instant', () => {
     expect(await rowsAsOf(net.call, table, offset)).toEqual([]);
   });
 
+  it('are the same however the instant is written', async () => {
+    const table = await givenTable();
+    const made = await create(net, table, { code: 'A', name: 'one' });
+    await passed(net, made.svc_updated_at);
+    const { body: changed } = await patch(net.call, table, made.svc_sk, { name: 'two' });
+    const then = made.svc_updated_at.slice(0, -1);
+    const basic = made.svc_updated_at.replace(/[-:]/g, '');
+    for (const at of [`${then}Z`, `${then}+0000`, `${then}999%2B00`, `${then.replace('.', ',')}-00:00`, basic])
+      expect(await rowsAsOf(net.call, table, at.replace('+', '%2B'))).toEqual([made]);
+    expect(await rowsAsOf(net.call, table, changed.svc_updated_at)).toEqual([changed]);
+  });
+
   it('are found by the time that the answer to a write tells', async () => {
     const table = await givenTable();
     for (let n = 0; n < 30; n += 1) {
@@ -247,7 +259,6 @@ describe('rows as of an instant', () => {
     '2026-01-01T00:00:00',
     '2026-01-01',
     '2026-01-01T00:00:00 02:00',
-    '2026-01-01T00:00:00.0001Z',
     '2026-02-30T00:00:00Z',
     'now',
     '',

@@ -1,7 +1,7 @@
 // Reads `q` and `sort` of GET /table_data into a plan over the table's columns. Wrong ones are 400.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { type Operator, operators } from '@almanac/service-kit/list-query';
+import { type Operator, operators, readMoment } from '@almanac/service-kit/list-query';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { ColumnShape } from '../values/value-types.ts';
 import { type Field, fieldsOf } from './fields.ts';
@@ -81,11 +81,12 @@ function readTest(field: Field, operator: Operator, value: string): Test {
   if (operator === 'null' || operator === 'not_null') return { kind: 'null', negated: operator === 'not_null' };
   if (operator in textOperators)
     return { kind: 'text', operator: textOperators[operator as keyof typeof textOperators], value: readText(value) };
-  if (operator === 'in') return { kind: 'oneOf', values: value.split('|').map((each) => readValue(field, each)) };
+  if (operator === 'in')
+    return { kind: 'oneOf', values: value.split('|').map((each) => readValue(field, operator, each)) };
   return {
     kind: 'value',
     operator: compareOperators[operator as keyof typeof compareOperators],
-    value: readValue(field, value),
+    value: readValue(field, operator, value),
   };
 }
 
@@ -96,9 +97,12 @@ function readText(value: string): string {
 
 const anySize: ColumnShape = { data_type: 'text', length: null, scale: null };
 
-// A value longer or finer than the column's own can be asked for; it just matches nothing.
-function readValue(field: Field, value: string): string {
+// A value longer or finer than the column's own can be asked for; it just matches nothing. Times of the system are read as lists of
+// other resources read theirs.
+function readValue(field: Field, operator: Operator, value: string): string {
   const text = readText(value);
+  const moment = field.column || field.type.family !== 'instant' ? undefined : readMoment(text, operator);
+  if (moment) return moment.toISOString();
   if (
     field.type
       .checks({ ...anySize, data_type: field.column?.data_type ?? 'text' })

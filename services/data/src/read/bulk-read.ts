@@ -2,6 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { readInstant } from '@almanac/service-kit/instants';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
@@ -10,7 +11,6 @@ import { columnName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { requireRightToWork } from '../row-rights.ts';
 import { asOfSchema, refuseAsOf } from '../rows/as-of.ts';
-import { readInstant } from '../values/dates.ts';
 import { typeOf, valueTypes } from '../values/value-types.ts';
 import { copyOut } from './copy-out.ts';
 import { readMark } from './mark.ts';
@@ -78,7 +78,7 @@ function readRequest({ pattern, highWaterMark, asOf }: ReadRequest): Plan {
   const mark = readInstant(highWaterMark);
   if (mark === undefined) throw new ServiceError('bad_request', 'high_water_mark must be an ISO 8601 date and time.');
   if (asOf !== '') throw new ServiceError('bad_request', 'as_of goes with the pattern full only.');
-  return { incremental: true, mark: new Date(mark).toISOString() };
+  return { incremental: true, mark: mark.toISOString() };
 }
 
 function readAsOf(text: string): Pick<Plan, 'asOf'> {

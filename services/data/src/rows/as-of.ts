@@ -1,27 +1,15 @@
 // `as_of`: the instant at which rows are asked for, as requests say it, and why one can't be answered.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { z } from 'zod';
+import { instantSchema } from '@almanac/service-kit/instants';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Statement } from '../query/statement.ts';
-import { canonicalInstant, readInstant } from '../values/dates.ts';
 
-// Without an offset nobody could be sure which instant is meant.
-const isInstant = (text: string) => /T.*(Z|[+-]\d\d(:?\d\d)?)$/.test(text) && readInstant(text) !== undefined;
-
-/** An instant of whole milliseconds with its offset; in UTC afterwards. */
-export const asOfSchema = z
-  .string()
-  .refine(isInstant, {
-    error:
-      'must be an ISO 8601 date and time with at most three decimals and Z or an offset (in an address, + is written %2B)',
-  })
-  .transform(canonicalInstant)
-  .meta({
-    type: 'string',
-    format: 'date-time',
-    description:
-      'Rows as they were at this instant, in today’s columns. In the future, or before the history kept: 400.',
-  });
+/** In UTC and of whole milliseconds, as the times of rows are: as of a finer instant there is nothing else. */
+export const asOfSchema = instantSchema.meta({
+  type: 'string',
+  format: 'date-time',
+  description: 'Rows as they were at this instant, in today’s columns. In the future, or before the history kept: 400.',
+});
 
 type Why = { ahead: boolean; lost: boolean; since: Date };
 type Read = (statement: Statement) => Promise<Why[]>;

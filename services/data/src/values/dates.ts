@@ -1,5 +1,6 @@
-// Dates, times of day and instants in ISO 8601, of the real calendar, years 0001 to 9999. Instants are kept to the millisecond
-// in UTC; one without an offset is taken as UTC; finer fractions are refused, not cut.
+// Dates, times of day and instants as cells hold them: in ISO 8601, of the real calendar, years 0001 to 9999. Instants are kept to
+// the millisecond in UTC; one without an offset is taken as UTC; finer fractions are refused, not cut.
+import { readInstant } from '@almanac/service-kit/instants';
 import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
 
 const dateSource = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
@@ -10,10 +11,7 @@ const instantSource = `${dateSource}[T ]${clockSource}${zoneSource}?`;
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
 const timePattern = new RegExp(`^${timeSource}$`);
-const instantPattern = new RegExp(`^(${dateSource})[T ](${clockSource})(${zoneSource})?$`);
-
-const earliest = Date.parse('0001-01-01T00:00:00Z');
-const latest = Date.parse('9999-12-31T23:59:59.999Z');
+const instantPattern = new RegExp(`^${instantSource}$`);
 
 /** True for a day of the calendar (proleptic Gregorian), written YYYY-MM-DD. */
 export function isDate(text: string): boolean {
@@ -25,27 +23,7 @@ export function isDate(text: string): boolean {
   return day <= ([31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] as number);
 }
 
-/** Milliseconds since 1970 of an instant; undefined when the text isn't one. */
-export function readInstant(text: string): number | undefined {
-  const parts = instantPattern.exec(text);
-  if (!parts) return undefined;
-  const [, date = '', clock = '', zone = 'Z'] = parts;
-  if (!isDate(date)) return undefined;
-  const [hours = '', minutes = '', seconds = '0'] = clock.split(':');
-  const at = new Date(0);
-  const [year, month, day] = date.split('-').map(Number) as [number, number, number];
-  at.setUTCFullYear(year, month - 1, day);
-  at.setUTCHours(Number(hours), Number(minutes), 0, Math.round(Number(seconds) * 1000));
-  const time = at.getTime() - zoneMinutes(zone) * 60_000;
-  return time >= earliest && time <= latest ? time : undefined;
-}
-
-function zoneMinutes(zone: string): number {
-  if (zone === 'Z') return 0;
-  const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
-  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
-  return zone.startsWith('-') ? -minutes : minutes;
-}
+const isInstant = (text: string) => instantPattern.test(text) && readInstant(text) !== undefined;
 
 /** YYYY-MM-DDTHH:MM:SS.mmmZ */
 export function canonicalInstant(text: string): string {
@@ -73,7 +51,7 @@ export const timeCheck: Check = {
 
 export const instantCheck: Check = {
   message: 'must be a date and time, YYYY-MM-DDTHH:MM:SS.mmm with Z or an offset',
-  brokenBy: (text) => readInstant(text) === undefined,
+  brokenBy: (text) => !isInstant(text),
   // Asked in the order of cost: the two forms that programs write, told by their digits (PostgreSQL takes 24 hours and 60 seconds, we don't);
   // then the pattern, and the range an offset may leave.
   brokenSql: (x) =>

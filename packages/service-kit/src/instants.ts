@@ -1,0 +1,53 @@
+// Instants as requests say them, read alike by all services: an ISO 8601 date and time of the real calendar, years 0001 to 9999, in
+// the extended or the basic form. Times are kept in whole milliseconds.
+import { z } from 'zod';
+
+const offset = '(?:Z|[+-](?:[01]\\d|2[0-3])(?::?[0-5]\\d)?)';
+const form = (dash: string, colon: string) =>
+  new RegExp(
+    `^(\\d{4})${dash}(\\d\\d)${dash}(\\d\\d)[T ](\\d\\d)${colon}([0-5]\\d)(?:${colon}([0-5]\\d)(?:[.,](\\d+))?)?(${offset})?$`,
+  );
+const extended = form('-', ':');
+const basic = form('', '');
+const saysOffset = new RegExp(`\\d${offset}$`);
+
+const earliest = Date.parse('0001-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * The instant that a text says, in UTC when it names no offset; undefined when it says none. What is finer than a millisecond is cut,
+ * or goes `up` to the next one.
+ */
+export function readInstant(text: string, finer: 'cut' | 'up' = 'cut'): Date | undefined {
+  const parts = extended.exec(text) ?? basic.exec(text);
+  if (!parts) return undefined;
+  const [year, month, day, hours, minutes, seconds] = parts.slice(1, 7).map((part) => Number(part ?? 0)) as Six;
+  const [fraction = '', zone = 'Z'] = parts.slice(7);
+  const at = new Date(0);
+  at.setUTCFullYear(year, month - 1, day);
+  if (year === 0 || at.getUTCMonth() !== month - 1 || at.getUTCDate() !== day) return undefined;
+  // 24:00 is the end of a day, and nothing comes after it.
+  if (hours > 24 || (hours === 24 && minutes + seconds + Number(fraction) > 0)) return undefined;
+  const more = finer === 'up' && Number(fraction.slice(3)) > 0 ? 1 : 0;
+  at.setUTCHours(hours, minutes, seconds, Number(fraction.slice(0, 3).padEnd(3, '0')) + more);
+  const time = at.getTime() - minutesOf(zone) * 60_000;
+  return time >= earliest && time <= latest ? new Date(time) : undefined;
+}
+
+type Six = [number, number, number, number, number, number];
+
+function minutesOf(zone: string): number {
+  if (zone === 'Z') return 0;
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
+  return zone.startsWith('-') ? -minutes : minutes;
+}
+
+/** An instant with its offset, without which nobody could be sure which one is meant; as answers show times afterwards. */
+export const instantSchema = z
+  .string()
+  .refine((text) => saysOffset.test(text) && readInstant(text) !== undefined, {
+    error: 'must be an ISO 8601 date and time with Z or an offset (in an address, + is written %2B)',
+  })
+  .transform((text) => (readInstant(text) as Date).toISOString())
+  .meta({ type: 'string', format: 'date-time' });
