@@ -133,6 +133,7 @@ export class Neighbours {
   asOfReach = { as_of_from: '2026-01-01T00:00:00.000Z', as_of_until: '2026-02-01T00:00:00.000Z' };
   /** The instants that were asked for, in order. */
   readonly readsAsOf: string[] = [];
+  readonly marksRead: string[] = [];
 
   readonly data = withRefusals<RpcHandlers<'data'>>({
     GetDeployedTable: async (call, request) => {
@@ -212,9 +213,10 @@ export class Neighbours {
 
   private async *bulkRead(
     call: CallContext,
-    request: { table_definition_id?: number; pattern?: string; as_of?: string },
+    request: { table_definition_id?: number; pattern?: string; high_water_mark?: string; as_of?: string },
   ) {
     this.readsAsOf.push(request.as_of ?? '');
+    this.marksRead.push(request.high_water_mark ?? '');
     this.requireData();
     this.requireRight();
     const table = this.find(call, request);

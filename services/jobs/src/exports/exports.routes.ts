@@ -1,5 +1,6 @@
 // The REST edge of exports.
 import { idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { instantSchema } from '@almanac/service-kit/instants';
 import { limits } from '@almanac/service-kit/limits';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
 import { type Route, route } from '@almanac/service-kit/route';
@@ -7,7 +8,6 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { repeatable } from '../repeated-requests.ts';
 import {
-  asOfSchema,
   cancelExport,
   createExport,
   exportFields,
@@ -82,7 +82,7 @@ export function exportRoutes(ctx: Context): Route[] {
         high_water_mark: highWaterMarkSchema
           .nullish()
           .meta({ description: 'Required when the pattern is incremental; ignored otherwise.' }),
-        as_of: asOfSchema.nullish().meta({
+        as_of: instantSchema.nullish().meta({
           description:
             'Extension: the rows as they were at this instant; only with the pattern full, not in the future.',
         }),

@@ -5,6 +5,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { prismaSql } from '@almanac/service-kit/database';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { makeOnce } from '@almanac/service-kit/idempotency';
+import { readInstant } from '@almanac/service-kit/instants';
 import { limits } from '@almanac/service-kit/limits';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { requireRight } from '@almanac/service-kit/rights';
@@ -65,37 +66,15 @@ export const exportFields = {
   updated_at: 'time',
 } as const;
 
-const isDateTime = z.iso.datetime({ offset: true, local: true });
-const earliest = Date.parse('0001-01-01T00:00:00Z');
-const latest = Date.parse('9999-12-31T23:59:59.999Z');
-
-// Marks have milliseconds; finer ones are cut, which is earlier, so that no row is missed.
-const asMark = (text: string) => `${text.replace(/(\.\d{3})\d+/, '$1')}${/(Z|[+-]\d\d:\d\d)$/.test(text) ? '' : 'Z'}`;
-
-function isMark(text: string): boolean {
-  if (!isDateTime.safeParse(text).success || text.startsWith('0000')) return false;
-  const time = Date.parse(asMark(text));
-  const hoursAway = Number(/[+-](\d\d):\d\d$/.exec(text)?.[1] ?? 0);
-  return time >= earliest && time <= latest && hoursAway <= 14;
-}
-
-/** An ISO 8601 date and time that there is; without an offset it is UTC. */
+/**
+ * An ISO 8601 date and time; without an offset it is UTC. Marks and the times of rows have whole milliseconds: what is after a finer
+ * mark is after its millisecond, too.
+ */
 export const highWaterMarkSchema = z
   .string()
-  .refine(isMark, 'must be an ISO 8601 datetime')
-  .transform(asMark)
+  .refine((text) => readInstant(text) !== undefined, 'must be an ISO 8601 datetime')
+  .transform((text) => (readInstant(text) as Date).toISOString())
   .meta({ type: 'string', format: 'date-time' });
-
-/** An ISO 8601 date and time with its offset, of whole milliseconds; in UTC afterwards. */
-export const asOfSchema = z
-  .string()
-  .refine(isInstant, 'must be an ISO 8601 datetime with at most three decimals and Z or an offset')
-  .transform((text) => new Date(text).toISOString())
-  .meta({ type: 'string', format: 'date-time' });
-
-function isInstant(text: string): boolean {
-  return isMark(text) && /(Z|[+-]\d\d:\d\d)$/.test(text) && !/\.\d{4}/.test(text);
-}
 
 export type NewExport = {
   branch_id: number;
