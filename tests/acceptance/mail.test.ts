@@ -1,6 +1,8 @@
 // What people get by mail, as the mail folder of a system on this machine shows it.
-import { type Account, givenAccount, unique } from '@almanac/testkit/builders';
+import { type Account, givenAccount, mainBranchId, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
+
+type Made = { id: number };
 
 const page = async (account: Account, path: string) => {
   const answer = await fetch(`${account.baseUrl}${path}`);
@@ -29,5 +31,23 @@ describe('mails', () => {
     expect(mail).toContain('Hello Ada Lovelace,');
     const link = /href="([^"]*\/oauth\/password\?token=[\w-]{40,})"/.exec(mail)?.[1];
     expect(link?.startsWith(`${account.baseUrl}/oauth/password?`)).toBe(true);
+  });
+
+  it('tell the approvers that a deployment is abandoned, also when the only one of them has done it', async () => {
+    const email = `admin-${unique()}@example.com`;
+    const account = await givenAccount({ email });
+    const admin = await account.person();
+    const main = await mainBranchId(admin);
+    const domain = await admin.post<Made>('/domains', { domain: { name: `Domain ${unique()}` } });
+    const table = await admin.post<Made>('/table_definitions', {
+      branch_id: main,
+      table_definition: { name: `Codes ${unique()}`, domain_id: domain.id },
+    });
+    const body = { branch_id: main, table_definition_ids: [table.id] };
+    const { id } = await admin.post<Made>('/deployments', body);
+    await admin.post(`/deployments/${id}/abandon`, { comment: 'Not needed' });
+    const mail = await mailTo(account, email);
+    expect(mail).toContain('A deployment to main was abandoned');
+    expect(mail).toContain('The comment: Not needed');
   });
 });

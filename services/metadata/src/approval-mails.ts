@@ -1,5 +1,5 @@
-// Who is written to about a deployment or promotion (design 3.5): the approvers of the branch when one waits for them or is given up, its
-// creator when it is decided; never whoever did it. Jobs writes and sends the mails, and holds back floods.
+// Who is written to about a deployment or promotion (design 3.5): all approvers of the branch when one waits for them or is given up, also
+// the one who did it; its creator when somebody else has decided it. Jobs writes and sends the mails, and holds back floods.
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Context } from './context.ts';
 import type { TableDiff } from './deployments/deployment-diffs.ts';
@@ -33,10 +33,14 @@ export async function findAddressees(
   occasion: Occasion,
   subject: { branchId: number; creatorId: number | null },
 ): Promise<Addressees> {
-  const all = occasion === 'decided' ? [subject.creatorId] : await listApprovers(ctx, caller, subject.branchId);
-  const userIds = all.filter((id) => id !== null && id !== caller.userId) as number[];
+  const userIds =
+    occasion === 'decided' ? listOthers(caller, subject.creatorId) : await listApprovers(ctx, caller, subject.branchId);
   return { occasion, userIds, by: userIds.length === 0 ? '' : await nameOf(ctx, caller) };
 }
+
+const listOthers = ({ userId }: RpcCaller, id: number | null) => (id === null || id === userId ? [] : [id]);
+
+// The contract promises the approvers a mail, whoever acts: an account whose one approver does all himself has his mails to show for it.
 
 async function listApprovers(ctx: Context, caller: RpcCaller, branchId: number): Promise<number[]> {
   const { users } = await ctx.identity.ListApprovers(caller, { branch_id: branchId });

@@ -39,8 +39,9 @@ const colleague = () => givenUser(metadata, work.account.id, [['approve', 'branc
 const nobody = { new: 0, modified: 0, deleted: 0 };
 
 describe('mails about a deployment', () => {
-  const propose = async (...ids: number[]) =>
-    (await work.creator.post('/deployments', { branch_id: work.account.mainId, table_definition_ids: ids })).id;
+  const proposeAs = (user: Work['admin'], ...ids: number[]) =>
+    user.post('/deployments', { branch_id: work.account.mainId, table_definition_ids: ids });
+  const propose = async (...ids: number[]) => (await proposeAs(work.creator, ...ids)).id;
   const act = (user: Work['admin'], id: number, action: string, body?: object) =>
     user.post(`/deployments/${id}/${action}`, body);
 
@@ -84,7 +85,7 @@ describe('mails about a deployment', () => {
     expect(values.tables).toHaveLength(20);
   });
 
-  it('tell its creator that it was rejected or failed, and never whoever did it', async () => {
+  it('tell its creator that it was rejected or failed, but not what he did himself', async () => {
     const table = await work.table('Codes');
     await act(work.approver, await propose(table.id), 'reject', { comment: 'no' });
     metadata.neighbours.data.blockers.set(table.id, [{ message: 'code holds NULL', rows: 3 }]);
@@ -98,6 +99,25 @@ describe('mails about a deployment', () => {
     expect(await mails(3)).toMatchObject([{}, {}, { template: 'deployment_abandoned', user_ids: [work.approver.id] }]);
     await act(work.creator, await propose(table.id), 'cancel');
     await mails(3);
+    metadata.neighbours.data.blockers.clear();
+    await act(work.admin, (await proposeAs(work.admin, table.id)).id, 'deploy');
+    await mails(3);
+  });
+
+  it('go to every approver, also to the one who asks or abandons', async () => {
+    const { mainId } = work.account;
+    const both = givenUser(metadata, work.account.id, [
+      ['develop', 'branch', mainId],
+      ['approve', 'branch', mainId],
+    ]);
+    const { id } = await proposeAs(both, (await work.table('Codes')).id);
+    await act(both, id, 'send_request');
+    await act(both, id, 'abandon');
+    const told = { user_ids: [work.approver.id, both.id], values: { by: `User ${both.id}` } };
+    expect(await mails(2)).toMatchObject([
+      { template: 'deployment_requested', ...told },
+      { template: 'deployment_abandoned', ...told },
+    ]);
   });
 
   it('are asked for once for every step, however often it is tried at once', async () => {
