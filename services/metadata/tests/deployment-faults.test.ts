@@ -181,6 +181,20 @@ describe('a process that dies', () => {
     }
     expect(applied(id)).toEqual([`metadata-${id}-1`]);
   });
+
+  it('before noting that a definition was gone leaves a failed deployment, and no table of it deployed', async () => {
+    const { id, tableId } = await proposed();
+    await metadata.pool.query(
+      `update deployment set status = 'deploying', attempt = 1, deploying_branch_id = branch_id, wanted = '[]', lease_until = now()
+       where id = $1`,
+      [id],
+    );
+    await eventually(async () => expect((await admin.get(`/deployments/${id}`)).status).toBe('failed'));
+    expect(await admin.get(`/deployments/${id}`)).toMatchObject({
+      error: `Table definition ${tableId} (Codes) has been deleted`,
+    });
+    expect(applied(id)).toEqual([]);
+  });
 });
 
 describe('at the same time', () => {

@@ -8,6 +8,7 @@ import {
 } from '../src/deployments/deployment-states.ts';
 import {
   type Account,
+  type Answer,
   type Api,
   givenAccount,
   givenAdmin,
@@ -49,6 +50,7 @@ const propose = async (user: User, ...ids: number[]) =>
   user.post('/deployments', { branch_id: account.mainId, table_definition_ids: ids });
 const act = (user: Api, id: number, action: string, body?: unknown) =>
   user.send('POST', `/deployments/${id}/${action}`, body);
+const stepsOf = ({ actions }: Answer['body']) => actions.map(({ action }: { action: string }) => action);
 
 describe('a deployment', () => {
   it('takes its body nested, flat and with bracket keys', async () => {
@@ -103,12 +105,7 @@ describe('a deployment', () => {
       diffs: [{ change: 'new' }, { change: 'new' }],
     });
     expect(JSON.stringify(deployed.diffs)).toBe(JSON.stringify(created.diffs));
-    expect(deployed.actions.map(({ action }: { action: string }) => action)).toEqual([
-      'create',
-      'send_request',
-      'deploy',
-      'succeed',
-    ]);
+    expect(stepsOf(deployed)).toEqual(['create', 'send_request', 'deploy', 'succeed']);
     expect(metadata.neighbours.data.deployed.get(countries.id)?.columns).toMatchObject([
       { name: 'code', valid_values: ['CH', 'DE'], length: 10 },
       { name: 'area', length: 12, scale: 2 },
@@ -351,16 +348,25 @@ describe('what stands in the way', () => {
 
   it('is a definition that was deleted meanwhile', async () => {
     const table = await givenTable(account, 'Codes');
-    const { id } = await propose(admin, table.id);
+    const kept = await givenTable(account, 'Kept');
+    const { id } = await propose(admin, table.id, kept.id);
     await admin.send('DELETE', `/table_definitions/${table.id}`);
-    const answer = await act(admin, id, 'deploy');
-    expect(answer.body.errors).toEqual([`Table definition ${table.id} (Codes) has been deleted`]);
+    const reason = `Table definition ${table.id} (Codes) has been deleted`;
+    const body = { error: 'Validation failed', errors: [reason] };
+    const keyed = { 'Idempotency-Key': `deploy-${id}` };
+    const deploy = () => admin.send('POST', `/deployments/${id}/deploy`, {}, keyed);
+    expect(await deploy()).toMatchObject({ status: 422, body });
+    expect(await deploy()).toMatchObject({ status: 422, body }); // the answer of the first
     const shown = await admin.get(`/deployments/${id}`);
     expect(shown).toMatchObject({
-      status: 'created',
-      table_definitions: [{ id: table.id, name: 'Codes', version: null }],
+      status: 'failed',
+      error: reason,
+      table_definitions: [{ id: table.id, name: 'Codes', version: null }, { id: kept.id }],
     });
-    expect((await act(admin, id, 'cancel')).status).toBe(200);
+    expect(stepsOf(shown)).toEqual(['create', 'deploy', 'fail']);
+    expect(metadata.neighbours.data.deployed.has(kept.id)).toBe(false);
+    expect(await act(admin, id, 'deploy')).toMatchObject({ status: 422, body });
+    expect((await act(admin, id, 'abandon')).status).toBe(200);
   });
 
   it('is data refusing at the last moment', async () => {

@@ -20,11 +20,12 @@ import {
   getDeployment,
   noteAction,
   requireDeployment,
+  type StoredDeployment,
   showDeployment,
   storedFields,
   tellDeployment,
 } from './deployments.ts';
-import { type Attempt, type Wanted, wantedTable } from './wanted-tables.ts';
+import { type Attempt, listMissing, type Wanted, wantedTable } from './wanted-tables.ts';
 
 const applyDeadlineMs = 5 * 60_000;
 const pollMs = 200;
@@ -102,6 +103,7 @@ export async function begin(
   const other = await tx.deployment.findFirst({ where: { deploying_branch_id: branch_id }, select: { id: true } });
   if (other) throw new BranchBusy(other.id);
   const tables = await readDrafts(tx, call, now.tables);
+  const missing = listMissing(now.tables, tables);
   const number = now.attempt + 1;
   await tx.deployment.update({
     where: { id },
@@ -121,13 +123,11 @@ export async function begin(
   await noteAction(tx, id, 'deploy', call.userId ?? null, null);
   const versions = tables.map(({ table_definition_id, version }) => ({ table_definition_id, version }));
   await tellDeployment(tx, call, 'begun', now, { tables: versions });
-  return { id, branchId: branch_id, number, tables };
+  return { id, branchId: branch_id, number, tables, missing };
 }
 
-type Named = { table_definition_id: number; name: string };
-
 // The shared locks keep columns from changing between two reads: what is deployed is one version of each table.
-async function readDrafts(tx: Transaction, call: CallContext, named: Named[]): Promise<Wanted[]> {
+async function readDrafts(tx: Transaction, call: CallContext, named: StoredDeployment['tables']): Promise<Wanted[]> {
   const ids = named.map(({ table_definition_id }) => table_definition_id);
   await tx.$queryRaw`
     select id from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
@@ -138,16 +138,11 @@ async function readDrafts(tx: Transaction, call: CallContext, named: Named[]): P
     select: { table_definition_id: true },
   });
   const gone = new Set(leaving.map(({ table_definition_id }) => table_definition_id));
-  const present = new Set(definitions.map(({ id }) => id));
-  const missing = named.filter(({ table_definition_id: id }) => gone.has(id) || !present.has(id));
-  if (missing.length > 0)
-    throw validationFailed(
-      missing.map(({ table_definition_id: id, name }) => `Table definition ${id} (${name}) has been deleted`),
-    );
-  return definitions.map(wantedTable);
+  return definitions.filter(({ id }) => !gone.has(id)).map(wantedTable);
 }
 
 async function applyAttempt(ctx: Context, call: CallContext, attempt: Attempt): Promise<void> {
+  if (attempt.missing.length > 0) return finishFailed(ctx, call, attempt, attempt.missing, [], false);
   const diffs = await planAttempt(ctx, call, attempt);
   const reasons = listBlockers(diffs);
   if (reasons.length > 0) {
@@ -214,14 +209,17 @@ export async function resumeDeployment(ctx: Context, id: number): Promise<void> 
     where id = ${id} and status = 'deploying' and lease_until <= now()
     returning id, account_id, branch_id, attempt, wanted, deployed_by, tries`;
   if (!claimed) return;
+  const caller: RpcCaller = { accountId: claimed.account_id, userId: claimed.deployed_by ?? undefined };
+  const { tables: named } = await requireDeployment(ctx, caller, id);
   const attempt: Attempt = {
     id,
     branchId: claimed.branch_id,
     number: claimed.attempt,
     tables: claimed.wanted,
+    missing: listMissing(named, claimed.wanted),
   };
-  const caller: RpcCaller = { accountId: claimed.account_id, userId: claimed.deployed_by ?? undefined };
   ctx.logger.info({ deployment_id: id, tries: claimed.tries }, 'taking up a deployment that was left behind');
+  if (attempt.missing.length > 0) return finishFailed(ctx, caller, attempt, attempt.missing, [], true);
   const applied = await ctx.data.GetAppliedDeployment(caller, { deployment_id: applyId(attempt) });
   if (applied.applied) {
     await finishDeployed(ctx, caller, attempt, shownDiffs(applied.plan), true);

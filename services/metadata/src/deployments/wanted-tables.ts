@@ -9,8 +9,18 @@ import type { FullDefinition } from '../table-definitions/table-structure.ts';
 /** A table as data is asked to make it; kept as JSON while a deployment runs. */
 export type Wanted = WantedTable__Output;
 
-/** One try of a deployment, as it was noted when it began. */
-export type Attempt = { id: number; branchId: number; number: number; tables: Wanted[] };
+/** One try of a deployment, as it was noted when it began. `missing`: why it can't succeed, when a definition was gone by then. */
+export type Attempt = { id: number; branchId: number; number: number; tables: Wanted[]; missing: string[] };
+
+type Named = { table_definition_id: number; name: string };
+
+/** The tables of a deployment whose definitions are not among those found, a sentence each. */
+export function listMissing(named: Named[], found: Pick<Wanted, 'table_definition_id'>[]): string[] {
+  const present = new Set(found.map(({ table_definition_id }) => table_definition_id));
+  return named
+    .filter(({ table_definition_id: id }) => !present.has(id))
+    .map(({ table_definition_id: id, name }) => `Table definition ${id} (${name}) has been deleted`);
+}
 
 /** What data is asked to make of a draft. */
 export function wantedTable(definition: FullDefinition): Wanted {
