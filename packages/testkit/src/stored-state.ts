@@ -42,6 +42,7 @@ const belonging: Record<string, string> = {
 const bookkeeping: Record<string, true | string[]> = {
   'data.announced_rows': true,
   'data.grid_index': true,
+  'metadata.deployment_showing': true,
   'billing.call_lease': true,
   'billing.monthly_usage': ['reserved', 'last_grant'],
 };

@@ -25,24 +25,33 @@ import {
   storedFields,
   tellDeployment,
 } from './deployments.ts';
+import { requireShown } from './shown-drafts.ts';
 import { type Attempt, listMissing, type Wanted, wantedTable } from './wanted-tables.ts';
 
 const applyDeadlineMs = 5 * 60_000;
 const pollMs = 200;
 const mostTries = 5;
 
+/** `revision`: deploy only what was shown under it. */
+export type DeployInput = { revision?: string };
+
 /** Applies a deployment and answers it deployed; what stands in the way is 422, and the deployment failed. */
-export async function deploy(ctx: Context, call: CallContext, id: number, readBody: () => void): Promise<Deployment> {
+export async function deploy(
+  ctx: Context,
+  call: CallContext,
+  id: number,
+  readBody: () => DeployInput,
+): Promise<Deployment> {
   const before = await requireDeployment(ctx, call, id);
   const actor = await actorOf(ctx, call, before);
   const isOn = before.status === 'deploying';
   // Its outcome was found after a crash, so whoever asked for it may ask again and is answered as if nothing had happened.
   const isUnheard = before.status === 'deployed' && before.was_resumed;
   allowStep(isOn || isUnheard ? { ...before, status: 'failed' } : before, 'deploy', actor);
-  readBody();
+  const { revision } = readBody();
   if (isUnheard) return getDeployment(ctx, call, id);
   if (isOn) await waitForEnd(ctx, id);
-  else await beginAndApply(ctx, call, async (tx) => begin(tx, ctx, call, id, actor));
+  else await beginAndApply(ctx, call, async (tx) => begin(tx, ctx, call, id, actor, revision));
   return answerEnd(ctx, call, id);
 }
 
@@ -85,13 +94,14 @@ async function waitForBranch<T>(ctx: Context, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Notes that a deployment is being applied, with its tables as drafted now. Somebody was faster: answers its id. */
+/** Notes that a deployment is being applied, with its tables as drafted now, if that was shown. Somebody was faster: answers its id. */
 export async function begin(
   tx: Transaction,
   ctx: Context,
   call: CallContext,
   id: number,
   actor: Actor,
+  seen?: string,
 ): Promise<Attempt | number> {
   const found = await tx.deployment.findFirst({ where: { id, account_id: call.accountId } });
   if (!found || !(await lockRow(tx, 'branch', call.accountId, found.branch_id))) throw notFound('Deployment');
@@ -104,6 +114,7 @@ export async function begin(
   if (other) throw new BranchBusy(other.id);
   const tables = await readDrafts(tx, call, now.tables);
   const missing = listMissing(now.tables, tables);
+  if (missing.length === 0) await requireShown(tx, call, now, tables, seen);
   const number = now.attempt + 1;
   await tx.deployment.update({
     where: { id },

@@ -41,6 +41,9 @@ export const deploymentSchema = z.object({
     }),
   ),
   diffs: z.array(tableDiffSchema),
+  revision: z.string().nullable().meta({
+    description: 'Names the state that the diffs were made of; `deploy` can insist on it. Null when it has ended.',
+  }),
 });
 
 export type DeploymentSummary = Dated<z.infer<typeof deploymentSummarySchema>>;

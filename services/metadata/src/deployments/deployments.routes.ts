@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { once, repeatable } from '../repeated-requests.ts';
 import { answerOwnDeployment, deploy } from './deployment-apply.ts';
 import { tableDiffSchema } from './deployment-diffs.ts';
+import { refusalShape, refusingWithDiffs } from './deployment-refusal.ts';
 import { deploymentSchema, deploymentSummarySchema } from './deployment-schema.ts';
 import {
   createDeployment,
@@ -94,12 +95,21 @@ const deciding = (ctx: Context): Route[] => [
     method: 'POST',
     path: '/deployments/{id}/deploy',
     summary: 'Build the diffs and apply them to the database',
+    example: {},
     params,
+    body: {
+      revision: z.string().max(64).optional().meta({
+        description:
+          'Deploy only what was shown under this revision. Without it, on a protected branch: what was shown to the caller last, else what approval was asked for.',
+      }),
+    },
     response: deploymentSchema,
+    refusal: refusalShape,
     requestHeaders: repeatable,
     handle: async ({ call, params, body }) => {
-      const apply = () => deploy(ctx, call, params.id, () => void body());
-      return once(ctx, call, apply, (id) => answerOwnDeployment(ctx, call, id));
+      const apply = () => deploy(ctx, call, params.id, body);
+      const answer = () => once(ctx, call, apply, (id) => answerOwnDeployment(ctx, call, id));
+      return refusingWithDiffs(ctx, call, params.id, answer);
     },
   }),
   stepping(ctx, 'reject', 'Reject a deployment'),

@@ -14,9 +14,8 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../repeated-requests.ts';
 import { deploymentsIn, readSight, requireSightOfChange } from '../sight.ts';
 import { placeOf } from '../table-definitions/table-definitions.ts';
-import { fullDefinition } from '../table-definitions/table-structure.ts';
 import { lockRow, type Transaction, tell, tellAct } from '../transaction.ts';
-import { planTables, type TableDiff } from './deployment-diffs.ts';
+import type { TableDiff } from './deployment-diffs.ts';
 import type { Deployment, DeploymentSummary } from './deployment-schema.ts';
 import {
   type DeploymentAction,
@@ -24,8 +23,15 @@ import {
   deploymentMachine,
   deploymentTransitions,
 } from './deployment-states.ts';
+import {
+  findDefinitions,
+  noteShown,
+  type PlannedDeployment,
+  planDefinitions,
+  planDrafts,
+  versionsOf,
+} from './shown-drafts.ts';
 import { type Violation, violationsOf } from './violations.ts';
-import { wantedTable } from './wanted-tables.ts';
 
 export const storedFields = {
   id: true,
@@ -39,6 +45,7 @@ export const storedFields = {
   error: true,
   attempt: true,
   diffs: true,
+  proposed: true,
   was_resumed: true,
   created_at: true,
   updated_at: true,
@@ -102,14 +109,14 @@ export async function showDeployment(ctx: Context, call: CallContext, id: number
 }
 
 /**
- * One deployment with its history and diffs: as of now while it can still be deployed, as applied afterwards.
- * `diffs`: those that are known already.
+ * One deployment with its history and diffs: as of now while it can still be deployed, which is noted as shown to the caller; as
+ * applied afterwards. `planned`: what it would do was asked a moment ago.
  */
 export async function getDeployment(
   ctx: Context,
   call: CallContext,
   id: number,
-  diffs?: TableDiff[],
+  planned?: PlannedDeployment,
 ): Promise<Deployment> {
   const stored = await requireDeployment(ctx, call, id);
   const actions = await ctx.prisma.deployment_action.findMany({
@@ -118,11 +125,14 @@ export async function getDeployment(
   });
   const [summary] = await summaries(ctx, call, [stored]);
   const isOpen = (deploymentTransitions.deploy.from as readonly string[]).includes(stored.status);
-  return {
+  const shown = {
     ...(summary as DeploymentSummary),
     actions: actions.map(({ action, user_id, comment, at }) => ({ action, user: user_id, comment, at })),
-    diffs: diffs ?? (isOpen ? await planDrafts(ctx, call, stored) : ((stored.diffs ?? []) as TableDiff[])),
   };
+  if (!isOpen) return { ...shown, diffs: (stored.diffs ?? []) as TableDiff[], revision: null };
+  const { diffs, versions, revision } = planned ?? (await planDrafts(ctx, call, stored));
+  await noteShown(ctx, call, stored, versions);
+  return { ...shown, diffs, revision };
 }
 
 /** What deploying would do as of now, and everything that stands in its way. Nothing is changed. */
@@ -139,21 +149,6 @@ export async function rehearseDeployment(
   return { diffs, violations: [...missing, ...violationsOf(diffs)] };
 }
 
-async function planDrafts(
-  ctx: Context,
-  call: CallContext,
-  { branch_id, tables }: StoredDeployment,
-): Promise<TableDiff[]> {
-  const ids = tables.map((table) => table.table_definition_id);
-  const definitions = await findDefinitions(ctx, call, ids);
-  return planTables(ctx, call, branch_id, definitions.map(wantedTable));
-}
-
-function findDefinitions(ctx: Context, call: CallContext, ids: number[]) {
-  const where = { id: { in: ids }, account_id: call.accountId };
-  return ctx.prisma.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
-}
-
 async function summaries(ctx: Context, call: CallContext, stored: StoredDeployment[]): Promise<DeploymentSummary[]> {
   const ids = stored.flatMap(({ tables }) => tables.map((table) => table.table_definition_id));
   const definitions = await ctx.prisma.table_definition.findMany({
@@ -168,7 +163,8 @@ async function summaries(ctx: Context, call: CallContext, stored: StoredDeployme
       account_id: _a,
       attempt: _b,
       diffs: _c,
-      was_resumed: _d,
+      proposed: _d,
+      was_resumed: _e,
       ...deployment
     }): DeploymentSummary => ({
       ...deployment,
@@ -197,21 +193,21 @@ export async function createDeployment(
   const elsewhere = definitions.filter((definition) => definition.branch_id !== branchId);
   if (elsewhere.length > 0)
     throw validationFailed(elsewhere.map(({ id }) => `Table definition ${id} is not on this branch`));
-  const diffs = await planTables(ctx, call, branchId, definitions.map(wantedTable));
-  const insert = (tx: Transaction) => insertDeployment(tx, call, branchId, definitions, diffs);
+  const planned = await planDefinitions(ctx, call, branchId, definitions);
+  const insert = (tx: Transaction) => insertDeployment(tx, call, branchId, definitions, planned);
   const id = await transactOnce(ctx, call, insert, (made) => made);
-  return getDeployment(ctx, call, id, diffs);
+  return getDeployment(ctx, call, id, planned);
 }
 
-/** Notes a new deployment; answers its id. */
+/** Notes a new deployment; answers its id. `planned`: what was shown of it; else it is of its definitions as they are now. */
 export async function insertDeployment(
   tx: Transaction,
   call: CallContext,
   branchId: number,
   tables: { id: number; key: string; name: string }[],
-  diffs: TableDiff[] = [],
+  planned?: PlannedDeployment,
 ): Promise<number> {
-  const domains = await lockDomains(
+  const locked = await lockTables(
     tx,
     call,
     tables.map((table) => table.id),
@@ -221,12 +217,13 @@ export async function insertDeployment(
       account_id: call.accountId,
       branch_id: branchId,
       created_by: call.userId ?? null,
-      diffs: diffs as Prisma.InputJsonValue,
+      diffs: (planned?.diffs ?? []) as Prisma.InputJsonValue,
+      proposed: planned?.versions ?? versionsOf([...locked.values()]),
       tables: {
         createMany: {
           data: tables.map(({ id, key, name }) => ({
             table_definition_id: id,
-            domain_id: domains.get(id),
+            domain_id: locked.get(id)?.domain_id,
             key,
             name,
           })),
@@ -241,11 +238,13 @@ export async function insertDeployment(
   return id;
 }
 
+type Locked = { id: number; domain_id: number; version: number };
+
 // The shared locks let no table go to another domain unnoticed: by it one sees the deployment or not.
-async function lockDomains(tx: Transaction, call: CallContext, ids: number[]): Promise<Map<number, number>> {
-  const rows = await tx.$queryRaw<{ id: number; domain_id: number }[]>`
-    select id, domain_id from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
-  return new Map(rows.map(({ id, domain_id }) => [id, domain_id]));
+async function lockTables(tx: Transaction, call: CallContext, ids: number[]): Promise<Map<number, Locked>> {
+  const rows = await tx.$queryRaw<Locked[]>`
+    select id, domain_id, version from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
@@ -306,7 +305,7 @@ export async function takeStep(
   if (first.verdict === 'forbidden') throw new ServiceError('forbidden', first.sentence);
   const comment = readComment() ?? null;
   // Asked before anything changes: data being away leaves the deployment as it was.
-  const diffs = action === 'send_request' ? await planDrafts(ctx, call, before) : undefined;
+  const planned = action === 'send_request' ? await planDrafts(ctx, call, before) : undefined;
   const addressees =
     action === 'cancel'
       ? undefined
@@ -318,8 +317,9 @@ export async function takeStep(
     if (!(await lockRow(tx, 'deployment', call.accountId, id))) throw notFound('Deployment');
     const now = await tx.deployment.findUniqueOrThrow({ where: { id }, select: storedFields });
     const status = allowStep(now, action, actor);
-    const data = { status, comment: comment ?? undefined, diffs: diffs as Prisma.InputJsonValue | undefined };
-    await tx.deployment.update({ where: { id }, data });
+    // What is asked approval for is what is there now.
+    const asked = planned && { diffs: planned.diffs as Prisma.InputJsonValue, proposed: planned.versions };
+    await tx.deployment.update({ where: { id }, data: { status, comment: comment ?? undefined, ...asked } });
     await noteAction(tx, id, action, call.userId ?? null, comment);
     await tellDeployment(tx, call, announced[action], now, { user_id: call.userId ?? null, comment });
     if (addressees)
@@ -328,12 +328,12 @@ export async function takeStep(
         id,
         branch: now.branch.name,
         comment,
-        diffs: diffs ?? ((now.diffs ?? []) as TableDiff[]),
+        diffs: planned?.diffs ?? ((now.diffs ?? []) as TableDiff[]),
         ...(action === 'reject' ? { outcome: 'rejected', reasons: [] } : {}),
       });
   };
   await transactOnce(ctx, call, step, () => id);
-  return getDeployment(ctx, call, id, diffs);
+  return getDeployment(ctx, call, id, planned);
 }
 
 /** Keeps that something was done to a deployment. */

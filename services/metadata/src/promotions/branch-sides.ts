@@ -1,6 +1,6 @@
 // Reads what a promotion compares: its tables on both branches with the bases of their pairs, and what else is on the target.
-import { createHash } from 'node:crypto';
 import { notFound } from '@almanac/service-kit/errors';
+import { revisionOf } from '../revision.ts';
 import { fullDefinition, structureOf, type TableStructure } from '../table-definitions/table-structure.ts';
 import { lockRow, type Transaction } from '../transaction.ts';
 import type { TablePair, TargetBranch } from './promotion-plan.ts';
@@ -137,7 +137,7 @@ export async function readTargetBranch(
 }
 
 /** Names the state that pairs were read in: another one whenever a definition or what it is compared with has changed. */
-export function revisionOf(pairs: TablePair[]): string {
+export function revisionOfPairs(pairs: TablePair[]): string {
   const facts = pairs
     .toSorted((a, b) => a.sourceId - b.sourceId)
     .map(({ sourceId, sourceVersion, targetId, targetVersion, base }) => [
@@ -147,7 +147,7 @@ export function revisionOf(pairs: TablePair[]): string {
       targetVersion,
       base ?? null,
     ]);
-  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 22);
+  return revisionOf(facts);
 }
 
 /** Notes what a pair has in common from now on: what was taken over from the source. */

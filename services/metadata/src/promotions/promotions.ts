@@ -13,7 +13,7 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../repeated-requests.ts';
 import { promotionsIn, readSight, requireSightOfChange } from '../sight.ts';
 import { lockRow, readAtOnce, type Transaction } from '../transaction.ts';
-import { type Branches, type Named, readPairs, readTargetBranch, revisionOf } from './branch-sides.ts';
+import { type Branches, type Named, readPairs, readTargetBranch, revisionOfPairs } from './branch-sides.ts';
 import { tellPromotion } from './promotion-news.ts';
 import { type PromotionPlan, planPromotion, type TablePair, type TargetBranch } from './promotion-plan.ts';
 import type { MergedRows, Promotion, PromotionDiff, PromotionSummary } from './promotion-schema.ts';
@@ -147,7 +147,7 @@ export async function readSides(tx: Transaction, call: { accountId: number }, pr
 
 /** What a promotion would change. */
 export function planSides({ pairs, branch }: Sides, decide = undecided): PlannedPromotion {
-  return { pairs, plan: planPromotion(pairs, branch, decide), revision: revisionOf(pairs) };
+  return { pairs, plan: planPromotion(pairs, branch, decide), revision: revisionOfPairs(pairs) };
 }
 
 /** What a promotion would change as of now. */
