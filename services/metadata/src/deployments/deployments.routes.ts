@@ -100,7 +100,7 @@ const deciding = (ctx: Context): Route[] => [
     body: {
       revision: z.string().max(64).optional().meta({
         description:
-          'Deploy only what was shown under this revision. Without it, on a protected branch: what was shown to the caller last, else what approval was asked for.',
+          'Deploy only what was shown under this revision. Without it, on a protected branch and of somebody else: what was shown to the caller last, else what approval was asked for.',
       }),
     },
     response: deploymentSchema,

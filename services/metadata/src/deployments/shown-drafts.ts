@@ -76,22 +76,25 @@ export class Unseen extends ServiceError {
 
 /**
  * Throws unless the drafts, locked, are what may be applied: those of the revision that the caller insists on; without one, on a
- * protected branch, those that he was shown last, or, if none were, those that approval was asked for or that were proposed.
+ * protected branch, for who didn't propose it himself, those that he was shown last, or, if none were, those that approval was asked
+ * for or that were proposed.
  */
 export async function requireShown(
   tx: Transaction,
   { userId }: CallContext,
-  { id, branch, proposed }: Subject & { proposed: Prisma.JsonValue },
+  { id, branch, created_by, proposed }: Subject & { created_by: number | null; proposed: Prisma.JsonValue },
   drafts: Wanted[],
   seen: string | undefined,
 ): Promise<void> {
-  if (seen === undefined && !branch.is_protected) return;
+  const isOwn = created_by === (userId ?? null);
+  if (seen === undefined && (isOwn || !branch.is_protected)) return;
   const key = { deployment_id: id, user_id: userId ?? 0 };
   const showing = await tx.deployment_showing.findUnique({ where: { deployment_id_user_id: key } });
-  const shown = (showing?.versions ?? proposed ?? []) as Versions;
+  const shown = (showing?.versions ?? proposed) as Versions | null;
+  if (seen === undefined && !shown) return; // the release that made it noted nothing
   const now = versionsOf(drafts.map(({ table_definition_id, version }) => ({ id: table_definition_id, version })));
-  if (revisionOf(now) === (seen ?? revisionOf(shown))) return;
-  const versions = new Map(shown);
+  if (revisionOf(now) === (seen ?? revisionOf(shown ?? []))) return;
+  const versions = new Map(shown ?? []);
   const changed = drafts.filter((draft) => {
     const then = versions.get(draft.table_definition_id);
     return then !== undefined && then !== draft.version;
