@@ -43,6 +43,12 @@ describe('readListQuery', () => {
     expect(errors({ q: `id:eq:${limits.int4 + 1}` })).toEqual(['q: 2147483648 is no integer, which id is.']);
   });
 
+  it('takes a page above the last there can be for that one', () => {
+    expect(query({ page: '2147483647' }).page).toBe(2_147_483_647);
+    expect(query({ page: '2147483648' }).page).toBe(2_147_483_647);
+    expect(query({ page: '9'.repeat(400) }).page).toBe(2_147_483_647);
+  });
+
   it.each(['0', '-1', '1.5', 'NaN', '', '1;drop', '1e3'])('refuses page %p', (value) => {
     expect(() => query({ page: value })).toThrow();
     expect(() => query({ per_page: value })).toThrow();
@@ -134,7 +140,8 @@ describe('prisma', () => {
 
   it('breaks ties by id and stays inside int4 for absurd pages', () => {
     expect(prismaOrderBy(query({ sort: '-name' }))).toEqual([{ name: 'desc' }, { id: 'asc' }]);
-    expect(window(query({ page: '999999999', per_page: '1000' })).skip).toBe(2_147_483_647);
+    for (const page of ['999999999', '2147483648', '9'.repeat(30)])
+      expect(window(query({ page, per_page: '1000' })).skip).toBe(2_147_483_647);
   });
 
   it('counts pages', () => {

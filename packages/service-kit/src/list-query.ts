@@ -36,21 +36,24 @@ export type ListQuery = {
   sort?: { field: string; direction: 'asc' | 'desc' };
 };
 
-const positive = z
-  .string()
-  .regex(/^[1-9]\d{0,8}$/, 'must be a positive integer of at most 9 digits')
-  .transform(Number);
-
 // However many are asked for, no more than the maximum are served.
-const pageSize = z
-  .string()
-  .regex(/^[1-9]\d*$/, 'must be a positive integer')
-  .transform((text) => Math.min(Number(text), limits.perPageMaximum));
+const positive = (maximum: number) =>
+  z
+    .string()
+    .regex(/^[1-9]\d*$/, 'must be a positive integer')
+    .transform((text) => Math.min(Number(text), maximum));
 
 /** The query parameters every list has; spread into the `query` shape of a list route. */
 export const listParameters = {
-  page: positive.optional().meta({ type: 'integer', minimum: 1, default: 1, description: 'Page number, from 1.' }),
-  per_page: pageSize.optional().meta({
+  page: positive(limits.int4)
+    .optional()
+    .meta({
+      type: 'integer',
+      minimum: 1,
+      default: 1,
+      description: `Page number, from 1. Pages beyond the end are empty; one above ${limits.int4} is served as that one.`,
+    }),
+  per_page: positive(limits.perPageMaximum).optional().meta({
     type: 'integer',
     minimum: 1,
     maximum: limits.perPageMaximum,

@@ -152,6 +152,12 @@ describe('the list of rows', () => {
     expect(ids.size).toBe(150);
   });
 
+  it.each(['2147483647', '2147483648', '9'.repeat(400)])('has nothing at page %s', async (page) => {
+    const { status, body } = await list(`&per_page=1000&page=${page}`);
+    const meta = { page: 2_147_483_647, per_page: 1_000, total_count: 150, total_pages: 1 };
+    expect([status, body]).toEqual([200, { data: [], meta }]);
+  });
+
   it.each([
     ['name:eq:alpha', (row: { name: string }) => row.name === 'alpha'],
     ['name:contains:ALPHA', (row: { name: string | null }) => row.name?.toLowerCase().includes('alpha')],

@@ -87,6 +87,8 @@ describe('the history of a row', () => {
     // The version before stands on another page; what changed is told all the same.
     expect((await page('page=1&per_page=2')).data[1].changed_columns).toEqual(['name']);
     expect(await page('page=9')).toMatchObject({ data: [], meta: { total_count: 6 } });
+    for (const far of [2_147_483_647, 2_147_483_648, '9'.repeat(400)])
+      expect(await page(`page=${far}&per_page=1000`)).toMatchObject({ data: [], meta: { page: 2_147_483_647 } });
     expect((await net.call('GET', `${path}/${id}/history?table_definition_id=${table}&page=0`)).status).toBe(400);
   });
 

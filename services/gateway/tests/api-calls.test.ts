@@ -202,6 +202,8 @@ describe('paths and methods', () => {
     '/api/v1/__proto__',
     '/healthz/',
     '/oauth',
+    '/oauth//token',
+    '/oauth/%2e%2e/api/v1/users',
     '/nothing',
   ])('answers 404 for %s before it looks at a token', async (path) => {
     const answer = await getExactly(gateway, path);
@@ -300,7 +302,7 @@ describe('outside the API', () => {
     expect(services.reached.filter(({ method }) => !allow.includes(method))).toEqual([]);
   });
 
-  it.each(['/oauth//token', '/oauth/%2e%2e/api/v1/users'])('answers 404 for %s in the form of OAuth', async (path) => {
+  it.each(['/oauth/token/', '/oauth/'])('answers 404 for %s in the form of OAuth', async (path) => {
     const answer = await getExactly(gateway, path);
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.body)).toEqual({

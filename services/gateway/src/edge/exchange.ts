@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ServiceError, toServiceError } from '@almanac/service-kit/errors';
+import { readPath } from '@almanac/service-kit/route-matcher';
 import type { AccountMeter, Ticket } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';
 import type { Token } from '../tokens/token.ts';
@@ -50,8 +51,10 @@ export type Exchange = {
   progress: { read: number; written: number; at: number };
 };
 
-/** Below it, everything is told in RFC 6749's form: before it is known what is wrong, and whether there is anything. */
 export const oauthPrefix = '/oauth/';
+
+// Told before it is known what is wrong, and whether there is anything. Another spelling of a path may lead elsewhere; a slash behind it doesn't.
+const isOAuthPath = (path: string) => path.startsWith(oauthPrefix) && readPath(path.replace(/\/$/, '')) !== undefined;
 
 const goodRequestId = /^[A-Za-z0-9._-]{8,128}$/;
 
@@ -76,7 +79,7 @@ export function openExchange(
     defaults,
     expectsContinue,
     isUpload: false,
-    isOAuth: path.startsWith(oauthPrefix),
+    isOAuth: isOAuthPath(path),
     wasRetried: false,
     isLast,
     progress: { read: req.socket.bytesRead, written: req.socket.bytesWritten, at: startedAt },
