@@ -55,8 +55,7 @@ class World {
           table_definition_id: await this.subject('/table_definitions'),
           column_definition: { name: 'note', data_type: 'string', length: 20 },
         }),
-      deployments: async () =>
-        this.made('/deployments', { branch_id, table_definition_ids: [await this.subject('/table_definitions')] }),
+      deployments: () => this.deployment(),
       domains: () => this.made('/domains', { domain: { name: unique() } }),
       import_mappings: () => this.made('/import_mappings', { table_definition_id, import_mapping: { name: unique() } }),
       imports: () => this.made('/imports', { branch_id }),
@@ -105,6 +104,15 @@ class World {
     await this.api.patch(`/table_data/${id}`, { table_definition_id, record: { name: 'Elsewhere' } });
     if (isDeleted) await this.api.post('/table_data/delete_records', { table_definition_id, ids: [id] });
     return id;
+  }
+
+  /** Of a table that has a column, as it needs one to be deployed. */
+  private async deployment(): Promise<number> {
+    const { branch_id } = this.ids;
+    const table_definition_id = await this.subject('/table_definitions');
+    const column_definition = { name: 'code', data_type: 'string' };
+    await this.made('/column_definitions', { table_definition_id, column_definition });
+    return this.made('/deployments', { branch_id, table_definition_ids: [table_definition_id] });
   }
 
   /** Of a table that is changed on a branch of its own. */
