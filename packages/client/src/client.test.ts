@@ -164,7 +164,7 @@ describe('repetitions', () => {
     await expect(almanac.patch('/domains/{id}', { params: { path: { id: 3 } }, body: { domain: {} } })).rejects.toThrow(
       '503',
     );
-    await expect(almanac.post('/users', { body: { user: { email: 'a@example.com' } } })).rejects.toThrow('503');
+    await expect(almanac.post('/deployments/{id}/rehearse', { params: { path: { id: 3 } } })).rejects.toThrow('503');
     answers = ['hang up'];
     await expect(
       almanac.patch('/domains/{id}', { params: { path: { id: 3 } }, body: { domain: {} } }),
