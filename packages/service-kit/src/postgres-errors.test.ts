@@ -43,6 +43,11 @@ describe('toPostgresError', () => {
     ['what ended the connection, whatever it was', { code: 'XX000', severity: 'FATAL' }, 'unavailable'],
     ['the same in Prisma', adapterError({ originalCode: '28000', severity: 'FATAL' }), 'unavailable'],
     ['a disk that fails', { code: '58030', severity: 'ERROR' }, 'unavailable'],
+    [
+      'a client that broke before',
+      new Error('Client has encountered a connection error and is not queryable'),
+      'unavailable',
+    ],
     ['a client that was given up', new Error('Client was closed and is not queryable'), 'unavailable'],
     ['a value that speaks of connections', { code: '22P02', message: 'Connection terminated' }, 'validation_failed'],
     ['a file that is not there', { code: 'ENOENT', syscall: 'open' }, 'unknown'],

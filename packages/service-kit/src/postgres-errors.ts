@@ -39,7 +39,7 @@ const connectionLost = new Set<unknown>([
   ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'],
 ]);
 const connectionTexts =
-  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client was closed and is not queryable|server closed the connection|establishing an SSL connection|Query read timeout/i;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client (?:was closed|has encountered a connection error) and is not queryable|server closed the connection|establishing an SSL connection|Query read timeout/i;
 // Whatever the code says: nobody was reached, whether by an address, a name, or a socket of the file system.
 const reachingOut = new Set<unknown>(['connect', 'getaddrinfo']);
 // PostgreSQL has ended the connection with this error.
