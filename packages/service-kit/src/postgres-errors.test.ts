@@ -2,6 +2,7 @@ import { ServiceError } from './errors.ts';
 import { findSqlState, toPostgresError } from './postgres-errors.ts';
 
 const adapterError = (cause: Record<string, unknown>) => ({ code: 'P2010', meta: { driverAdapterError: { cause } } });
+const commitError = (cause: Record<string, unknown>) => ({ name: 'DriverAdapterError', cause });
 const kindOf = (error: unknown) => {
   const translated = toPostgresError(error);
   return translated instanceof ServiceError ? translated.kind : 'unknown';
@@ -55,6 +56,10 @@ describe('toPostgresError', () => {
     ['a server that Prisma can not reach', { code: 'P1001' }, 'unavailable'],
     ['a transaction that got no connection in time', { code: 'P2028' }, 'unavailable'],
     ['the same under a raw query', adapterError({ kind: 'DatabaseNotReachable' }), 'unavailable'],
+    ['a connection lost at the end of a transaction', commitError({ kind: 'ConnectionClosed' }), 'unavailable'],
+    ['a server that stops at the end of a transaction', commitError({ originalCode: '57P01' }), 'unavailable'],
+    ['a constraint at the end of a transaction', commitError({ originalCode: '23503' }), 'validation_failed'],
+    ['another error with a cause', new Error('x', { cause: { kind: 'ConnectionClosed' } }), 'unknown'],
     ['a mistake of ours', { code: '42703' }, 'unknown'],
     ['what is no error of a database', new TypeError('x is not a function'), 'unknown'],
   ])('translates %s', (_name, error, kind) => {

@@ -8,9 +8,15 @@ type DatabaseError = {
   syscall?: unknown;
   severity?: unknown;
   routine?: unknown;
+  name?: unknown;
   message?: unknown;
+  cause?: AdapterCause;
   meta?: { driverAdapterError?: { cause?: AdapterCause } };
 };
+
+// Where Prisma's driver adapter says what it heard. Of the end of a transaction its own error comes up as it is, of all else within Prisma's.
+const adapterCause = ({ name, cause, meta }: DatabaseError): AdapterCause | undefined =>
+  meta?.driverAdapterError?.cause ?? (name === 'DriverAdapterError' ? cause : undefined);
 
 // Prisma's own codes for what PostgreSQL has a code for; its other codes say nothing that a caller could use.
 const prismaCodes = new Map<unknown, string>([
@@ -21,8 +27,8 @@ const prismaCodes = new Map<unknown, string>([
 /** The SQLSTATE of an error of pg or Prisma; undefined when the error is not the database's. */
 export function findSqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  const { code, meta } = error as DatabaseError;
-  const original = meta?.driverAdapterError?.cause?.originalCode;
+  const { code } = error as DatabaseError;
+  const original = adapterCause(error as DatabaseError)?.originalCode;
   if (typeof original === 'string') return original;
   const known = prismaCodes.get(code);
   if (known) return known;
@@ -47,19 +53,17 @@ const lastWords = new Set<unknown>(['FATAL', 'PANIC']);
 
 function isConnectionLost(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
-  const { code, syscall, message, meta } = error as DatabaseError;
-  const kind = meta?.driverAdapterError?.cause?.kind;
+  const { code, syscall, message } = error as DatabaseError;
   return (
     connectionLost.has(code) ||
-    connectionLost.has(kind) ||
+    connectionLost.has(adapterCause(error as DatabaseError)?.kind) ||
     reachingOut.has(syscall) ||
     connectionTexts.test(String(message))
   );
 }
 
-function endsConnection({ severity, meta }: DatabaseError): boolean {
-  return lastWords.has(severity) || lastWords.has(meta?.driverAdapterError?.cause?.severity);
-}
+const endsConnection = (error: DatabaseError): boolean =>
+  lastWords.has(error.severity) || lastWords.has(adapterCause(error)?.severity);
 
 const answerTooLong = `An answer holds at most ${limits.answerBytes / 1024 ** 2} MB: ask for fewer rows at a time, or keep less in a row.`;
 
