@@ -4,7 +4,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { dropBody, type Exchange } from './exchange.ts';
-import { bodyOf } from './request-body.ts';
+import { hasBody } from './framing.ts';
+import { RequestBody } from './request-body.ts';
 
 type Controller = Dispatcher.DispatchController;
 
@@ -57,7 +58,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
         path: req.url as string,
         method: req.method as Dispatcher.HttpMethod,
         headers,
-        body: bodyOf(req),
+        body: hasBody(req) ? new RequestBody(req) : null,
         reset: false, // undici would not keep a connection that has had a HEAD
       },
       this,

@@ -1,20 +1,12 @@
 // The body of a client's request, as undici takes it.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { hasBody } from './framing.ts';
-
-/** The body of a request, if it has one: what has come whole by now as it is, which costs a small body less than a stream does. */
-export function bodyOf(req: IncomingMessage): Buffer | RequestBody | null {
-  if (!hasBody(req)) return null;
-  const isHere = req.complete && req.readableLength === Number(req.headers['content-length']);
-  return isHere ? req.read() : new RequestBody(req);
-}
 
 /**
  * Lets a body through as fast as its reader takes it. undici destroys what it has read from, also when a service answers early or breaks off;
  * a request destroyed takes its client's connection along, and nobody could be answered any more. So this stands between them.
  */
-class RequestBody extends Readable {
+export class RequestBody extends Readable {
   private readonly req: IncomingMessage;
   private isBegun = false;
 
