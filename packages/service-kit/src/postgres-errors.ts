@@ -44,8 +44,19 @@ const connectionLost = new Set<unknown>([
   ...['P1001', 'P1002', 'P1017', 'P2024', 'P2028'], // the last: a transaction got no connection in time, or took too long
   ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'],
 ]);
-const connectionTexts =
-  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client (?:was closed|has encountered a connection error) and is not queryable|server closed the connection|establishing an SSL connection|Query read timeout/i;
+// Of pg and its pool, which give these no code.
+const connectionTexts = new RegExp(
+  [
+    'Connection terminated',
+    'timeout exceeded when trying to connect',
+    'timeout expired',
+    'Client (?:was closed|has encountered a connection error) and is not queryable',
+    'server closed the connection',
+    'establishing an SSL connection',
+    'Query read timeout',
+  ].join('|'),
+  'i',
+);
 // Whatever the code says: nobody was reached, whether by an address, a name, or a socket of the file system.
 const reachingOut = new Set<unknown>(['connect', 'getaddrinfo']);
 // PostgreSQL has ended the connection with this error.

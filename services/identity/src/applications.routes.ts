@@ -150,7 +150,8 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       path: '/oauth_applications/{id}/regenerate_secret',
       summary: 'Replace the secret',
       requestHeaders: repeatable,
-      description: 'The new secret is in this answer and never again; the old ones stop working at once.',
+      description:
+        'The new secret is in this answer, and in that to the same request with its Idempotency-Key, and never again; the old ones stop working at once.',
       params,
       response: withSecretSchema,
       handle: ({ call, params: { id } }) => regenerateSecret(ctx, call, id),
@@ -174,7 +175,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       summary: 'Add a second secret',
       requestHeaders: repeatable,
       description:
-        'Both work until one is deleted, so that a secret can be replaced without an interruption. The new one is in this answer and never again.',
+        'Both work until one is deleted, so that a secret can be replaced without an interruption. The new one is in this answer, and in that to the same request with its Idempotency-Key, and never again.',
       params,
       status: 201,
       response: newSecretSchema,

@@ -244,9 +244,8 @@ async function write(
           await tx.import_mapping.updateMany({ where: { ...mine, is_default: true }, data: { is_default: false } });
         return change(tx);
       };
-      if (!call.keyed) return work();
-      const done = await doOnce(tx, call, async () => (await work()).id);
-      return getMapping({ prisma: tx }, call, done);
+      const written = await doOnce(tx, call, async () => (await work()).id);
+      return getMapping({ prisma: tx }, call, written);
     });
   } catch (error) {
     if (findSqlState(error) !== '23505') throw error;
