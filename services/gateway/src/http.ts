@@ -20,6 +20,7 @@ import {
   setDefaults,
 } from './edge/exchange.ts';
 import { framingProblem } from './edge/framing.ts';
+import { OpenExchanges } from './edge/open-exchanges.ts';
 import { findPassThrough, passThrough } from './edge/pass-through.ts';
 import { refuseConnection, refuseTunnel } from './edge/refused-connections.ts';
 import { securityHeaders } from './edge/security-headers.ts';
@@ -41,7 +42,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
   const { config, frame } = ctx;
   const { logger, health } = frame;
   const accessLog = createAccessLogger(logger);
-  const exchanges = new Set<Exchange>();
+  const exchanges = new OpenExchanges();
   const defaults = securityHeaders(ctx.publicUrl.protocol === 'https:');
 
   const handle = (req: EdgeRequest, res: ServerResponse, expectsContinue: boolean) => {
@@ -49,7 +50,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
     const exchange = openExchange(req, res, expectsContinue, health.isDraining, defaults);
     exchanges.add(exchange);
     res.on('close', () => {
-      exchanges.delete(exchange);
+      exchanges.remove(exchange);
       ctx.upstreams.ended(exchange);
       callEnds(ctx, exchange);
       record(ctx, accessLog, exchange);
@@ -83,7 +84,7 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
   let sweeper: NodeJS.Timeout | undefined;
   const sweep = () => {
     const now = performance.now();
-    for (const exchange of exchanges) {
+    for (const exchange of exchanges.list()) {
       const stall = findStall(exchange, now, config.timeouts);
       if (!stall) continue;
       logger.warn({ request_id: exchange.requestId, stall }, 'an exchange stood still and was ended');

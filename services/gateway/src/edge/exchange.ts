@@ -47,6 +47,8 @@ export type Exchange = {
   fault?: unknown;
   /** The connection ends with this answer. */
   isLast: boolean;
+  /** Where it stands among the open ones. */
+  place: number;
   /** For the sweep: socket counters and when they last moved enough. */
   progress: { read: number; written: number; at: number };
 };
@@ -82,6 +84,7 @@ export function openExchange(
     isOAuth: isOAuthPath(path),
     wasRetried: false,
     isLast,
+    place: -1,
     progress: { read: req.socket.bytesRead, written: req.socket.bytesWritten, at: startedAt },
   };
   req.exchange = exchange;
