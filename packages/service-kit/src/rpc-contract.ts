@@ -9,6 +9,7 @@ import type { MetadataDefinition, MetadataHandlers } from '@almanac/protos/gener
 import type * as grpc from '@grpc/grpc-js';
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader';
 import type { CallContext } from './call-context.ts';
+import { bytesPassed } from './passing-bytes.ts';
 
 type Contracts = {
   identity: { handlers: IdentityHandlers; definition: IdentityDefinition };
@@ -71,7 +72,30 @@ export function loadServiceDefinition(name: RpcServiceName): grpc.ServiceDefinit
     includeDirs: [root],
   });
   const service = `almanac.${name}.v1.${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-  return packages[service] as grpc.ServiceDefinition;
+  const methods = Object.entries(packages[service] as grpc.ServiceDefinition);
+  return Object.fromEntries(methods.map(([method, definition]) => [method, counting(definition)]));
+}
+
+type Method = grpc.MethodDefinition<unknown, unknown>;
+
+// Streams carry whole files.
+const counting = (method: Method): Method => ({
+  ...method,
+  ...(method.requestStream && {
+    requestSerialize: counted(method.requestSerialize),
+    requestDeserialize: (bytes: Buffer) => method.requestDeserialize(told(bytes)),
+  }),
+  ...(method.responseStream && {
+    responseSerialize: counted(method.responseSerialize),
+    responseDeserialize: (bytes: Buffer) => method.responseDeserialize(told(bytes)),
+  }),
+});
+
+const counted = (serialize: grpc.serialize<unknown>) => (message: unknown) => told(serialize(message));
+
+function told(bytes: Buffer): Buffer {
+  bytesPassed(bytes.length);
+  return bytes;
 }
 
 export const contextMetadataKey = 'context';

@@ -2,6 +2,7 @@ import { pgSql } from '@almanac/service-kit/database';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { quietName } from '../src/database.ts';
+import { cutByKey, expected } from '../src/read/key-ranges.ts';
 import { readMark } from '../src/read/mark.ts';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from './given.ts';
@@ -25,6 +26,8 @@ beforeAll(async () => {
 afterAll(() => net.stop());
 
 const lines = (text: string) => text.trimEnd().split('\n').slice(1);
+const expectedOf = (table: number) =>
+  expected(pgSql(net.context.pools.rows), `b_1.t_${table}`, `select * from b_1.t_${table}`);
 const codes = (text: string) => lines(text).map((line) => `${line.split(',')[0]}${line.split(',')[4]}`);
 
 /** Waits until marks are past what has been written so far: what the service does beside it holds them back for a moment. */
@@ -48,6 +51,60 @@ describe('a full read', () => {
     expect([answer.rows, lines(answer.text).length]).toEqual([59_999, 59_999]);
     expect(answer.text).toMatch(/\n1,\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z,\d{4}-[^,]+Z,0,text of row 0\n/);
     expect(answer.chunks).toBeLessThan(15);
+  });
+
+  describe('of a large table', () => {
+    const table = 3;
+    const count = 60_000;
+    const ids = (text: string) => lines(text).map((line) => Number(line.split(',')[0]));
+    let [first, last] = [0, 0];
+
+    beforeAll(async () => {
+      await deploy(net, [{ id: table, columns: [{ name: 'x', data_type: 'text' }] }]);
+      const text = 'a'.repeat(200);
+      await load(net, table, `${text}\n`.repeat(count), { file_columns: ['x'] });
+      [first, last] = [1, count];
+      await net.query(`analyze b_1.t_${table}`);
+    });
+
+    it('has each row once, in the order of their keys, all at one instant while others write', async () => {
+      let isReading = true;
+      let written = 0;
+      const writing = (async () => {
+        for (; isReading; written += 1) {
+          const operations = [first, last].map((id) => ({
+            operation: 'update',
+            id,
+            record: { x: `together ${written}` },
+          }));
+          const answer = await net.call('POST', '/api/v1/table_data/batch', { table_definition_id: table, operations });
+          expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
+          await create(net, table, { x: 'new' });
+        }
+      })();
+      const ranges = cutByKey(await expectedOf(table));
+      expect(ranges.length).toBeGreaterThan(2);
+      for (let round = 0; round < 5; round += 1) {
+        const { text, rows } = await read(net, table);
+        const found = ids(text);
+        expect([rows, new Set(found).size]).toEqual([found.length, found.length]);
+        expect(found).toEqual(found.toSorted((a, b) => a - b));
+        const cellOf = (id: number) => lines(text)[found.indexOf(id)]?.split(',')[3];
+        expect(cellOf(first)).toBe(cellOf(last));
+      }
+      isReading = false;
+      await writing;
+      expect(written).toBeGreaterThan(0);
+    });
+
+    it('goes on when many do so at once', async () => {
+      const all = await Promise.all(Array.from({ length: 40 }, () => read(net, table)));
+      expect(new Set(all.map(({ rows }) => rows)).size).toBe(1);
+      await eventually(async () => {
+        const { totalCount, idleCount, waitingCount } = net.context.pools.quiet;
+        expect([totalCount - idleCount, waitingCount]).toEqual([0, 0]);
+      });
+    });
   });
 
   it('ends its snapshot when the caller stops', async () => {

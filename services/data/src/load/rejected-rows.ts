@@ -25,7 +25,7 @@ export async function* readRejectedRows(
   const reasons = `(select string_agg(x.value->>'message', '; ' order by x.n) from jsonb_array_elements(reasons) with ordinality x(value, n))`;
   const select = `select ${cells}, row_number, ${reasons} from rejected_row where account_id = ${Number(call.accountId)} and load_id = ${quoteLiteral(loadId)} order by row_number`;
   const client = await ctx.pools.quiet.connect();
-  yield* copyOut(client, `copy (${select}) to stdout with (format csv)`, signal);
+  yield* copyOut([client], [`copy (${select}) to stdout with (format csv)`], signal);
 }
 
 /** Forgets loads older than a day, with their rejected rows. */

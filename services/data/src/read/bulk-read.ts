@@ -3,17 +3,20 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { readInstant } from '@almanac/service-kit/instants';
+import type pg from 'pg';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { rowsSql } from '../query/as-of-sql.ts';
-import { columnName } from '../query/identifiers.ts';
+import { columnName, tableName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { requireRightToWork } from '../row-rights.ts';
 import { asOfSchema, refuseAsOf } from '../rows/as-of.ts';
 import { typeOf, valueTypes } from '../values/value-types.ts';
 import { copyOut } from './copy-out.ts';
+import { cutByKey, expected, type KeyRange } from './key-ranges.ts';
 import { readMark } from './mark.ts';
+import { joinSnapshot, openSnapshot } from './snapshots.ts';
 
 export type ReadRequest = { tableDefinitionId: number; pattern: string; highWaterMark: string; asOf: string };
 export type ReadPart =
@@ -37,23 +40,8 @@ export async function* bulkRead(
   await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
   await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
   const nextMark = await readMark(pgSql(ctx.pools.rows));
-  const client = await ctx.pools.quiet.connect();
-  const sql = pgSql(client);
-  let table: DeployedTable;
-  try {
-    await sql('begin isolation level repeatable read read only');
-    for (const setting of ['statement_timeout = 0', 'idle_in_transaction_session_timeout = 0'])
-      await sql(`set local ${setting}`);
-    const { text, values } = catalogueSql.byId(call.accountId, request.tableDefinitionId);
-    const { rows } = await sql(text, values);
-    if (!rows[0]) throw notDeployed();
-    table = rows[0] as DeployedTable;
-    await refuseAsOf(async (asked) => (await sql(asked.text, asked.values)).rows as never, table, plan.asOf);
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
-  const copied = copyOut(client, copySql(table, plan), signal, () => sql('commit'));
+  const { clients, table, texts } = await prepare(ctx, call, request.tableDefinitionId, plan);
+  const copied = copyOut(clients, texts, signal, 'commit');
   const columns = exportColumns(table, plan.incremental).map((column) => column.name);
   try {
     yield { start: { columns } };
@@ -69,6 +57,25 @@ export async function* bulkRead(
     }
   } finally {
     await copied.return({ rows: 0 });
+  }
+}
+
+// The table as this snapshot has it, and how it is read: side by side where that is worth it.
+async function prepare({ pools }: DataContext, call: CallContext, tableDefinitionId: number, plan: Plan) {
+  const clients = [await openSnapshot(pools.quiet)] as [pg.PoolClient, ...pg.PoolClient[]];
+  try {
+    const sql = pgSql(clients[0]);
+    const { text, values } = catalogueSql.byId(call.accountId, tableDefinitionId);
+    const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
+    if (!table) throw notDeployed();
+    await refuseAsOf(async (asked) => (await sql(asked.text, asked.values)).rows as never, table, plan.asOf);
+    const ranges = cutByKey(await expected(sql, tableName(table), selectSql(table, plan)));
+    const second = ranges.length > 1 ? await joinSnapshot(pools.quiet, clients[0]) : undefined;
+    if (second) clients.push(second);
+    return { clients, table, texts: (second ? ranges : [{}]).map((range) => copySql(table, plan, range)) };
+  } catch (error) {
+    for (const client of clients) client.release(true);
+    throw error;
   }
 }
 
@@ -115,15 +122,23 @@ export function exportColumns(
   ];
 }
 
-/** The statement of an export. COPY takes no parameters: the mark stands in it as a literal that was parsed and rewritten. */
-export function copySql(table: DeployedTable, { incremental, mark, asOf }: Plan): string {
+/** The statement of an export, or of the part of it that has these keys. */
+export const copySql = (table: DeployedTable, plan: Plan, range: KeyRange = {}): string =>
+  `copy (${selectSql(table, plan, range)}) to stdout with (format csv, encoding 'UTF8')`;
+
+// COPY takes no parameters: the mark stands in it as a literal that was parsed and rewritten.
+function selectSql(table: DeployedTable, { incremental, mark, asOf }: Plan, { from, to }: KeyRange = {}): string {
   const literal = quoteLiteral(mark);
   const columns = exportColumns(table, incremental, literal).map((column) => column.sql);
-  const where = incremental ? `svc_updated_at > ${literal}::timestamptz` : 'not svc_is_deleted';
+  const conditions = [
+    incremental ? `svc_updated_at > ${literal}::timestamptz` : 'not svc_is_deleted',
+    ...(from === undefined ? [] : [`svc_sk >= ${from}`]),
+    ...(to === undefined ? [] : [`svc_sk < ${to}`]),
+  ];
   const created = valueTypes.timestamptz.textSql('svc_created_at');
-  const from = rowsSql(table, asOf === undefined ? undefined : `${quoteLiteral(asOf)}::timestamptz`);
+  const rows = rowsSql(table, asOf === undefined ? undefined : `${quoteLiteral(asOf)}::timestamptz`);
   // Apart from the rows, and kept apart by OFFSET, the text is made once for all rows that came together (PostgreSQL's Memoize): a
   // fifth of the whole export.
   const once = `cross join lateral (select ${created} as created offset 0) c`;
-  return `copy (select ${columns.join(', ')} from ${from} ${once} where ${where} order by svc_sk) to stdout with (format csv, encoding 'UTF8')`;
+  return `select ${columns.join(', ')} from ${rows} ${once} where ${conditions.join(' and ')} order by svc_sk`;
 }

@@ -18,7 +18,7 @@ async function copy(sent: Buffer, pieces: number[], chunkBytes: number) {
   const stream = new PassThrough();
   const passedOn: Buffer[] = [];
   stream.on('data', (bytes: Buffer) => passedOn.push(bytes));
-  const query = new CopyQuery('copy …', chunkBytes);
+  const query = new CopyQuery('copy …', chunkBytes, 2);
   query.submit({ stream: stream as never, query: () => {} });
   const taken: Buffer[] = [];
   const taking = (async () => {
@@ -60,7 +60,7 @@ describe('rows of a COPY', () => {
   it('end with the error that the driver tells', async () => {
     const stream = new PassThrough();
     stream.on('data', () => {});
-    const query = new CopyQuery('copy …', 8);
+    const query = new CopyQuery('copy …', 8, 2);
     query.submit({ stream: stream as never, query: () => {} });
     stream.write(message('d', Buffer.from('0123456789')));
     const taking = (async () => {

@@ -9,8 +9,6 @@ const lengthBytes = 4;
 const copyData = 0x64;
 // May stand among the rows: CopyOutResponse, ParameterStatus, NoticeResponse, NotificationResponse.
 const passedOver = new Set([0x48, 0x53, 0x4e, 0x41]);
-/** So many full chunks wait for whoever takes them before the socket is left alone. */
-const chunksAhead = 2;
 
 type Connection = { stream: Socket; query(text: string): void };
 type Listener = (bytes: Buffer) => void;
@@ -20,6 +18,7 @@ export class CopyQuery extends EventEmitter<{ changed: [] }> {
   rows = 0;
   private readonly text: string;
   private readonly chunkBytes: number;
+  private readonly chunksAhead: number;
   private stream: Socket | undefined;
   /** What `pg` listens with, for everything that is no row. */
   private listener: Listener | undefined;
@@ -33,10 +32,12 @@ export class CopyQuery extends EventEmitter<{ changed: [] }> {
   private ended = false;
   private failure: unknown;
 
-  constructor(text: string, chunkBytes: number) {
+  /** `chunksAhead` full chunks wait for whoever takes them before the socket is left alone. */
+  constructor(text: string, chunkBytes: number, chunksAhead: number) {
     super();
     this.text = text;
     this.chunkBytes = chunkBytes;
+    this.chunksAhead = chunksAhead;
     this.chunk = Buffer.allocUnsafeSlow(chunkBytes);
   }
 
@@ -45,7 +46,7 @@ export class CopyQuery extends EventEmitter<{ changed: [] }> {
     for (;;) {
       const chunk = this.full.shift();
       if (chunk) {
-        if (this.full.length < chunksAhead && this.listener) this.stream?.resume();
+        if (this.full.length < this.chunksAhead && this.listener) this.stream?.resume();
         yield chunk;
       } else if (this.failure !== undefined) throw this.failure;
       else if (this.ended) break;
@@ -118,7 +119,7 @@ export class CopyQuery extends EventEmitter<{ changed: [] }> {
       this.full.push(this.chunk);
       this.chunk = Buffer.allocUnsafeSlow(this.chunkBytes);
       this.filled = 0;
-      if (this.full.length >= chunksAhead) this.stream?.pause();
+      if (this.full.length >= this.chunksAhead) this.stream?.pause();
       this.emit('changed');
     }
   }

@@ -1,0 +1,35 @@
+// One instant of the database, seen from one connection or from two.
+import { pgSql } from '@almanac/service-kit/database';
+import type pg from 'pg';
+
+/** A connection in a transaction that sees what is committed now, and is never hurried. */
+export async function openSnapshot(pool: pg.Pool): Promise<pg.PoolClient> {
+  return begin(pool, []);
+}
+
+/**
+ * Another connection that sees exactly what `first` does. None while fewer than half of the pool are free: reading goes faster with two,
+ * and should keep nobody else from reading.
+ */
+export async function joinSnapshot(pool: pg.Pool, first: pg.PoolClient): Promise<pg.PoolClient | undefined> {
+  const { rows } = await pgSql(first)('select pg_export_snapshot() as snapshot');
+  // Nothing is waited for between this and the connection: whoever waited for a second one while all have a first would wait for ever.
+  const taken = pool.totalCount - pool.idleCount + pool.waitingCount;
+  if (taken * 2 > pool.options.max) return undefined;
+  return begin(pool, [`set transaction snapshot '${rows[0]?.snapshot}'`]);
+}
+
+async function begin(pool: pg.Pool, also: string[]): Promise<pg.PoolClient> {
+  const client = await pool.connect();
+  try {
+    const settings = ['statement_timeout = 0', 'idle_in_transaction_session_timeout = 0'].map(
+      (one) => `set local ${one}`,
+    );
+    for (const text of ['begin isolation level repeatable read read only', ...also, ...settings])
+      await client.query(text);
+    return client;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
