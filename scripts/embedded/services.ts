@@ -28,10 +28,6 @@ const passedOn = [
   'GATEWAY_HOST',
 ];
 
-// Bytes that pass by are garbage outside of the heap. Looked for in a small nursery they are found often and cheaply; otherwise the whole
-// heap is searched for them every 64 MB, which is most of what copying a large file costs.
-const smallNursery = '--max-semi-space-size=1';
-
 type Given = {
   home: Home;
   secrets: Secrets;
@@ -65,7 +61,6 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
           JOBS_OBJECT_STORE_URL: pathToFileURL(home.objects).href,
           JOBS_SIGNING_KEY: secrets.object_store_key,
           JOBS_SMTP_URL: pathToFileURL(home.mail).href,
-          NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} ${smallNursery}`.trim(),
         }
       : {}),
     ...Object.fromEntries(passedOn.flatMap((key) => (env[key] ? [[key, env[key]]] : []))),
