@@ -2,6 +2,7 @@ import { pgSql } from '@almanac/service-kit/database';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { quietName } from '../src/database.ts';
+import { bulkRead } from '../src/read/bulk-read.ts';
 import { cutByKey, expected } from '../src/read/key-ranges.ts';
 import { readMark } from '../src/read/mark.ts';
 import { load, read } from './files.ts';
@@ -120,6 +121,18 @@ describe('a full read', () => {
       );
       expect(open.length + copying.length).toBe(0);
     });
+  });
+
+  it('gives its connections back when the caller stops at the first word', async () => {
+    const { pools } = net.context;
+    const taken = () => pools.quiet.totalCount - pools.quiet.idleCount;
+    await eventually(async () => expect(taken()).toBe(0));
+    const call = { ...caller, scopes: ['api'], branching: true, issuer: 'jobs' as const, requestId: 'stops-early' };
+    const request = { tableDefinitionId: 1, pattern: 'full', highWaterMark: '', asOf: '' };
+    const parts = bulkRead(net.context, call, request, new AbortController().signal);
+    expect((await parts.next()).value).toEqual({ start: { columns: expect.anything() } });
+    await parts.return(undefined);
+    expect(taken()).toBe(0);
   });
 
   it('as of an instant has the rows that were live then, and what changed since is still to come', async () => {

@@ -43,18 +43,14 @@ export async function* bulkRead(
   const { clients, table, texts } = await prepare(ctx, call, request.tableDefinitionId, plan);
   const copied = copyOut(clients, texts, signal, 'commit');
   const columns = exportColumns(table, plan.incremental).map((column) => column.name);
+  // Before anything is told: what has not begun gives no connection back, and a caller may stop at the first word.
+  let part = await copied.next();
   try {
     yield { start: { columns } };
-    for (;;) {
-      const { value, done } = await copied.next();
-      if (done) {
-        // What changed after the instant is still to be exported.
-        const next = plan.asOf !== undefined && plan.asOf < nextMark ? plan.asOf : nextMark;
-        yield { end: { rows: value.rows, next_high_water_mark: next } };
-        return;
-      }
-      yield { chunk: value };
-    }
+    for (; !part.done; part = await copied.next()) yield { chunk: part.value };
+    // What changed after the instant is still to be exported.
+    const next = plan.asOf !== undefined && plan.asOf < nextMark ? plan.asOf : nextMark;
+    yield { end: { rows: part.value.rows, next_high_water_mark: next } };
   } finally {
     await copied.return({ rows: 0 });
   }

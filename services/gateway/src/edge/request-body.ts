@@ -1,6 +1,7 @@
 // The body of a client's request, as undici takes it.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { bytesPassed } from '@almanac/service-kit/passing-bytes';
 
 /**
  * Lets a body through as fast as its reader takes it. undici destroys what it has read from, also when a service answers early or breaks off;
@@ -30,6 +31,7 @@ export class RequestBody extends Readable {
   }
 
   private readonly onChunk = (chunk: Buffer) => {
+    bytesPassed(chunk.length);
     if (!this.push(chunk)) this.req.pause();
   };
 
