@@ -212,12 +212,18 @@ it('clients that hang up leave nothing behind, and what they did not send whole 
   expect(readProcesses(system.home)).toEqual(pids);
 });
 
-/** What was begun has ended: nobody writes any more. */
+/** What was begun has ended: nobody writes any more, and every domain has the groups that are made after it. */
 async function expectStill(): Promise<void> {
   await eventually(async () => {
     const seen = await written();
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(await written()).toEqual(seen);
+    const [made] = await stores.query(
+      'identity',
+      `select count(distinct resource_id)::int as domains from user_group where account_id = $1 and resource_type = 'domain'`,
+      [account.id],
+    );
+    expect(made).toEqual({ domains: seen.domains });
   });
 }
 
