@@ -112,6 +112,47 @@ describe('a load', () => {
     expect(await shown(table)).toEqual(['a|ok|1|A', 'd|ok||']);
   });
 
+  it('of a whole table deletes no row that the file has, if only among its bad ones', async () => {
+    const { table } = await givenTable();
+    await load(net, table, 'a,1,,\nb,2,,\nc,3,,\nd,4,,\ne,5,,\n', { file_columns });
+    const options = { file_columns, pattern: 'full', on_error: 'reject_rows' };
+    const bad = `a,ONE,,\nb,,x,\nc,3,,\nc,twice,,\nd,4,,Q\nnew,,,\n`;
+    const counts = { updated: 1, deleted: 1, unchanged: 1, rejected: 4 };
+    for (const more of [{ dry_run: true }, {}])
+      expect(await load(net, table, bad, { ...options, ...more })).toMatchObject({
+        ...zero,
+        ...counts,
+        status: 'completed_with_errors',
+        errors: [],
+      });
+    expect(await shown(table)).toEqual(['a|ONE||', 'b|2||', 'c|3||', 'd|4||']);
+    // Two of four, were the rejected ones gone.
+    const few = await load(net, table, 'a,ONE,,\nb,,,\nc,,,\nd,,,\n', { ...options, mass_delete_percent: 1 });
+    expect(few).toMatchObject({ deleted: 0, unchanged: 1, rejected: 3, errors: [] });
+  });
+
+  it('of a whole table deletes nothing when the key of a bad row is not known', async () => {
+    const { table } = await givenTable();
+    await load(net, table, 'a,1,,\nb,2,,\nc,3,,\n', { file_columns });
+    const options = { file_columns, pattern: 'full', on_error: 'reject_rows' };
+    const problem = (column: string) => `[{""column"":""${column}"",""value"":""v"",""message"":""bad""}]`;
+    const kept = { deleted: 0, unchanged: 2, status: 'completed_with_errors' };
+    const ofOne = {
+      ...kept,
+      rejected: 1,
+      errors: [expect.stringMatching(/^No row was deleted: a rejected row has no key/)],
+    };
+    expect(await load(net, table, 'a,1,,\nb,2,,\n,3,,\n', options)).toMatchObject(ofOne);
+    const numbered = (column: string) =>
+      load(net, table, `1,,a,1,,\n2,,b,2,,\n3,"${problem(column)}",z,3,,\n`, { ...options, numbered: true });
+    expect(await numbered('')).toMatchObject(ofOne);
+    expect(await numbered('code')).toMatchObject(ofOne);
+    const two = await load(net, table, `a,1,,\nb,2,,\n,3,,\n${'x'.repeat(100)},,,\n`, options);
+    expect(two.errors).toEqual([expect.stringMatching(/2 rejected rows have no key/)]);
+    expect(await numbered('name')).toMatchObject({ deleted: 1, unchanged: 2, rejected: 1, errors: [] });
+    expect(await shown(table)).toEqual(['a|1||', 'b|2||']);
+  });
+
   it('takes numbers and problems that come with the rows, and tells them first', async () => {
     const { table } = await givenTable();
     const problem = (column: string) =>

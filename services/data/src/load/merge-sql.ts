@@ -5,6 +5,7 @@ import { columnName, tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import { channelSql, type Origin } from '../rows/origin.ts';
 import type { LoadPlan } from './load-options.ts';
+import { isKeptSql } from './rejected-keys-sql.ts';
 import { isDeletionSql, typedSql } from './staged-cells.ts';
 
 export type Stamp = { at: string } & Omit<Origin, 'requestId'>;
@@ -94,14 +95,21 @@ export function insertSql(
 }
 
 /**
- * How many rows are live and how many of them the file, in which no key is twice, doesn't have: one row `live`, `gone`. A join: where a
- * question stands beside a count, PostgreSQL reads the whole file for each row.
+ * How many rows are live and how many of them the file, in which no key is twice, doesn't have: one row `live`, `gone`. `rejectedKeys`: where
+ * those of its rejected rows are, if there are any. Joins: where a question stands beside a count, PostgreSQL reads the whole file for each row.
  */
-export function countGoneSql(table: DeployedTable, name: string, plan: LoadPlan): Statement {
+export function countGoneSql(table: DeployedTable, name: string, plan: LoadPlan, rejectedKeys?: string): Statement {
+  const [join, isRejected] =
+    rejectedKeys === undefined
+      ? ['', '']
+      : [
+          ` left join (select distinct true as found, k.* from ${rejectedKeys} k) r on ${isKeptSql(plan, 't', 'r')}`,
+          ' and r.found is null',
+        ];
   return {
     text:
-      `select count(*) as live, count(*) filter (where s.svc_row is null) as gone from ${tableName(table)} t` +
-      ` left join ${name} s on ${keyEquals(plan, 't', 's')} where t.svc_live`,
+      `select count(*) as live, count(*) filter (where s.svc_row is null${isRejected}) as gone from ${tableName(table)} t` +
+      ` left join ${name} s on ${keyEquals(plan, 't', 's')}${join} where t.svc_live`,
     values: [],
   };
 }
@@ -109,11 +117,23 @@ export function countGoneSql(table: DeployedTable, name: string, plan: LoadPlan)
 const deletionSets = (values: Values, stamp: Stamp) =>
   ['svc_is_deleted = true', ...systemSets(values, stamp)].join(', ');
 
-/** Soft-deletes live rows that the file doesn't have. */
-export function deleteGoneSql(table: DeployedTable, name: string, plan: LoadPlan, stamp: Stamp): Statement {
+/** Soft-deletes live rows that the file doesn't have, neither among its good rows nor among the rejected ones. */
+export function deleteGoneSql(
+  table: DeployedTable,
+  name: string,
+  plan: LoadPlan,
+  stamp: Stamp,
+  rejectedKeys?: string,
+): Statement {
   const values = new Values();
+  const isRejected =
+    rejectedKeys === undefined
+      ? ''
+      : ` and not exists (select from ${rejectedKeys} r where ${isKeptSql(plan, 't', 'r')})`;
   return {
-    text: `update ${tableName(table)} t set ${deletionSets(values, stamp)} where t.svc_live and not exists (select from ${name} s where ${keyEquals(plan, 't', 's')})`,
+    text:
+      `update ${tableName(table)} t set ${deletionSets(values, stamp)} where t.svc_live` +
+      ` and not exists (select from ${name} s where ${keyEquals(plan, 't', 's')})${isRejected}`,
     values: values.list,
   };
 }

@@ -5,7 +5,7 @@ import type { Sql } from '@almanac/service-kit/database';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
-import { tableName } from '../query/identifiers.ts';
+import { rejectedKeysName, tableName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
 import { originOf } from '../rows/origin.ts';
 import { type FreshTable, planFreshTable } from './fresh-table.ts';
@@ -13,6 +13,7 @@ import { type LoadOptions, type LoadPlan, planLoad, readTargets } from './load-o
 import { type Counts, findResult, type LoadResult, nothing, type RejectedValue } from './load-result.ts';
 import { resolveSql } from './lookups.ts';
 import * as merge from './merge-sql.ts';
+import { countUnknownSql, createRejectedKeysSql, keepRejectedKeysSql } from './rejected-keys-sql.ts';
 import * as staged from './staged-sql.ts';
 import type { Staging } from './staging.ts';
 
@@ -30,6 +31,9 @@ export type How = {
   /** Keep other writers out. */
   alone: boolean;
 };
+
+/** `keys`: where those of the rejected rows are, when there are any and what the file lacks is to go. */
+type Rejected = { count: number; keys?: string };
 
 /** One try at merging a staged file, in one transaction. */
 export class Merge {
@@ -101,12 +105,18 @@ export class Merge {
     return rows[0] as DeployedTable | undefined;
   }
 
-  // Answers how many rows were taken out of the staged file.
-  private async reject(table: DeployedTable, plan: LoadPlan, isEmpty: boolean): Promise<number> {
-    const { name } = this.staging;
+  // Takes rows out of the staged file.
+  private async reject(table: DeployedTable, plan: LoadPlan, isEmpty: boolean): Promise<Rejected> {
+    const { name, number } = this.staging;
     const target = { accountId: this.call.accountId, loadId: this.options.loadId };
+    let keys: string | undefined;
     const keep = async (statement: Statement) => {
       const { count } = await this.query(statement);
+      if (plan.replaces && !isEmpty) {
+        if (keys === undefined) await this.query(createRejectedKeysSql(this.staging, plan));
+        keys = rejectedKeysName(number);
+        await this.query(keepRejectedKeysSql(this.staging, target, plan));
+      }
       await this.query(staged.removeRejectedSql(name, target));
       return count;
     };
@@ -125,24 +135,35 @@ export class Merge {
       const { rows: found } = await this.query(orphans);
       if (found[0]?.found) rejected += await keep(staged.rejectOrphansSql(name, target, table, plan, this.options));
     }
-    return rejected;
+    return { count: rejected, ...(keys !== undefined && { keys }) };
   }
 
-  private async finish(table: DeployedTable, plan: LoadPlan, isEmpty: boolean, rejected: number): Promise<LoadResult> {
+  private async finish(
+    table: DeployedTable,
+    plan: LoadPlan,
+    isEmpty: boolean,
+    { count: rejected, keys }: Rejected,
+  ): Promise<LoadResult> {
     const { sql, options, staging } = this;
     const base = { rows_read: staging.rows, rejected, rejections: rejected > 0 ? await this.firstRejections() : [] };
     const failed = (error: string): LoadResult => ({ ...base, ...nothing, status: 'failed', errors: [error] });
     if (rejected > 0 && !options.rejectRows)
       return failed(`${rejected} of ${staging.rows} rows break rules; nothing was loaded.`);
-    if (options.pattern === 'full' && !isEmpty) {
-      const refusal = await this.massDeletion(table, plan);
+    // A row without a key may be any of those that seem to be gone.
+    const unknown = keys === undefined ? 0 : ((await this.query(countUnknownSql(staging))).rows[0]?.unknown as number);
+    const deletes = plan.replaces && !isEmpty && unknown === 0;
+    if (deletes) {
+      const refusal = await this.massDeletion(table, plan, keys);
       if (refusal) return failed(refusal);
     }
     await sql('savepoint merge');
-    const counts = await this.merge(table, plan, isEmpty, staging.rows - rejected);
+    const gone = (stamp: merge.Stamp) =>
+      deletes ? merge.deleteGoneSql(table, staging.name, plan, stamp, keys) : undefined;
+    const counts = await this.merge(table, plan, isEmpty, staging.rows - rejected, gone);
     // Constraints have looked at every row by now; a dry run ends here.
     if (options.dryRun) await sql('rollback to savepoint merge');
-    return { ...base, ...counts, status: rejected > 0 ? 'completed_with_errors' : 'completed', errors: [] };
+    const errors = unknown > 0 ? [keylessMessage(unknown)] : [];
+    return { ...base, ...counts, status: rejected > 0 ? 'completed_with_errors' : 'completed', errors };
   }
 
   private async firstRejections(): Promise<RejectedValue[]> {
@@ -155,16 +176,22 @@ export class Merge {
     return rows as RejectedValue[];
   }
 
-  private async massDeletion(table: DeployedTable, plan: LoadPlan): Promise<string | undefined> {
+  private async massDeletion(table: DeployedTable, plan: LoadPlan, keys?: string): Promise<string | undefined> {
     const percent = this.options.massDeletePercent;
     if (percent === undefined) return undefined;
-    const { rows } = await this.query(merge.countGoneSql(table, this.staging.name, plan));
+    const { rows } = await this.query(merge.countGoneSql(table, this.staging.name, plan, keys));
     const { live, gone } = rows[0] as { live: number; gone: number };
     if (gone * 100 <= live * percent) return undefined;
     return `This would delete ${gone} of ${live} rows, which is more than ${percent} %; allow mass deletion if that is meant.`;
   }
 
-  private async merge(table: DeployedTable, plan: LoadPlan, isEmpty: boolean, rows: number): Promise<Counts> {
+  private async merge(
+    table: DeployedTable,
+    plan: LoadPlan,
+    isEmpty: boolean,
+    rows: number,
+    deleteGone: (stamp: merge.Stamp) => Statement | undefined,
+  ): Promise<Counts> {
     const { name } = this.staging;
     const { actor, channel, requestId } = originOf(this.call, 'import');
     const { rows: clock } = await this.query(merge.stampSql(table));
@@ -173,8 +200,7 @@ export class Merge {
     const updated = isEmpty ? 0 : await count(merge.updateSql(table, name, plan, stamp));
     const named =
       plan.codePosition === undefined || isEmpty ? 0 : await count(merge.deleteNamedSql(table, name, plan, stamp));
-    const gone =
-      this.options.pattern === 'full' && !isEmpty ? await count(merge.deleteGoneSql(table, name, plan, stamp)) : 0;
+    const gone = await count(deleteGone(stamp));
     const fresh = this.how.fresh && isEmpty ? await this.beginFresh(table) : undefined;
     const inserted = await count(merge.insertSql(fresh?.table ?? table, name, plan, stamp, isEmpty));
     if (fresh) await this.completeFresh(fresh, table);
@@ -221,6 +247,9 @@ export class Merge {
     );
   }
 }
+
+const keylessMessage = (rows: number) =>
+  `No row was deleted: ${rows === 1 ? 'a rejected row has' : `${rows} rejected rows have`} no key that can be read, and may be any of the rows that the file seems to lack.`;
 
 /** Whether a table has no row at all, not even a deleted one. */
 export async function isWithoutRows(sql: Sql, name: string): Promise<boolean> {

@@ -96,6 +96,9 @@ export const gridIndexesOn = (columns: { lineage_id: number }[]): string => {
 /** The table a file is copied into on its way into a deployed table. */
 export const stagingName = (number: number): string => `staging.s_${id(number)}`;
 
+/** The keys of the rows of a staged file that were rejected; gone with its transaction. */
+export const rejectedKeysName = (number: number): string => `pg_temp.k_${id(number)}`;
+
 /** A cell of a staged file, by its place in the line. */
 export const stagedColumn = (position: number): string => `f_${id(position + 1)}`;
 

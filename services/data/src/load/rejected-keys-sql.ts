@@ -1,0 +1,59 @@
+// The keys of rejected rows. A file that makes the table equal to itself has those rows too: their live rows are not gone. Kept beside
+// the staged file until the end of the transaction. Pure.
+import { columnName, rejectedKeysName } from '../query/identifiers.ts';
+import { type Statement, Values } from '../query/statement.ts';
+import type { LoadPlan } from './load-options.ts';
+import { brokenCellSql, typedSql } from './staged-cells.ts';
+import type { Staging } from './staging.ts';
+
+const keptColumn = (place: number): string => `k_${place + 1}`;
+
+// What came with a row may say that its text is not what the file has.
+function isReadableSql(plan: LoadPlan, alias: string, values: Values): string {
+  const broken = plan.key.map((source) => brokenCellSql(source, alias, values.bind));
+  const names = ['', ...plan.key.map((source) => source.column.name)];
+  const stated = plan.numbered
+    ? [
+        `exists (select from jsonb_array_elements(${alias}.svc_problems::jsonb) p where p->>'column' = any(${values.bind(names, 'text[]')}))`,
+      ]
+    : [];
+  return `not (${[...stated, ...broken].join(' or ')})`;
+}
+
+/** Makes room for them; all columns are null of a row whose key can't be read. */
+export function createRejectedKeysSql({ name, number }: Staging, plan: LoadPlan): Statement {
+  const columns = plan.key.map((source, place) => `${typedSql(plan, source, 's')} as ${keptColumn(place)}`);
+  return {
+    text: `create temporary table ${rejectedKeysName(number)} on commit drop as select ${columns.join(', ')} from ${name} s with no data`,
+    values: [],
+  };
+}
+
+/** Keeps the keys of the staged rows that are rejected and not taken out yet. */
+export function keepRejectedKeysSql(
+  { name, number }: Staging,
+  { accountId, loadId }: { accountId: number; loadId: string },
+  plan: LoadPlan,
+): Statement {
+  const values = new Values();
+  const cells = plan.key.map((source) => `case when readable then ${typedSql(plan, source, 's')} end`);
+  const isRejected =
+    `exists (select from rejected_row r where r.account_id = ${values.bind(accountId, 'int')}` +
+    ` and r.load_id = ${values.bind(loadId, 'text')} and r.row_number = s.svc_row)`;
+  return {
+    text:
+      `insert into ${rejectedKeysName(number)} select ${cells.join(', ')} from ${name} s` +
+      ` cross join lateral (select ${isReadableSql(plan, 's', values)} as readable offset 0) k where ${isRejected}`,
+    values: values.list,
+  };
+}
+
+/** Whether a live row's key is that of a kept one. */
+export const isKeptSql = (plan: LoadPlan, live: string, kept: string): string =>
+  plan.key.map(({ column }, place) => `${live}.${columnName(column)} = ${kept}.${keptColumn(place)}`).join(' and ');
+
+/** How many rejected rows have no readable key: one row `unknown`. */
+export const countUnknownSql = ({ number }: Staging): Statement => ({
+  text: `select count(*)::int as unknown from ${rejectedKeysName(number)} where ${keptColumn(0)} is null`,
+  values: [],
+});
