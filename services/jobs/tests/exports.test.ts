@@ -32,6 +32,19 @@ const run = async (body: unknown) => {
 };
 
 describe('an export', () => {
+  it('is answered as it was made, however soon a worker takes it', async () => {
+    const sql = (text: string) => jobs.context.prisma.$executeRawUnsafe(text);
+    // A worker that is at it before anybody can look.
+    await sql(`create function be_soon() returns trigger language plpgsql as $$
+      begin update data_export set status = 'processing' where id = new.id; return null; end $$`);
+    await sql(`create constraint trigger soon after insert on data_export deferrable initially deferred
+      for each row execute function be_soon()`);
+    const made = await post(full);
+    await sql('drop function be_soon cascade');
+    expect([made.status, made.body.status]).toEqual([201, 'created']);
+    expect((await ended(jobs, `/exports/${made.body.id}`)).status).toBe('completed');
+  });
+
   it('runs in the background and ends as a file with its numbers', async () => {
     const made = await post({ ...full, correlation_code: '../mine' });
     expect(made).toMatchObject({

@@ -66,6 +66,14 @@ describe('an import mapping', () => {
     ).toBe(201);
   });
 
+  it('may leave out any number of the columns of a wide file', async () => {
+    const column_mappings = Array.from({ length: 1_000 }, (_, i) => ({
+      source_column: `Column ${i}`,
+      target_column: i === 999 ? 'code' : null,
+    }));
+    expect((await make({ column_mappings })).column_mappings).toHaveLength(1_000);
+  });
+
   it.each([
     [{ name: 'x' }, 400],
     [{ table_definition_id: '10', name: 'x' }, 400],

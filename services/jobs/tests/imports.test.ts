@@ -395,6 +395,10 @@ describe('a file', () => {
     const answer = await fetch(table.rejected_rows_url);
     expect(answer.headers.get('content-disposition')).toContain('regions-rejected-');
     expect((await answer.text()).trim().split('\n')).toHaveLength(121);
+    const longAgo = new Date(Date.now() - 30 * 86_400_000);
+    await jobs.context.prisma.import_table.update({ where: { id: table.id }, data: { finished_at: longAgo } });
+    const later = await jobs.call('GET', `/api/v1/imports/${done.id}`);
+    expect(later.body.import_tables[0].rejected_rows_url).toBeNull();
     const refused = await runImport(jobs, { regions: 'code,name\nQ1,BAD\n' });
     expect([refused.status, refused.import_tables[0].errors]).toEqual([
       'failed',

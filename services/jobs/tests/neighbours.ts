@@ -2,6 +2,7 @@
 // own, keeps rows by primary key, remembers loads by their id, and can be told to be away, to be slow or to answer too late.
 import { type CallContext, createContextVerifier } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
 import { createLogger } from '@almanac/service-kit/logger';
 import { createMetrics } from '@almanac/service-kit/metrics';
 import type { Permission } from '@almanac/service-kit/rights';
@@ -144,6 +145,7 @@ export class Neighbours {
     },
     CheckColumnSources: async (_call, { sources = [] }) => {
       this.requireData();
+      if (sources.length > limits.columnsPerTable) throw new ServiceError('bad_request', 'Too many columns.');
       return { problems: sources.flatMap(({ target_column }) => this.sourceProblems.get(target_column ?? '') ?? []) };
     },
     BulkLoad: (call, requests, signal) => this.bulkLoad(call, requests as AsyncIterable<never>, signal),

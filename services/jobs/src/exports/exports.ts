@@ -101,8 +101,9 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
   const as_of = readAsOf(input, table);
   const format = readFormat(input);
   const correlation_code = readCorrelationCode(input.correlation_code);
-  const id = await transact(ctx, (tx) =>
-    makeOnce(prismaSql(tx), call.keyed, async () => {
+  const { id, made } = await transact(ctx, async (tx) => {
+    let made: data_export | undefined;
+    const id = await makeOnce(prismaSql(tx), call.keyed, async () => {
       await lockAccount(tx, call.accountId, 'exports');
       const open = await tx.data_export.count({
         where: { account_id: call.accountId, status: { in: openExportStates } },
@@ -111,7 +112,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
         throw validationFailed(
           `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
         );
-      const made = await tx.data_export.create({
+      made = await tx.data_export.create({
         data: {
           account_id: call.accountId,
           branch_id,
@@ -133,9 +134,11 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
       const { giveUpAfterSeconds } = ctx.work;
       await queueJob(tx, { kind: 'export', subjectId: made.id, call, giveUpAfterSeconds });
       return made.id;
-    }),
-  );
-  return findExport(ctx, call, id);
+    });
+    return { id, made };
+  });
+  // As it was made: a worker may be at it by now.
+  return made ?? findExport(ctx, call, id);
 }
 
 // What the audit log keeps of an export: which rows left, not where they are.

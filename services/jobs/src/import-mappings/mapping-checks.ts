@@ -57,10 +57,15 @@ async function sourceProblems(
   columns: MappedColumn[],
   { column_mappings, date_style, decimal_separator }: Checked,
 ): Promise<string[]> {
+  // A file may have many more columns than go anywhere.
+  const names = new Set(columns.map(({ name }) => name));
+  const filling = column_mappings.flatMap((entry): [string, ColumnMapping][] =>
+    entry.target_column !== null && names.has(entry.target_column) ? [[entry.target_column, entry]] : [],
+  );
   try {
     const { problems } = await ctx.data.CheckColumnSources(call, {
       columns: columns as WantedColumn[],
-      sources: column_mappings.map((entry) => toSource(entry, 0, entry.target_column ?? '')),
+      sources: [...new Map(filling)].map(([target, entry]) => toSource(entry, 0, target)),
       date_style,
       decimal_separator: decimal_separator ?? '',
     });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { fileFormats } from '../formats/file-format.ts';
 import type { data_import, import_action, import_table } from '../generated/prisma/client.ts';
+import { inDays, keepDays } from '../stored-objects.ts';
 import { finishedTableStates, type ImportTableStatus } from './import-states.ts';
 
 export const importStatus = z.enum([
@@ -165,7 +166,7 @@ export async function showImportTable(
     progress: progressOf(row),
     metrics: metricsOf(row),
     rejections: row.rejections as z.input<typeof rejectionSchema>[],
-    rejected_rows_url: row.rejected_key ? await rejectedUrl(ctx, row, row.rejected_key) : null,
+    rejected_rows_url: await rejectedUrl(ctx, row),
     errors,
     created_at: row.created_at.toISOString(),
     started_at: row.started_at?.toISOString() ?? null,
@@ -173,12 +174,15 @@ export async function showImportTable(
   };
 }
 
-const rejectedUrl = (ctx: Pick<Context, 'store'>, row: import_table, key: string) =>
-  ctx.store.presignGet(key, {
+async function rejectedUrl(ctx: Pick<Context, 'store'>, row: import_table): Promise<string | null> {
+  const { rejected_key, finished_at } = row;
+  if (!rejected_key || !finished_at || inDays(-keepDays.result) >= finished_at) return null;
+  return ctx.store.presignGet(rejected_key, {
     expiresSeconds: 3600,
     fileName: `${row.table_definition_key}-rejected-${row.id}.csv`,
     contentType: 'text/csv; charset=utf-8',
   });
+}
 
 const toNumber = (value: bigint | null) => (value === null ? null : Number(value));
 

@@ -250,7 +250,8 @@ async function finish(
       finished_at: new Date(),
     },
   });
-  if (rejectedKey) await keepObject(tx, job.account_id, rejectedKey, inDays(keepDays.result));
+  // A day longer than it is shown, so that no link that is still good finds nothing.
+  if (rejectedKey) await keepObject(tx, job.account_id, rejectedKey, inDays(keepDays.result + 1));
   await keepObject(tx, job.account_id, table.object_key, inDays(keepDays.finishedUpload));
   await finishImport(tx, callerOf(job), table.import_id);
 }

@@ -26,8 +26,8 @@ describe('planHours', () => {
     const taken = {
       ...nothing,
       ofTemplateToUser: new Map([
-        ['100 7', 20],
-        ['101 7', 19],
+        ['100 7', mailsPerHour.ofTemplateToUser],
+        ['101 7', mailsPerHour.ofTemplateToUser - 1],
       ]),
     };
     expect(planHours(taken, [7, 7, 8])).toEqual([101, 102, 100]);

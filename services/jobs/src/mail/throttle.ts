@@ -5,7 +5,7 @@ import { prismaSql } from '@almanac/service-kit/database';
 import type { Transaction } from '../transaction.ts';
 import { urgentTemplates } from './templates.ts';
 
-export const mailsPerHour = { ofAccount: 500, ofTemplateToUser: 20 } as const;
+export const mailsPerHour = { ofAccount: 500, ofTemplateToUser: 60 } as const;
 /** What finds no room within this time shares its last hour. */
 const longestWaitHours = 30 * 24;
 
