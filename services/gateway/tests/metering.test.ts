@@ -254,6 +254,59 @@ describe('the end of the allowance', () => {
   });
 });
 
+describe('an allowance that is changed', () => {
+  // Calls that fail aren't counted, and tell which allowance the gateway goes by.
+  const untilHeard = async (gateway: TestGateway, account: Account, allowance: number) => {
+    services.answer((_req, res) => res.writeHead(500).end());
+    await eventually(async () => {
+      const { headers } = await get(gateway, account);
+      expect(headers.get('x-allowance-limit')).toBe(String(allowance));
+    });
+    services.answer(undefined);
+  };
+  const setAllowance = (account: Account, allowance: number) =>
+    billing.client.UpdateAccountBilling({ accountId: account.id }, { allowance });
+
+  it('is served to the call at once, whatever the gateway held of the one before', async () => {
+    const account = await givenAccount();
+    await statuses(Array.from({ length: 3 }, () => get(a, account)));
+    await setAllowance(account, 8);
+    await untilHeard(a, account, 8);
+    const answers: [number, string | null][] = [];
+    for (let call = 0; call < 7; call += 1) {
+      const { status, headers } = await get(a, account);
+      answers.push([status, headers.get('x-allowance-remaining')]);
+    }
+    const served = ['4', '3', '2', '1', '0'].map((left) => [200, left]);
+    expect(answers).toEqual([...served, [429, '0'], [429, '0']]);
+    await eventually(async () => expect(await booked(account)).toBe(8));
+  });
+
+  it('is served to the call over two gateways that both held calls of the one before', async () => {
+    const account = await givenAccount();
+    await statuses(Array.from({ length: 6 }, (_, i) => get(i % 2 ? a : b, account)));
+    await setAllowance(account, 12);
+    await untilHeard(a, account, 12);
+    await untilHeard(b, account, 12);
+    const counted = await statuses(Array.from({ length: 40 }, (_, i) => get(i % 2 ? a : b, account)));
+    expect(counted).toEqual({ 200: 6, 429: 34 });
+    await eventually(async () => expect(await booked(account)).toBe(12));
+  });
+
+  it('is never overdrawn when it rises while calls run at two gateways', async () => {
+    const account = await givenAccount('free', 40);
+    const calls = Array.from({ length: 200 }, (_, i) => get(i % 2 ? a : b, account));
+    for (const allowance of [60, 90, 120]) await setAllowance(account, allowance);
+    const { 200: served = 0 } = await statuses(calls);
+    expect(served).toBeLessThanOrEqual(120);
+    await eventually(async () => expect(await booked(account)).toBe(served));
+    await untilHeard(a, account, 120);
+    const { 200: servedSince = 0 } = await statuses(Array.from({ length: 130 }, () => get(a, account)));
+    expect(served + servedSince).toBe(120);
+    await eventually(async () => expect(await booked(account)).toBe(120));
+  });
+});
+
 describe('overdue payment', () => {
   it('blocks what changes anything after 7 days, reads work, and it ends when payment arrives', async () => {
     const account = await givenAccount();
@@ -290,6 +343,18 @@ describe('overdue payment', () => {
     await billing.client.UpdateAccountBilling({ accountId: account.id }, { billing_status: 'current' });
     await eventually(async () => expect((await write()).status).toBe(200));
     await eventually(async () => expect(await booked(account)).toBe(served));
+  });
+
+  it('is not what a cancelled account is told', async () => {
+    const account = await givenAccount();
+    const write = () => callWith(a, account.token, 'POST', '/api/v1/table_data');
+    await billing.client.UpdateAccountBilling({ accountId: account.id }, { billing_status: 'cancelled' });
+    await eventually(async () => expect((await write()).status).toBe(402));
+    expect(await (await write()).json()).toEqual({
+      error: 'Payment overdue',
+      errors: ['The account is cancelled: changes are blocked, reads work.'],
+    });
+    expect((await get(a, account)).status).toBe(200);
   });
 });
 

@@ -45,18 +45,23 @@ export class AccountMeter {
   private billing: AccountBilling | undefined;
   /** What is known of the account may have changed: ask before the next call. */
   private stale = true;
+  /** How many changes of the account were heard of: an answer that was asked for before one is not believed. */
+  private changes = 0;
   private writesBlockedAt = Number.POSITIVE_INFINITY;
   private reserving: Promise<void> | undefined;
   private awayUntil = 0;
   private exhaustedUntil = 0;
-  private heldElsewhere = 0;
+  /** Calls that others hold, or that this gateway did not get back to billing: who is refused may wait for them. */
+  private held = 0;
+  /** How many calls this gateway has given back. */
+  private freed = 0;
   private waiting = 0;
   private taken = 0;
   private rate = { calls: 0, at: performance.now(), perSecond: 0 };
   private period = { endsAt: Number.POSITIVE_INFINITY, endsOn: '' };
   /** Calls of the month nobody has reserved or used, as far as this gateway knows. */
   private unreserved = 0;
-  private askedAt = 0;
+  private heardAt = 0;
   private shown = { periodEnd: '', allowance: -1, remaining: 0 };
 
   constructor(accountId: number, options: MeterOptions) {
@@ -82,18 +87,18 @@ export class AccountMeter {
     this.waiting += 1;
     try {
       for (;;) {
-        if (this.stale && !this.isAway()) await this.reserve();
+        while (this.stale && !this.isAway()) await this.reserve();
         this.requirePaid(isWrite);
         const ticket = this.take();
         if (ticket) return ticket;
         const now = performance.now();
         if (this.isAway()) return this.takeGrace();
         if (now < this.exhaustedUntil) {
-          if (this.heldElsewhere === 0) throw this.allowanceExceeded();
+          if (this.held === 0) throw this.allowanceExceeded();
           if (now >= giveUpAt) {
             // Others sit on the last calls; who comes in the next moment need not wait for them too.
             this.exhaustedUntil = now + exhaustedForMs;
-            this.heldElsewhere = 0;
+            this.held = 0;
             throw this.allowanceExceeded();
           }
           await sleep(askAgainMs);
@@ -124,7 +129,10 @@ export class AccountMeter {
   headers(): Record<string, string> {
     if (!this.billing) return {};
     const allowance = Number(this.billing.allowance);
-    const mine = this.leases.reduce((sum, lease) => sum + lease.available + lease.inFlight, 0);
+    const mine = this.leases.reduce(
+      (sum, lease) => sum + lease.available + lease.inFlight + lease.goingBackSince(this.heardAt),
+      0,
+    );
     const remaining = Math.max(0, this.unreserved + mine);
     const { shown, period } = this;
     // What other gateways give back must not make the number rise; only another month or another allowance may.
@@ -142,6 +150,7 @@ export class AccountMeter {
   /** Something about the account changed: nothing remembered is used again. */
   forget(): void {
     this.stale = true;
+    this.changes += 1;
     this.exhaustedUntil = 0;
     for (const lease of this.leases) lease.retired = true;
   }
@@ -226,13 +235,20 @@ export class AccountMeter {
   private async ask(): Promise<void> {
     const sentAt = performance.now();
     const wanted = this.wanted();
+    const { changes, freed } = this;
     try {
       const answer = await this.options.billing.ReserveCalls(
         { accountId: this.accountId },
         { gateway_id: this.options.gatewayId, wanted },
         { deadlineMs: this.options.reserveDeadlineMs },
       );
-      this.learn(answer, sentAt, wanted);
+      this.learn(answer, { sentAt, wanted, isCurrent: this.changes === changes });
+      if (Number(answer.granted) > 0) return;
+      await this.giveBackUnusable();
+      // When calls went back meanwhile, or the account changed, there may be some: then it is no end, and is asked again.
+      if (this.freed !== freed || this.changes !== changes) return;
+      this.held = Number(answer.held_elsewhere) + this.unusable().reduce((sum, lease) => sum + lease.unused, 0);
+      this.exhaustedUntil = performance.now() + (this.held > 0 ? askAgainMs : exhaustedForMs);
     } catch (error) {
       const wasAway = this.awayUntil > 0;
       this.awayUntil = performance.now() + awayForMs;
@@ -241,13 +257,28 @@ export class AccountMeter {
     }
   }
 
-  private learn(answer: Reserved, sentAt: number, wanted: number): void {
-    this.askedAt = sentAt;
+  /** Leases that hand out no more and still hold calls. */
+  private unusable(): CallLease[] {
+    const now = performance.now();
+    return this.leases.filter((lease) => lease.unused > 0 && !lease.isUsable(now));
+  }
+
+  // What this gateway keeps from billing itself must not make it refuse anybody.
+  private async giveBackUnusable(): Promise<void> {
+    const given = this.unusable().map((lease) => lease.giveBackAll(this.options.billing));
+    await Promise.allSettled(given); // what fails is sent again by the clock, which tells of it too
+  }
+
+  private learn(
+    answer: Reserved,
+    { sentAt, wanted, isCurrent }: { sentAt: number; wanted: number; isCurrent: boolean },
+  ): void {
+    this.heardAt = performance.now();
     const serverTime = Date.parse(answer.server_time);
     const periodEndsAt = sentAt + Date.parse(answer.period_end) - serverTime;
     const billing = answer.billing as AccountBilling;
     this.billing = billing;
-    this.stale = false;
+    this.stale = !isCurrent;
     this.awayUntil = 0;
     this.writesBlockedAt = billing.writes_blocked
       ? 0
@@ -256,31 +287,32 @@ export class AccountMeter {
         : Number.POSITIVE_INFINITY;
     this.period = { endsAt: periodEndsAt, endsOn: answer.period_end };
     this.unreserved = Number(answer.remaining);
-    this.heldElsewhere = Number(answer.held_elsewhere);
     const granted = Number(answer.granted);
-    if (granted === 0) {
-      this.exhaustedUntil = performance.now() + (this.heldElsewhere > 0 ? askAgainMs : exhaustedForMs);
-      return;
-    }
+    if (granted === 0) return;
     this.exhaustedUntil = 0;
-    this.leases.push(
-      new CallLease(
-        {
-          id: answer.lease_id,
-          accountId: this.accountId,
-          granted,
-          usableUntil: Math.min(sentAt + usableFor(answer.expires_in_seconds), periodEndsAt),
-          periodEndsAt,
-          clipped: granted < wanted,
-          clockOffsetMs: serverTime - sentAt,
-        },
-        this.options.journal,
-        (calls, reportedAt) => {
-          // A grant that was asked for later may have been told of these calls already; better too few than too many.
-          if (reportedAt > this.askedAt) this.unreserved += calls;
-        },
-      ),
+    const lease = new CallLease(
+      {
+        id: answer.lease_id,
+        accountId: this.accountId,
+        granted,
+        usableUntil: Math.min(sentAt + usableFor(answer.expires_in_seconds), periodEndsAt),
+        periodEndsAt,
+        clipped: granted < wanted,
+        clockOffsetMs: serverTime - sentAt,
+      },
+      this.options.journal,
+      (calls, madeAt) => this.gotBack(calls, madeAt),
     );
+    // Granted by the terms of before the change, as those are that `forget` ended.
+    lease.retired = !isCurrent;
+    this.leases.push(lease);
+  }
+
+  private gotBack(calls: number, madeAt: number): void {
+    // An answer that was heard later may have told of these calls already; better too few than too many.
+    if (madeAt > this.heardAt) this.unreserved += calls;
+    this.freed += calls;
+    this.exhaustedUntil = 0;
   }
 
   private wanted(): number {
@@ -331,11 +363,11 @@ export class AccountMeter {
 
   private requirePaid(isWrite: boolean): void {
     if (!isWrite || performance.now() < this.writesBlockedAt) return;
-    throw new ServiceError(
-      'payment_overdue',
-      'Payment is overdue by more than 7 days: changes are blocked until it arrives, reads work.',
-      { headers: this.headers() },
-    );
+    const why =
+      this.billing?.billing_status === 'cancelled'
+        ? 'The account is cancelled: changes are blocked, reads work.'
+        : 'Payment is overdue by more than 7 days: changes are blocked until it arrives, reads work.';
+    throw new ServiceError('payment_overdue', why, { headers: this.headers() });
   }
 
   private allowanceExceeded(): ServiceError {

@@ -25,13 +25,14 @@ export type LeaseTerms = {
   clockOffsetMs: number;
 };
 
-type Report = ServedCalls & { release: boolean; give_back: number };
+/** `madeAt`: no word to billing had been of its calls before (performance.now). */
+type Report = ServedCalls & { release: boolean; give_back: number; madeAt: number };
 
 /** Calls of one kind, and the line that writes one of them down. */
 type Counted = { count: CallCount & { calls: number }; line: Buffer | undefined };
 
-/** Told when a report was booked that gave calls back, and when it had been sent. */
-export type GivenBack = (calls: number, sentAt: number) => void;
+/** Told when a report was booked that gave calls back, and when it had been made: billing may know of it since then. */
+export type GivenBack = (calls: number, madeAt: number) => void;
 
 // A lease is left this long before billing would take it back: for a report that is late, and for clocks.
 const safetyMs = 3_000;
@@ -101,6 +102,16 @@ export class CallLease implements JournaledLease {
     this.available += 1;
   }
 
+  /** Calls nobody is using that are not known to be back with billing. */
+  get unused(): number {
+    return this.available + (this.report?.give_back ?? 0);
+  }
+
+  /** What is on its way back in a report made after `time`, which therefore nothing heard by then can have told of. */
+  goingBackSince(time: number): number {
+    return this.report && this.report.madeAt > time ? this.report.give_back : 0;
+  }
+
   get hasUnbooked(): boolean {
     return this.served.size > 0 || this.report !== undefined;
   }
@@ -131,6 +142,13 @@ export class CallLease implements JournaledLease {
     for (let attempt = 0; attempt < 3 && this.hasUnbooked; attempt += 1) await this.settle(billing);
   }
 
+  /** Hands out no more, and gives back all that is not handed out. */
+  async giveBackAll(billing: BillingClient): Promise<void> {
+    this.retired = true;
+    await this.settling?.catch(() => {}); // what it could not give back is in the next report
+    for (let attempt = 0; attempt < 3 && this.unused > 0; attempt += 1) await this.settle(billing, { release: true });
+  }
+
   private async send(billing: BillingClient, options: { release?: boolean; giveBack?: boolean }): Promise<void> {
     const report = this.report ?? this.nextReport(options);
     this.report = report;
@@ -158,7 +176,7 @@ export class CallLease implements JournaledLease {
     }
     this.ended = !answer.lease_open && this.inFlight === 0 && !this.hasUnbooked;
     if (this.ended) this.journal?.ended(this);
-    if (report.give_back > 0) this.onGivenBack(report.give_back, sentAt);
+    if (report.give_back > 0) this.onGivenBack(report.give_back, report.madeAt);
   }
 
   private nextReport({ release = false, giveBack = false }: { release?: boolean; giveBack?: boolean }): Report {
@@ -168,7 +186,7 @@ export class CallLease implements JournaledLease {
     const ends = release && this.inFlight === 0;
     const give_back = release || giveBack ? this.available : 0;
     this.available -= give_back;
-    return { sequence: this.sequence, served, release: ends, give_back };
+    return { sequence: this.sequence, served, release: ends, give_back, madeAt: performance.now() };
   }
 
   private counts(): CallCount[] {
