@@ -40,11 +40,11 @@ it('a column drafted on a branch is in service on main once it is promoted and d
   await user.patch(`/column_definitions/${capital.id}`, { column_definition: { is_required: false } });
   expect((await rehearse()).violations).toEqual([]);
 
-  // The column is another one than when it was proposed: the refusal shows it as it is now, and under which name to promote it.
+  // The column is another one than the caller says he was shown: the refusal shows it as it is now, and under which name to promote it.
   const stale = await user.send<{ revision: string; diffs: { columns: unknown[] }[] }>(
     'POST',
     `/promotions/${promotion.id}/promote`,
-    {},
+    { revision: promotion.revision },
   );
   expect(stale).toMatchObject({ status: 422, body: { error: 'Wrong state', conflicts: [] } });
   expect(stale.body.diffs[0]?.columns).toContainEqual(expect.objectContaining({ name: 'capital', change: 'new' }));

@@ -43,6 +43,7 @@ const bookkeeping: Record<string, true | string[]> = {
   'data.announced_rows': true,
   'data.grid_index': true,
   'metadata.deployment_showing': true,
+  'metadata.promotion_showing': true,
   'billing.call_lease': true,
   'billing.monthly_usage': ['reserved', 'last_grant'],
 };

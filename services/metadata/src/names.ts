@@ -9,8 +9,10 @@ export function deriveKey(name: string): string {
     .replace(/(?<=.)_$/u, '');
 }
 
-/** The name of a table: it also starts with a letter or `_`. */
+const startsWell = (text: string) => /^[\p{L}_]/u.test(text);
+
+/** The name of a table: it also starts with a letter or `_`, as given and in the form that makes the key: some letters are invisible. */
 export const tableNameSchema = visibleNameSchema.refine(
-  (name) => normalizeName(name) === '' || /^[\p{L}_]/u.test(name.normalize('NFKC')),
+  (name) => normalizeName(name) === '' || (startsWell(name.normalize('NFKC')) && startsWell(normalizeName(name))),
   'must start with a letter or _',
 );

@@ -20,13 +20,14 @@ export function readAtOnce<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transacti
   return ctx.prisma.$transaction(work, { isolationLevel: 'RepeatableRead', maxWait: 5_000, timeout: 20_000 });
 }
 
-/** Runs `work`; a name or key that a unique index finds taken is 422 with this sentence. */
-export async function refusingTaken<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+/** Runs `work`; a name or key that a unique index finds taken is 422 with this sentence, or with what is found out then. */
+export async function refusingTaken<T>(sentence: string | (() => Promise<string>), work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (findSqlState(error) !== '23505') throw error;
-    throw new ServiceError('already_exists', sentence, { cause: error });
+    const told = typeof sentence === 'string' ? sentence : await sentence();
+    throw new ServiceError('already_exists', told, { cause: error });
   }
 }
 

@@ -280,10 +280,10 @@ describe('conflicts', () => {
 });
 
 describe('what was shown', () => {
-  it('is all that is ever promoted: after a change it is refused once, saying what changed', async () => {
+  it('is all that is ever promoted of what others propose: after a change it is refused once, saying what changed', async () => {
     const { main, feature } = await givenBoth();
     await work.changeColumn(await columnId(feature.id, 'name'), { length: 80 });
-    const { id, revision } = await work.propose(work.admin, feature.id);
+    const { id, revision } = await work.propose(work.creator, feature.id);
     await work.changeColumn(await columnId(main.id, 'code'), { length: 12 });
     const stale = await work.act(work.admin, id, 'promote');
     expect(stale).toMatchObject({
@@ -301,8 +301,8 @@ describe('what was shown', () => {
   });
 
   it('is shown anew by the refusal itself, which names the revision to promote', async () => {
-    const { main, promotion } = await givenConflict();
-    const { id } = promotion;
+    const { main, feature } = await givenConflict();
+    const { id } = await work.propose(work.creator, feature.id);
     await work.changeColumn(await columnId(main.id, 'name'), { length: 120 });
     const { body } = await work.act(work.admin, id, 'promote');
     const { diffs, conflicts, revision } = await work.admin.get(`/promotions/${id}`);
@@ -317,7 +317,7 @@ describe('what was shown', () => {
     });
   });
 
-  it('is not shown by the refusal to those from whose sight a table has moved', async () => {
+  it('is neither shown to those from whose sight a table has moved, nor promoted by those whose right it has left', async () => {
     const { account, admin, featureId } = work;
     const feature = await work.onFeature('Only here');
     const inDomain = givenUser(metadata, account.id, [['develop', 'domain', account.domainId]]);
@@ -327,11 +327,14 @@ describe('what was shown', () => {
     const { id } = await inDomain.post('/promotions', { ...branches, table_definition_ids: [feature.id] });
     const there = await work.clone(feature.id, shared);
     await admin.send('PATCH', `/table_definitions/${there.id}`, { domain_id: secret.id });
-    expect(await work.act(inDomain, id, 'promote')).toMatchObject({
-      status: 422,
-      body: { error: 'Wrong state', errors: [expect.stringContaining('Only here'), expect.any(String)] },
-    });
-    expect((await work.act(inDomain, id, 'promote')).status).toBe(403);
+    await work.addColumn(feature.id, { name: 'more', data_type: 'text' });
+    expect((await inDomain.send('GET', `/promotions/${id}`)).status).toBe(403);
+    for (const action of ['rehearse', 'promote'])
+      expect(await work.act(inDomain, id, action)).toEqual({
+        status: 403,
+        body: { error: 'Forbidden', errors: [expect.any(String)] },
+      });
+    expect(await work.columns(there.id)).not.toHaveProperty('more');
   });
 
   it('counts as shown when approval is asked for, and when its revision is named', async () => {

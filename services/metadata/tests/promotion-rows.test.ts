@@ -133,6 +133,16 @@ describe('a promotion with rows', () => {
     });
   });
 
+  it('merges those of a table that has come to the target since it was proposed', async () => {
+    const feature = await work.onFeature('Countries', [keyColumn, nameColumn]);
+    await deploy(work.featureId, feature.id);
+    const { id } = await propose(work.admin, feature.id);
+    const main = await work.clone(feature.id, work.account.mainId);
+    await deploy(work.account.mainId, main.id);
+    expect((await work.act(work.admin, id, 'promote')).body).toMatchObject({ status: 'promoted' });
+    expect(merges()).toMatchObject([{ pairs: [{ source_table_id: feature.id, target_table_id: main.id }] }]);
+  });
+
   it('asks about rows that are undecided, naming them, and is as it was', async () => {
     const { feature } = await givenServed();
     const { id } = await propose(work.creator, feature.id);

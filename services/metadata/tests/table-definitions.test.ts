@@ -114,6 +114,16 @@ describe('table definitions', () => {
     expect((await draft(`${long}b`)).status).toBe(201);
   });
 
+  it('say whether it is the name or the key made from it that another table has', async () => {
+    const { body: lands } = await draft('Countries');
+    await api.send('PATCH', `/table_definitions/${lands.id}`, { name: 'Lands' });
+    const keyTaken = 'The key countries, which is made from this name, has already been taken';
+    expect(await draft('Countries')).toMatchObject({ status: 422, body: { errors: [keyTaken] } });
+    expect(await draft('Countries!')).toMatchObject({ status: 422, body: { errors: [keyTaken] } });
+    expect(await draft('lands')).toMatchObject({ status: 422, body: { errors: ['Name has already been taken'] } });
+    expect((await draft('Lands of old')).status).toBe(201);
+  });
+
   it('rise in version with each change, and only then', async () => {
     const { body: table } = await draft('Codes');
     const path = `/table_definitions/${table.id}`;

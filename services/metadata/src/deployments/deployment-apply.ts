@@ -8,6 +8,7 @@ import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce, undoOnce } from '../repeated-requests.ts';
+import { requireShown } from '../shown-changes.ts';
 import { fullDefinition } from '../table-definitions/table-structure.ts';
 import { lockRow, type Transaction } from '../transaction.ts';
 import { listBlockers, planTables, shownDiffs, type TableDiff } from './deployment-diffs.ts';
@@ -25,7 +26,7 @@ import {
   storedFields,
   tellDeployment,
 } from './deployments.ts';
-import { requireShown } from './shown-drafts.ts';
+import { type Versions, versionsOf } from './shown-drafts.ts';
 import { type Attempt, listMissing, type Wanted, wantedTable } from './wanted-tables.ts';
 
 const applyDeadlineMs = 5 * 60_000;
@@ -114,7 +115,8 @@ export async function begin(
   if (other) throw new BranchBusy(other.id);
   const tables = await readDrafts(tx, call, now.tables);
   const missing = listMissing(now.tables, tables);
-  if (missing.length === 0) await requireShown(tx, call, now, tables, seen);
+  if (missing.length === 0)
+    await requireShown(tx, call, { noun: 'deployment', ...now }, comparedWith(now, tables), seen);
   const number = now.attempt + 1;
   await tx.deployment.update({
     where: { id },
@@ -136,6 +138,12 @@ export async function begin(
   await tellDeployment(tx, call, 'begun', now, { tables: versions });
   return { id, branchId: branch_id, number, tables, missing };
 }
+
+const comparedWith = ({ proposed }: StoredDeployment, drafts: Wanted[]) => ({
+  asked: proposed as Versions | null,
+  now: versionsOf(drafts.map(({ table_definition_id, version }) => ({ id: table_definition_id, version }))),
+  names: new Map(drafts.map(({ table_definition_id, name }) => [table_definition_id, name])),
+});
 
 // The shared locks keep columns from changing between two reads: what is deployed is one version of each table.
 async function readDrafts(tx: Transaction, call: CallContext, named: StoredDeployment['tables']): Promise<Wanted[]> {

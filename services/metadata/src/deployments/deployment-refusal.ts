@@ -3,10 +3,10 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
+import { Unseen } from '../shown-changes.ts';
 import { tableDiffSchema } from './deployment-diffs.ts';
 import type { Deployment } from './deployment-schema.ts';
 import { showDeployment } from './deployments.ts';
-import { Unseen } from './shown-drafts.ts';
 
 /** The members of such a refusal besides the problems. */
 export const refusalShape = {

@@ -12,6 +12,7 @@ import { branchReferenceFields, requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../repeated-requests.ts';
+import { noteShown } from '../shown-changes.ts';
 import { deploymentsIn, readSight, requireSightOfChange } from '../sight.ts';
 import { placeOf } from '../table-definitions/table-definitions.ts';
 import { lockRow, type Transaction, tell, tellAct } from '../transaction.ts';
@@ -23,19 +24,11 @@ import {
   deploymentMachine,
   deploymentTransitions,
 } from './deployment-states.ts';
-import {
-  findDefinitions,
-  noteShown,
-  type PlannedDeployment,
-  planDefinitions,
-  planDrafts,
-  versionsOf,
-} from './shown-drafts.ts';
+import { findDefinitions, type PlannedDeployment, planDefinitions, planDrafts, versionsOf } from './shown-drafts.ts';
 import { type Violation, violationsOf } from './violations.ts';
 
-export const storedFields = {
+const summaryFields = {
   id: true,
-  account_id: true,
   branch_id: true,
   status: true,
   created_by: true,
@@ -43,10 +36,6 @@ export const storedFields = {
   deployed_by: true,
   comment: true,
   error: true,
-  attempt: true,
-  diffs: true,
-  proposed: true,
-  was_resumed: true,
   created_at: true,
   updated_at: true,
   deployed_at: true,
@@ -55,6 +44,17 @@ export const storedFields = {
     select: { table_definition_id: true, domain_id: true, key: true, name: true },
     orderBy: { table_definition_id: 'asc' },
   },
+} as const satisfies Prisma.deploymentSelect;
+type StoredSummary = Prisma.deploymentGetPayload<{ select: typeof summaryFields }>;
+
+// `diffs` and `proposed` may be megabytes: no list reads them.
+export const storedFields = {
+  ...summaryFields,
+  account_id: true,
+  attempt: true,
+  diffs: true,
+  proposed: true,
+  was_resumed: true,
 } as const satisfies Prisma.deploymentSelect;
 export type StoredDeployment = Prisma.deploymentGetPayload<{ select: typeof storedFields }>;
 
@@ -82,7 +82,7 @@ export async function listDeployments(
   const seen = deploymentsIn(await readSight(ctx, call));
   const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [stored, total] = await Promise.all([
-    ctx.prisma.deployment.findMany({ where, select: storedFields, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.deployment.findMany({ where, select: summaryFields, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.deployment.count({ where }),
   ]);
   return page(await summaries(ctx, call, stored), list, total);
@@ -123,15 +123,16 @@ export async function getDeployment(
     where: { deployment_id: id },
     orderBy: { id: 'asc' },
   });
-  const [summary] = await summaries(ctx, call, [stored]);
+  const { account_id: _a, attempt: _b, diffs: kept, proposed: _c, was_resumed: _d, ...summarized } = stored;
+  const [summary] = await summaries(ctx, call, [summarized]);
   const isOpen = (deploymentTransitions.deploy.from as readonly string[]).includes(stored.status);
   const shown = {
     ...(summary as DeploymentSummary),
     actions: actions.map(({ action, user_id, comment, at }) => ({ action, user: user_id, comment, at })),
   };
-  if (!isOpen) return { ...shown, diffs: (stored.diffs ?? []) as TableDiff[], revision: null };
+  if (!isOpen) return { ...shown, diffs: (kept ?? []) as TableDiff[], revision: null };
   const { diffs, versions, revision } = planned ?? (await planDrafts(ctx, call, stored));
-  await noteShown(ctx, call, stored, versions);
+  await noteShown(ctx, call, { noun: 'deployment', ...stored }, versions);
   return { ...shown, diffs, revision };
 }
 
@@ -149,7 +150,7 @@ export async function rehearseDeployment(
   return { diffs, violations: [...missing, ...violationsOf(diffs)] };
 }
 
-async function summaries(ctx: Context, call: CallContext, stored: StoredDeployment[]): Promise<DeploymentSummary[]> {
+async function summaries(ctx: Context, call: CallContext, stored: StoredSummary[]): Promise<DeploymentSummary[]> {
   const ids = stored.flatMap(({ tables }) => tables.map((table) => table.table_definition_id));
   const definitions = await ctx.prisma.table_definition.findMany({
     where: { id: { in: [...new Set(ids)] }, account_id: call.accountId },
@@ -157,16 +158,7 @@ async function summaries(ctx: Context, call: CallContext, stored: StoredDeployme
   });
   const now = new Map(definitions.map((definition) => [definition.id, definition]));
   return stored.map(
-    ({
-      tables,
-      status,
-      account_id: _a,
-      attempt: _b,
-      diffs: _c,
-      proposed: _d,
-      was_resumed: _e,
-      ...deployment
-    }): DeploymentSummary => ({
+    ({ tables, status, ...deployment }): DeploymentSummary => ({
       ...deployment,
       status: status as DeploymentState,
       branch: deployment.branch as DeploymentSummary['branch'],

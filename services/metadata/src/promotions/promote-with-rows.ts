@@ -67,8 +67,7 @@ async function begin(
   const aboutDefinitions = { ...input, resolutions: input.resolutions?.filter((each) => !isAboutRows(each)) };
   const compared = await compareAgain(tx, call, before, people, aboutDefinitions);
   if (compared instanceof ServiceError) return compared;
-  const { now, revision } = compared;
-  const { actor } = people;
+  const { now, revision, approvedBy } = compared;
   const asked: Asked = { resolutions: input.resolutions ?? [], revision, status: now.status };
   const number = now.attempt + 1;
   await tx.promotion.update({
@@ -79,7 +78,7 @@ async function begin(
       asked: asked as unknown as Prisma.InputJsonValue,
       error: null,
       promoted_by: call.userId ?? null,
-      approved_by: now.to_branch.is_protected && (actor.approver || actor.administrator) ? (call.userId ?? null) : null,
+      approved_by: approvedBy,
       was_resumed: false,
       tries: 0,
     },

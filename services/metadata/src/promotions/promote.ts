@@ -30,7 +30,8 @@ export async function promote(
   readBody: () => PromoteInput,
 ): Promise<Promotion> {
   const before = await requirePromotion(ctx, call, id);
-  const actor = await actorOf(ctx, call, before);
+  const held = await ctx.rights.get(call, { fresh: true });
+  const actor = await actorOf(ctx, call, before, held);
   const isOn = before.status === 'promoting';
   // Its outcome was found after a crash, so whoever asked for it may ask again and is answered as if nothing had happened.
   const isUnheard = before.status === 'promoted' && before.was_resumed;
@@ -40,7 +41,7 @@ export async function promote(
   if (isUnheard) return getPromotion(ctx, call, id);
   if (isOn) return answerEnd(ctx, call, id);
   const subject = { branchId: before.to_branch_id, creatorId: before.created_by };
-  const people = { actor, creator: await findAddressees(ctx, call, 'decided', subject) };
+  const people = { held, creator: await findAddressees(ctx, call, 'decided', subject) };
   if (before.include_data) return promoteWithRows(ctx, call, before, people, input);
   const refusal = await refusingTaken(taken, () =>
     transactOnce(
@@ -70,11 +71,9 @@ async function attempt(
 ): Promise<ServiceError | undefined> {
   const compared = await compareAgain(tx, call, before, people, input);
   if (compared instanceof ServiceError) return compared;
-  const { now, plan } = compared;
-  const { actor, creator } = people;
-  const approves = now.to_branch.is_protected && (actor.approver || actor.administrator);
+  const { now, plan, approvedBy } = compared;
   await writePlan(tx, call, now, plan.tables);
-  await endPromoted(tx, call, now, plan, { approved_by: approves ? (call.userId ?? null) : null });
-  await mailPromotion(tx, call, creator, now, plan, { comment: null, outcome: 'promoted', reasons: [] });
+  await endPromoted(tx, call, now, plan, { approved_by: approvedBy });
+  await mailPromotion(tx, call, people.creator, now, plan, { comment: null, outcome: 'promoted', reasons: [] });
   return undefined;
 }

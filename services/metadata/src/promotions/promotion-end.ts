@@ -5,7 +5,7 @@ import type { Transaction } from '../transaction.ts';
 import { tellPromotion } from './promotion-news.ts';
 import type { PromotionPlan } from './promotion-plan.ts';
 import type { MergedRows } from './promotion-schema.ts';
-import { noteAction, planStored, rememberShown, type StoredPromotion } from './promotions.ts';
+import { noteAction, planStored, rememberAsked, type StoredPromotion } from './promotions.ts';
 
 /** Notes that a promotion came to nothing, and why. `rows`: what came of its rows all the same. */
 export async function endFailed(
@@ -35,7 +35,7 @@ export async function endPromoted(
 ): Promise<void> {
   const user = caller.userId ?? null;
   const { pairs, revision } = await planStored(tx, caller, now);
-  await rememberShown(tx, now.id, pairs, revision);
+  await rememberAsked(tx, now.id, pairs, revision);
   await tx.promotion.update({
     where: { id: now.id },
     data: {

@@ -15,7 +15,13 @@ import type { MergedRows, PromotionDiff } from './promotion-schema.ts';
 import { requireSightOfRows } from './promotion-sight.ts';
 import { isOpen } from './promotion-states.ts';
 import { writePlan } from './promotion-write.ts';
-import { planStored, requireSeenPromotion, type StoredPromotion } from './promotions.ts';
+import {
+  noteShownPromotion,
+  type PlannedPromotion,
+  planStored,
+  requireSeenPromotion,
+  type StoredPromotion,
+} from './promotions.ts';
 import type { Conflict } from './table-merge.ts';
 
 export type PromotionRehearsal = {
@@ -30,11 +36,11 @@ export type PromotionRehearsal = {
 
 /** Thrown to roll a rehearsal back. */
 class Rehearsed extends Error {
-  readonly plan: PromotionPlan;
+  readonly planned: PlannedPromotion;
   readonly wanted: Wanted[];
-  constructor(plan: PromotionPlan, wanted: Wanted[]) {
+  constructor(planned: PlannedPromotion, wanted: Wanted[]) {
     super('rehearsed');
-    this.plan = plan;
+    this.planned = planned;
     this.wanted = wanted;
   }
 }
@@ -49,12 +55,14 @@ export async function rehearsePromotion(
   id: number,
   readResolutions: () => GivenResolution[],
 ): Promise<PromotionRehearsal> {
-  const stored = await requireSeenPromotion(ctx, call, id);
+  const { stored } = await requireSeenPromotion(ctx, call, id);
   if (stored.include_data) await requireSightOfRows(ctx, call, stored);
   const resolutions = readResolutions();
   if (!isOpen(stored.status))
     throw new ServiceError('wrong_state', `Promotion is ${stored.status}; there is nothing to rehearse.`);
-  const { plan, wanted } = await rolledBack(() => transact(ctx, (tx) => rehearse(tx, call, stored, resolutions)));
+  const { planned, wanted } = await rolledBack(() => transact(ctx, (tx) => rehearse(tx, call, stored, resolutions)));
+  await noteShownPromotion(ctx, call, stored, planned);
+  const { plan } = planned;
   const diffs = plan.tables.map(({ diff }) => diff);
   const deployment = await planTables(ctx, call, stored.to_branch_id, wanted);
   const rows = stored.include_data ? await rehearseRows(ctx, call, id, plan, resolutions) : nothing;
@@ -92,14 +100,15 @@ async function rehearse(
 ): Promise<never> {
   const ids = stored.tables.map(({ table_definition_id }) => table_definition_id);
   await lockSides(tx, call, stored, ids);
-  const { plan } = await planStored(tx, call, stored, decideBy(resolutions));
+  const planned = await planStored(tx, call, stored, decideBy(resolutions));
+  const { plan } = planned;
   // What is blocked can't be written, so there is no outcome to deploy.
-  if (violationsOf(plan.tables.map(({ diff }) => diff)).length > 0) throw new Rehearsed(plan, []);
+  if (violationsOf(plan.tables.map(({ diff }) => diff)).length > 0) throw new Rehearsed(planned, []);
   const written = await writePlan(tx, call, stored, plan.tables);
   if (stored.include_data) await noteFirstRows(tx, call, stored.to_branch_id, ids);
   const where = { id: { in: written }, account_id: call.accountId };
   const drafts = await tx.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
-  throw new Rehearsed(plan, drafts.map(wantedTable));
+  throw new Rehearsed(planned, drafts.map(wantedTable));
 }
 
 async function rolledBack(work: () => Promise<never>): Promise<Rehearsed> {

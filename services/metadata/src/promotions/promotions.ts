@@ -3,7 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { allows } from '@almanac/service-kit/rights';
+import { allows, type HeldRights } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { type Addressees, askForMails, findAddressees, type MailFacts, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
@@ -11,6 +11,7 @@ import { type BranchReference, branchReferenceFields } from '../branches.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../repeated-requests.ts';
+import { noteShown, type Shown } from '../shown-changes.ts';
 import { promotionsIn, readSight, requireSightOfChange } from '../sight.ts';
 import { lockRow, readAtOnce, type Transaction } from '../transaction.ts';
 import { type Branches, type Named, readPairs, readTargetBranch, revisionOfPairs } from './branch-sides.ts';
@@ -20,9 +21,8 @@ import type { MergedRows, Promotion, PromotionDiff, PromotionSummary } from './p
 import { isOpen, type PromotionAction, type PromotionState, promotionMachine } from './promotion-states.ts';
 import type { Conflict, Decide } from './table-merge.ts';
 
-export const storedFields = {
+const summaryFields = {
   id: true,
-  account_id: true,
   from_branch_id: true,
   to_branch_id: true,
   status: true,
@@ -31,18 +31,25 @@ export const storedFields = {
   promoted_by: true,
   comment: true,
   error: true,
-  diffs: true,
-  conflicts: true,
-  revision: true,
   include_data: true,
   rows: true,
-  attempt: true,
-  was_resumed: true,
   created_at: true,
   updated_at: true,
   promoted_at: true,
   to_branch: { select: branchReferenceFields },
   tables: { orderBy: { table_definition_id: 'asc' } },
+} as const satisfies Prisma.promotionSelect;
+type StoredSummary = Prisma.promotionGetPayload<{ select: typeof summaryFields }>;
+
+// `diffs` and `conflicts` may be megabytes: no list reads them.
+export const storedFields = {
+  ...summaryFields,
+  account_id: true,
+  diffs: true,
+  conflicts: true,
+  revision: true,
+  attempt: true,
+  was_resumed: true,
 } as const satisfies Prisma.promotionSelect;
 export type StoredPromotion = Prisma.promotionGetPayload<{ select: typeof storedFields }>;
 
@@ -72,7 +79,7 @@ export async function listPromotions(
   const seen = promotionsIn(await readSight(ctx, call));
   const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [stored, total] = await Promise.all([
-    ctx.prisma.promotion.findMany({ where, select: storedFields, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.promotion.findMany({ where, select: summaryFields, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.promotion.count({ where }),
   ]);
   return page(await summaries(ctx, call, stored), list, total);
@@ -90,23 +97,30 @@ export async function requirePromotion(
   return promotion;
 }
 
-/** A promotion that the caller sees, or 403. */
-export async function requireSeenPromotion(ctx: Context, call: CallContext, id: number): Promise<StoredPromotion> {
+type Seen = { stored: StoredPromotion; planned: PlannedPromotion | undefined };
+
+/** A promotion that the caller sees, or 403: while it can still be promoted, by the tables that it would change as of now (`planned`). */
+export async function requireSeenPromotion(ctx: Context, call: CallContext, id: number): Promise<Seen> {
   const stored = await requirePromotion(ctx, call, id);
-  const tables = stored.tables.map(({ target_definition_id, domain_id }) => ({ id: target_definition_id, domain_id }));
+  const planned = isOpen(stored.status) ? await readAtOnce(ctx, (tx) => planStored(tx, call, stored)) : undefined;
+  const now = new Map(planned?.pairs.map((pair) => [pair.sourceId, shownOf(pair)]));
+  const tables = stored.tables.map((noted) => {
+    const { target_definition_id: id, domain_id } = now.get(noted.table_definition_id) ?? noted;
+    return { id, domain_id: domain_id ?? noted.domain_id };
+  });
   await requireSightOfChange(ctx, call, 'promotion', { branchId: stored.to_branch_id, tables });
-  return stored;
+  return { stored, planned };
 }
 
 /** A promotion that the caller sees, with its history and what it would change. */
 export async function showPromotion(ctx: Context, call: CallContext, id: number): Promise<Promotion> {
-  await requireSeenPromotion(ctx, call, id);
-  return getPromotion(ctx, call, id);
+  const { planned } = await requireSeenPromotion(ctx, call, id);
+  return getPromotion(ctx, call, id, planned);
 }
 
 /**
- * One promotion with its history; what it would change is as of now while it can still be promoted, as merged afterwards. `planned`:
- * what it would change was read a moment ago.
+ * One promotion with its history; what it would change is as of now while it can still be promoted, which is noted as shown to the
+ * caller; as merged afterwards. `planned`: what it would change was read a moment ago.
  */
 export async function getPromotion(
   ctx: Context,
@@ -116,7 +130,8 @@ export async function getPromotion(
 ): Promise<Promotion> {
   const stored = await requirePromotion(ctx, call, id);
   const actions = await ctx.prisma.promotion_action.findMany({ where: { promotion_id: id }, orderBy: { id: 'asc' } });
-  const [summary] = await summaries(ctx, call, [stored]);
+  const { account_id: _a, diffs, conflicts, revision: _b, attempt: _c, was_resumed: _d, ...summarized } = stored;
+  const [summary] = await summaries(ctx, call, [summarized]);
   const shown = {
     ...(summary as PromotionSummary),
     actions: actions.map(({ action, user_id, comment, at }) => ({ action, user: user_id, comment, at })),
@@ -124,12 +139,37 @@ export async function getPromotion(
   if (!isOpen(stored.status))
     return {
       ...shown,
-      diffs: (stored.diffs ?? []) as PromotionDiff[],
-      conflicts: (stored.conflicts ?? []) as Conflict[],
+      diffs: (diffs ?? []) as PromotionDiff[],
+      conflicts: (conflicts ?? []) as Conflict[],
       revision: null,
     };
-  const { plan, revision } = planned ?? (await readAtOnce(ctx, (tx) => planStored(tx, call, stored)));
+  const now = planned ?? (await readAtOnce(ctx, (tx) => planStored(tx, call, stored)));
+  await noteShownPromotion(ctx, call, stored, now);
+  const { plan, revision } = now;
   return { ...shown, diffs: plan.tables.map(({ diff }) => diff), conflicts: plan.conflicts, revision };
+}
+
+type Compared = { pairs: TablePair[]; revision: string };
+
+/** What comparing was made of, as it is kept of what somebody was shown. */
+export const shownBy = ({ pairs, revision }: Compared): Shown => ({
+  revision,
+  facts: pairs.map(({ sourceId, sourceVersion, targetId, targetVersion }) => [
+    sourceId,
+    sourceVersion,
+    targetId,
+    targetVersion,
+  ]),
+});
+
+/** Notes that the caller is shown what a promotion would change. */
+export function noteShownPromotion(
+  ctx: Context,
+  call: CallContext,
+  { id, to_branch }: StoredPromotion,
+  compared: Compared,
+): Promise<void> {
+  return noteShown(ctx, call, { noun: 'promotion', id, branch: to_branch }, shownBy(compared));
 }
 
 const undecided: Decide = () => undefined;
@@ -160,7 +200,7 @@ export async function planStored(
   return planSides(await readSides(tx, call, stored), decide);
 }
 
-async function summaries(ctx: Context, call: CallContext, stored: StoredPromotion[]): Promise<PromotionSummary[]> {
+async function summaries(ctx: Context, call: CallContext, stored: StoredSummary[]): Promise<PromotionSummary[]> {
   const tables = stored.flatMap((promotion) => promotion.tables);
   const ids = tables.flatMap(({ table_definition_id, target_definition_id }) => [
     table_definition_id,
@@ -179,44 +219,34 @@ async function summaries(ctx: Context, call: CallContext, stored: StoredPromotio
   ]);
   const now = new Map(definitions.map((definition) => [definition.id, definition]));
   const sources = new Map(branches.map((branch) => [branch.id, branch]));
-  return stored.map(
-    ({
-      account_id: _a,
-      diffs: _b,
-      conflicts: _c,
-      revision: _d,
-      attempt: _e,
-      was_resumed: _f,
-      rows,
-      tables,
-      status,
-      to_branch,
-      ...promotion
-    }) => ({
-      ...promotion,
-      rows: rows as MergedRows[] | null,
-      status: status as PromotionState,
-      from_branch: (sources.get(promotion.from_branch_id) ?? null) as PromotionSummary['from_branch'],
-      to_branch: to_branch as BranchReference as PromotionSummary['to_branch'],
-      table_definitions: tables.map(({ table_definition_id: id, target_definition_id, key, name }) => {
-        const source = now.get(id);
-        const target = target_definition_id === null ? undefined : now.get(target_definition_id);
-        return {
-          id,
-          key,
-          name: source?.name ?? name,
-          version: source?.version ?? null,
-          target_table_definition_id: target?.id ?? null,
-          target_version: target?.version ?? null,
-        };
-      }),
+  return stored.map(({ rows, tables, status, to_branch, ...promotion }) => ({
+    ...promotion,
+    rows: rows as MergedRows[] | null,
+    status: status as PromotionState,
+    from_branch: (sources.get(promotion.from_branch_id) ?? null) as PromotionSummary['from_branch'],
+    to_branch: to_branch as BranchReference as PromotionSummary['to_branch'],
+    table_definitions: tables.map(({ table_definition_id: id, target_definition_id, key, name }) => {
+      const source = now.get(id);
+      const target = target_definition_id === null ? undefined : now.get(target_definition_id);
+      return {
+        id,
+        key,
+        name: source?.name ?? name,
+        version: source?.version ?? null,
+        target_table_definition_id: target?.id ?? null,
+        target_version: target?.version ?? null,
+      };
     }),
-  );
+  }));
 }
 
 /** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
-export async function actorOf(ctx: Context, call: CallContext, promotion: StoredPromotion): Promise<Actor> {
-  const held = await ctx.rights.get(call, { fresh: true });
+export async function actorOf(
+  ctx: Context,
+  call: CallContext,
+  promotion: StoredPromotion,
+  held?: HeldRights,
+): Promise<Actor> {
   const ids = promotion.tables.flatMap(({ table_definition_id, target_definition_id }) => [
     table_definition_id,
     target_definition_id ?? 0,
@@ -226,18 +256,42 @@ export async function actorOf(ctx: Context, call: CallContext, promotion: Stored
     select: { id: true, domain_id: true },
   });
   const domains = new Map(definitions.map(({ id, domain_id }) => [id, domain_id]));
-  const branchId = promotion.to_branch_id;
+  const places = promotion.tables.map(({ table_definition_id, target_definition_id, domain_id }) => ({
+    targetId: target_definition_id,
+    domainIds: [
+      domain_id,
+      domains.get(table_definition_id) ?? domain_id,
+      domains.get(target_definition_id ?? 0) ?? domain_id,
+    ],
+  }));
+  return judge(held ?? (await ctx.rights.get(call, { fresh: true })), call, promotion, places);
+}
+
+/** The same by the tables that were compared, locked: what was noted of them may be over. */
+export function actorOfCompared(held: HeldRights, call: CallContext, promotion: StoredPromotion, pairs: TablePair[]) {
+  const noted = new Map(promotion.tables.map(({ table_definition_id, domain_id }) => [table_definition_id, domain_id]));
+  const places = pairs.map(({ sourceId, targetId, source, target }) => {
+    const domainIds = [source, target].flatMap((side) => (side ? [side.domain_id] : []));
+    return { targetId, domainIds: domainIds.length > 0 ? domainIds : [noted.get(sourceId) as number] };
+  });
+  return judge(held, call, promotion, places);
+}
+
+type Place = { targetId: number | null; domainIds: number[] };
+
+function judge(
+  held: HeldRights,
+  { userId }: CallContext,
+  { created_by, to_branch_id: branchId }: StoredPromotion,
+  places: Place[],
+): Actor {
   return {
     system: false,
-    creator: promotion.created_by === call.userId,
+    creator: created_by === userId,
     // A table that moves to another domain takes the right in both, as it does when it is moved by hand.
-    developer: promotion.tables.every(({ table_definition_id, target_definition_id, domain_id }) =>
-      [
-        domain_id,
-        domains.get(table_definition_id) ?? domain_id,
-        domains.get(target_definition_id ?? 0) ?? domain_id,
-      ].every((domainId) =>
-        allows(held, 'develop', { branchId, domainId, tableDefinitionId: target_definition_id ?? undefined }),
+    developer: places.every(({ targetId, domainIds }) =>
+      domainIds.every((domainId) =>
+        allows(held, 'develop', { branchId, domainId, tableDefinitionId: targetId ?? undefined }),
       ),
     ),
     approver: allows(held, 'approve', { branchId }),
@@ -283,7 +337,7 @@ export async function takeStep(
     await tx.promotion.update({ where: { id }, data: { status, comment: comment ?? undefined } });
     const { pairs, plan, revision } = await planStored(tx, call, now);
     // What is asked approval for is what is there now.
-    if (action === 'send_request') await rememberShown(tx, id, pairs, revision);
+    if (action === 'send_request') await rememberAsked(tx, id, pairs, revision);
     await noteAction(tx, id, action, call.userId ?? null, comment);
     await tellPromotion(tx, call, action, now, { user_id: call.userId ?? null, comment });
     const outcome = action === 'reject' ? { outcome: 'rejected' as const, reasons: [] } : {};
@@ -324,8 +378,8 @@ export const shownOf = ({ sourceId, sourceVersion, targetId, targetVersion, targ
   domain_id: (target ?? source)?.domain_id ?? null,
 });
 
-/** Notes what the diffs that people have seen were made of: `promote` goes by nothing else. */
-export async function rememberShown(tx: Transaction, id: number, pairs: TablePair[], revision: string): Promise<void> {
+/** Notes what approval is asked for: who is shown nothing else promotes that. Or what was merged. */
+export async function rememberAsked(tx: Transaction, id: number, pairs: TablePair[], revision: string): Promise<void> {
   await tx.promotion.update({ where: { id }, data: { revision } });
   const facts = pairs.map(shownOf);
   await tx.$executeRaw`
@@ -334,6 +388,16 @@ export async function rememberShown(tx: Transaction, id: number, pairs: TablePai
     from jsonb_to_recordset(${JSON.stringify(facts)}::jsonb) as f (table_definition_id int, source_version int,
       target_definition_id int, target_version int, domain_id int)
     where p.promotion_id = ${id} and p.table_definition_id = f.table_definition_id`;
+}
+
+/** Notes which tables a promotion is about to change, of what was asked for nothing else. */
+export async function notePlaces(tx: Transaction, id: number, pairs: TablePair[]): Promise<void> {
+  const facts = pairs.map(shownOf);
+  await tx.$executeRaw`
+    update promotion_table p set target_definition_id = f.target_definition_id, domain_id = coalesce(f.domain_id, p.domain_id)
+    from jsonb_to_recordset(${JSON.stringify(facts)}::jsonb) as f (table_definition_id int, target_definition_id int, domain_id int)
+    where p.promotion_id = ${id} and p.table_definition_id = f.table_definition_id
+      and (p.target_definition_id, p.domain_id) is distinct from (f.target_definition_id, coalesce(f.domain_id, p.domain_id))`;
 }
 
 /** Keeps that something was done to a promotion. */

@@ -162,6 +162,7 @@ export async function createTableDefinition(
 ): Promise<TableDefinition> {
   await requireBranch(ctx, call, branchId);
   const attributes = await readWithRight(ctx, call, branchId, read);
+  const [key, name_key] = [deriveKey(attributes.name), normalizeName(attributes.name)];
   const create = async (tx: Transaction) => {
     const problems: string[] = [];
     if (!(await hasDomain(tx, call, attributes.domain_id))) problems.push(domainMissing);
@@ -175,8 +176,8 @@ export async function createTableDefinition(
         account_id: call.accountId,
         lineage_id: id,
         branch_id: branchId,
-        key: deriveKey(attributes.name),
-        name_key: normalizeName(attributes.name),
+        key,
+        name_key,
         creator_id: call.userId ?? null,
         ...attributes,
       },
@@ -185,7 +186,13 @@ export async function createTableDefinition(
     await tellDefinition(tx, call, 'created', created);
     return created;
   };
-  return refusingTaken(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
+  // A table keeps the key of its first name, and different names may make the same key.
+  const taken = async () => {
+    const where = { account_id: call.accountId, branch_id: branchId, name_key };
+    const isName = (await ctx.prisma.table_definition.count({ where })) > 0;
+    return isName ? nameTaken : `The key ${key}, which is made from this name, has already been taken`;
+  };
+  return refusingTaken(taken, () => transactOnce(ctx, call, create, ({ id }) => id));
 }
 
 // The right may come from the domain, which the attributes name; a missing right still comes before what is wrong with them.
