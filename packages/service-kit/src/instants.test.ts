@@ -1,4 +1,4 @@
-import { instantSchema, readInstant } from './instants.ts';
+import { daySchema, instantSchema, readInstant } from './instants.ts';
 
 const read = (text: string) => readInstant(text)?.toISOString();
 
@@ -70,4 +70,18 @@ describe('an instant', () => {
     for (const text of ['2026-11-22T15:00', '2026-11-22T15:00:00.000', '2026-11-22', '20261122T1300'])
       expect(instantSchema.safeParse(text).success).toBe(false);
   });
+});
+
+describe('a day', () => {
+  it.each(['0001-01-01', '1969-12-31', '2024-02-29', '9999-12-31'])('is %s', (text) =>
+    expect(daySchema.parse(text)).toBe(text),
+  );
+
+  it.each(['0000-01-01', '0000-12-31', '0000-13-01', '2023-02-29', '2026-1-1', '10000-01-01', '-001-01-01', '', 'now'])(
+    'is not %j',
+    (text) =>
+      expect(daySchema.safeParse(text).error?.issues.map(({ message }) => message)).toEqual([
+        'must be a date, YYYY-MM-DD',
+      ]),
+  );
 });

@@ -1,5 +1,5 @@
-// Instants as requests say them, read alike by all services: an ISO 8601 date and time of the real calendar, years 0001 to 9999, in
-// the extended or the basic form. Times are kept in whole milliseconds.
+// Days and instants as requests say them, read alike by all services: of the real calendar, years 0001 to 9999. An instant is an
+// ISO 8601 date and time, in the extended or the basic form. Times are kept in whole milliseconds.
 import { z } from 'zod';
 
 const offset = '(?:Z|[+-](?:[01]\\d|2[0-3])(?::?[0-5]\\d)?)';
@@ -42,6 +42,11 @@ function minutesOf(zone: string): number {
   const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
   return zone.startsWith('-') ? -minutes : minutes;
 }
+
+/** A day of the real calendar as requests say it, years 0001 to 9999: PostgreSQL knows no year 0. */
+export const daySchema = z.iso
+  .date({ error: 'must be a date, YYYY-MM-DD', abort: true })
+  .refine((text) => !text.startsWith('0000'), { error: 'must be a date, YYYY-MM-DD' });
 
 /** An instant with its offset, without which nobody could be sure which one is meant; as answers show times afterwards. */
 export const instantSchema = z

@@ -7,6 +7,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { type Sql, withTransaction } from '@almanac/service-kit/database';
 import { notFound } from '@almanac/service-kit/errors';
 import { idSchema, readParameters } from '@almanac/service-kit/input';
+import { daySchema } from '@almanac/service-kit/instants';
 import { announce } from '@almanac/service-kit/outbox';
 import { z } from 'zod';
 import { periodStartSql } from './account-billing.ts';
@@ -20,7 +21,7 @@ const reportSchema = z.object({
   served: z
     .array(
       z.object({
-        day: z.iso.date(),
+        day: daySchema,
         method: z.string().regex(/^[A-Z]{3,7}$/),
         resource: z.string().regex(/^[a-z_]{1,64}$/),
         calls: count,

@@ -1,4 +1,5 @@
 // GET /usage: an extension to the contract.
+import { daySchema } from '@almanac/service-kit/instants';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
@@ -6,8 +7,6 @@ import type { BillingContext } from './context.ts';
 import { monthPattern, readStatement } from './statements/statement.ts';
 import { statementCsv } from './statements/statement-csv.ts';
 import { listUsage, usageFields } from './usage.ts';
-
-const day = z.iso.date('must be a date, YYYY-MM-DD');
 
 const usageSchema = z.object({
   day: z.iso.date(),
@@ -29,8 +28,8 @@ export function usageRoutes(ctx: BillingContext): Route[] {
       extension: true,
       query: {
         ...listParameters,
-        from: day.optional().meta({ description: 'First day.' }),
-        to: day.optional().meta({ description: 'Last day.' }),
+        from: daySchema.optional().meta({ description: 'First day.' }),
+        to: daySchema.optional().meta({ description: 'Last day.' }),
       },
       response: pageSchema(usageSchema),
       handle: ({ call, query }) => listUsage(ctx, call, query, readListQuery(query, usageFields, 'resource')),

@@ -93,6 +93,7 @@ describe('GET /usage', () => {
     [`to=${dayOfMonth(1)}`, [5]],
     [`from=${dayOfMonth(1)}&to=${dayOfMonth(1)}`, [5]],
     ['from=2001-01-01&to=2001-12-31', []],
+    ['from=0001-01-01&to=9999-12-31', [5, 7, 11]],
     ['q=method:eq:POST', [11]],
     ['q=table&q=calls:gt:7', [11]],
     [`q=day:eq:${dayOfMonth(2)}`, [7, 11]],
@@ -107,14 +108,25 @@ describe('GET /usage', () => {
   it.each([
     'from=yesterday',
     'from=2026-02-30',
+    'from=0000-01-01',
+    'to=0000-12-31',
+    'from=0000-13-01',
+    'from=-0001-01-01',
+    'to=10000-01-01',
     'from=2026-02-02&to=2026-02-01',
     'page=0',
+    'q=day:gt:0000-01-01',
     'q=account_id:eq:2',
     'sort=account_id',
     'account_id=2',
   ])('refuses %s', async (query) => {
     const { status, body } = await call('GET', `/api/v1/usage?${query}`);
     expect([status, body.error, body.errors.length]).toEqual([400, 'Bad request', 1]);
+  });
+
+  it('says what a day is, to whom names one before the first', async () => {
+    const { body } = await call('GET', '/api/v1/usage?from=0000-01-01');
+    expect(body.errors).toEqual(['from must be a date, YYYY-MM-DD']);
   });
 
   it('needs a call context', async () => {

@@ -86,7 +86,8 @@ export async function findLinkOwner(ctx: IdentityContext, token: string): Promis
       },
     },
   });
-  if (!link || link.user.status !== statusOf[link.purpose as LinkPurpose]) return undefined;
+  // Relations are read one after the other: one that is deleted meanwhile is missing, whatever its type says.
+  if (!link?.user?.account || link.user.status !== statusOf[link.purpose as LinkPurpose]) return undefined;
   return link.user.account.status === 'active' ? link.user : undefined;
 }
 

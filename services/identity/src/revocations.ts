@@ -85,19 +85,37 @@ export async function revokeForever(
   await revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId);
 }
 
-/** Every revocation that a token could still meet, of all accounts. */
-export async function listRevocations(prisma: PrismaClient) {
+// Less than a megabyte: a message holds sixteen, and a busy database reads it within the time of a call.
+const pageSizeAtMost = 5_000;
+
+/**
+ * The revocations that a token could still meet, of all accounts, a page of them; all at once without a size. They stand by their
+ * ids, which never change, so rows that come and go between two pages move no other one.
+ */
+export async function listRevocations(
+  prisma: PrismaClient,
+  { page_size, after: lastId }: { page_size: number; after: number },
+) {
   const now = await databaseNow(prisma);
-  const rows = await prisma.revocation.findMany({ where: { expires_at: { gt: now } }, orderBy: { id: 'asc' } });
-  return rows.map((row) => ({
-    kind: row.kind,
-    subject: row.subject,
-    issued_before: row.issued_before.toISOString(),
-    expires_at: row.expires_at.toISOString(),
-    reason: row.reason,
-    scope: row.scope ?? '',
-  }));
+  const size = page_size > 0 ? Math.min(page_size, pageSizeAtMost) : undefined;
+  const rows = await prisma.revocation.findMany({
+    where: { expires_at: { gt: now }, id: { gt: lastId } },
+    orderBy: { id: 'asc' },
+    ...(size && { take: size + 1 }), // one more tells whether there is another page
+  });
+  const page = rows.slice(0, size);
+  const more_after = page.length < rows.length ? Number(page.at(-1)?.id) : 0;
+  return { revocations: page.map(shown), more_after };
 }
+
+const shown = (row: Omit<Revocation, 'kind'> & { kind: string; scope: string | null }) => ({
+  kind: row.kind,
+  subject: row.subject,
+  issued_before: row.issued_before.toISOString(),
+  expires_at: row.expires_at.toISOString(),
+  reason: row.reason,
+  scope: row.scope ?? '',
+});
 
 /** True when a token with these facts has been killed. */
 export async function isRevoked(

@@ -34,7 +34,7 @@ export function createIdentityRpc(ctx: IdentityContext, frame: Frame): RpcServer
 
 function identityHandlers(ctx: IdentityContext): RpcHandlers<'identity'> {
   return {
-    ListRevocations: async () => ({ revocations: await listRevocations(ctx.prisma) }),
+    ListRevocations: (_call, request) => listRevocations(ctx.prisma, request),
     GetEffectivePermissions: (call, { user_id }) => getEffectivePermissions(ctx.prisma, call.accountId, user_id),
     GetAccount: (call) => getAccountBasics(ctx, call.accountId),
     ListUsers: async (call, { ids }) => ({ users: await findUsers(ctx, call.accountId, ids) }),

@@ -1,5 +1,6 @@
 // Slows down whoever guesses passwords or secrets, without locking the owner out: failures count per address and per device,
 // and a device that logged in before is counted by itself, so a flood from elsewhere can't shut it out.
+import type { Sql } from '@almanac/service-kit/database';
 import type pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { digestOf } from './digest.ts';
@@ -51,13 +52,32 @@ export type Throttle = {
   succeeded(keys: ThrottleKey[]): Promise<void>;
   /** True for the first of many things with the same key within a minute: what is worth a note, but only once. */
   isFirstInMinute(key: string): Promise<boolean>;
+  /**
+   * The same counters as part of a transaction: what is counted counts if it commits, and whoever counts under the same key waits
+   * for that. One question at a time, as with every transaction.
+   */
+  within(sql: Sql): Throttle;
 };
 
 /** Counters in PostgreSQL, shared by all instances. */
 export function createThrottle(pool: pg.Pool): Throttle {
+  return throttleOver(pool);
+}
+
+type Store = { query(query: { text: string; values?: unknown[] }): Promise<unknown> };
+
+// The limiter calculates with `expire`, which a transaction of Prisma answers as a bigint.
+const storeWithin = (sql: Sql): Store => ({
+  query: async ({ text, values }) => {
+    const { rows, rowCount } = await sql(text, values);
+    return { rows: rows.map((row) => ({ ...row, expire: row.expire === null ? null : Number(row.expire) })), rowCount };
+  },
+});
+
+function throttleOver(store: Store): Throttle {
   const limiter = (prefix: string, rule: Rule) =>
     new RateLimiterPostgres({
-      storeClient: pool,
+      storeClient: store,
       storeType: 'pool',
       tableName: 'rate_limit',
       tableCreated: true,
@@ -109,5 +129,6 @@ export function createThrottle(pool: pg.Pool): Throttle {
     async isFirstInMinute(key) {
       return (await noted.penalty(hashed(key))).consumedPoints === 1;
     },
+    within: (sql) => throttleOver(storeWithin(sql)),
   };
 }

@@ -19,8 +19,8 @@ export async function sendInvitation(ctx: IdentityContext, call: CallContext, id
   const kept = await findKept(ctx, call);
   if (kept) return kept;
   if (user.status !== 'invited') throw new ServiceError('wrong_state', `The user is ${user.status}, not invited.`);
-  await takeInvitationTurn(ctx, { account_id: call.accountId, email: user.email, user_id: id });
   return transactOnce(ctx, call, async (tx) => {
+    await takeInvitationTurn(ctx, tx, { account_id: call.accountId, email: user.email, user_id: id });
     await recordActOf(tx.db, call, { action: 'user.invited', resource_type: 'user', resource_id: id });
     const mail = { account_id: call.accountId, template: 'invitation', user_ids: [id] } as const;
     await requestMail(tx, mail, call.requestId);

@@ -64,7 +64,8 @@ export async function getUser(ctx: IdentityContext, call: CallContext, id: numbe
   if (!user) throw notFound('User');
   await requireAdministrator(ctx, call);
   const { assignments, ...own } = user;
-  return { ...own, user_groups: assignments.map(({ user_group }) => user_group) };
+  // Relations are read one after the other: a group that is deleted meanwhile is missing, whatever the type says.
+  return { ...own, user_groups: assignments.flatMap(({ user_group }) => user_group ?? []) };
 }
 
 type NewUser = {
@@ -81,7 +82,6 @@ export async function createUser(ctx: IdentityContext, call: CallContext, read: 
   const { password, ...attributes } = read();
   const kept = await findKept(ctx, call);
   if (kept) return kept;
-  if (password === undefined) await takeInvitationTurn(ctx, { account_id: call.accountId, email: attributes.email });
   const access = await accessOf(ctx, password);
   return withUniqueEmail(() =>
     transactOnce(ctx, call, async (tx) => {
@@ -90,11 +90,16 @@ export async function createUser(ctx: IdentityContext, call: CallContext, read: 
         select: shownOfUser,
       });
       await recordActOf(tx.db, call, createdAct('user', user));
-      const mail = { account_id: call.accountId, template: 'invitation', user_ids: [user.id] } as const;
-      if (password === undefined) await requestMail(tx, mail, call.requestId);
+      if (password === undefined) await invite(ctx, tx, call, user);
       return user;
     }),
   );
+}
+
+async function invite(ctx: IdentityContext, tx: Transaction, call: CallContext, user: { id: number; email: string }) {
+  await takeInvitationTurn(ctx, tx, { account_id: call.accountId, email: user.email });
+  const mail = { account_id: call.accountId, template: 'invitation', user_ids: [user.id] } as const;
+  await requestMail(tx, mail, call.requestId);
 }
 
 /** Changes a person. A new password ends his sessions, and he is told of it. */

@@ -353,3 +353,33 @@ export async function actsOf(identity: Identity, account: Pick<Account, 'account
   const where = { account_id: account.account_id, action };
   return identity.context.prisma.audit_event.findMany({ where, orderBy: { id: 'asc' } });
 }
+
+/**
+ * Deletes a row of a table while `read` is about to read it: nobody reads the table until the row is gone. What `read` has read of
+ * other tables before that, it has.
+ */
+export async function whileHeld<T>(
+  { context: { prisma } }: Identity,
+  table: 'user' | 'user_group',
+  read: () => Promise<T>,
+  id: number,
+): Promise<T> {
+  let reading: Promise<T> | undefined;
+  await prisma.$transaction(
+    async (tx) => {
+      await tx.$executeRawUnsafe(`lock table "${table}" in access exclusive mode`);
+      reading = read();
+      reading.catch(() => {}); // awaited below
+      await eventually(async () => {
+        const waiting = await prisma.$queryRawUnsafe<unknown[]>(
+          `select from pg_locks where relation = '"${table}"'::regclass and mode = 'AccessShareLock' and not granted
+             and database = (select oid from pg_database where datname = current_database())`,
+        );
+        expect(waiting.length).toBeGreaterThan(0);
+      });
+      await tx.$executeRawUnsafe(`delete from "${table}" where id = $1`, id);
+    },
+    { timeout: 120_000 },
+  );
+  return reading as Promise<T>;
+}

@@ -15,6 +15,7 @@ import {
   type Identity,
   logInAlone,
   refresh,
+  whileHeld,
 } from './given.ts';
 import { linkFor, mailsTo, openLink, password, setPassword } from './password-forms.ts';
 
@@ -87,6 +88,12 @@ describe('a link', () => {
     expect(page.html).toContain('12 to 200 characters');
     expect(page.html.match(/autocomplete="new-password"/g)).toHaveLength(2);
     expect(page.html).not.toContain(tokenOf(link));
+  });
+
+  it('doesn’t work for a user who is deleted while it is opened', async () => {
+    const { id } = await invite();
+    const link = await invitationFor(id);
+    expectSpent(await whileHeld(identity, 'user', () => openLink(link), id));
   });
 
   it('works once: not again, not twice at the same moment', async () => {

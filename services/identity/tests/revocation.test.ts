@@ -97,4 +97,57 @@ describe('revocation and introspection', () => {
     const answer = await postForm(`${identity.url}/oauth/introspect`, { client_id, token: 'x' });
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
   });
+
+  describe('are told to gateways', () => {
+    const list = (request: { page_size?: number; after?: number }) =>
+      identity.rpc('gateway').ListRevocations({ accountId: 0 }, request);
+    const given = async (count: number) => {
+      const { prisma } = identity.context;
+      await prisma.revocation.deleteMany();
+      await prisma.$executeRaw`
+        insert into revocation (account_id, kind, subject, issued_before, expires_at, reason)
+        select 1, 'token', 'n' || i, now() + interval '2 hours', now() + interval '2 hours', 'revoked'
+        from generate_series(1, ${count}::int) i`;
+    };
+    const all = (count: number) => Array.from({ length: count }, (_, i) => `n${i + 1}`);
+    type Listed = Awaited<ReturnType<typeof list>>;
+    const subjects = ({ revocations }: Listed) => revocations.map(({ subject }) => subject);
+
+    it('page by page, each after where the last one ended', async () => {
+      await given(10);
+      const whole = await list({ page_size: 10 });
+      expect([subjects(whole), whole.more_after]).toEqual([all(10), 0]);
+      await given(11);
+      const first = await list({ page_size: 10 });
+      expect([subjects(first), first.more_after > 0]).toEqual([all(10), true]);
+      const last = await list({ page_size: 10, after: first.more_after });
+      expect([subjects(last), last.more_after]).toEqual([['n11'], 0]);
+    });
+
+    it('in pages of 5,000 at most', async () => {
+      await given(5_001);
+      for (const page_size of [5_000, 5_001, 2_147_483_647]) {
+        const first = await list({ page_size });
+        expect([subjects(first), first.more_after > 0]).toEqual([all(5_000), true]);
+        const last = await list({ page_size, after: first.more_after });
+        expect([subjects(last), last.more_after]).toEqual([['n5001'], 0]);
+      }
+    });
+
+    it('all at once, when they are of a release that knows no pages', async () => {
+      await given(5_001);
+      for (const request of [{}, { page_size: 0 }, { page_size: -1 }]) {
+        const answer = await list(request);
+        expect([subjects(answer), answer.more_after]).toEqual([all(5_001), 0]);
+      }
+    });
+
+    it('without those that no living token can meet', async () => {
+      await given(11);
+      await identity.context.prisma.$executeRaw`
+        update revocation set expires_at = now() - interval '1 second' where subject in ('n1', 'n11')`;
+      const page = await list({ page_size: 9 });
+      expect([subjects(page), page.more_after]).toEqual([all(10).slice(1), 0]);
+    });
+  });
 });

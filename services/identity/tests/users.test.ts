@@ -1,7 +1,16 @@
 // /users: who may be made, changed and deleted, and what becomes of tokens.
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Account, authorizeUrl, codeOf, exchange, givenIdentity, type Identity, openConsent } from './given.ts';
+import {
+  type Account,
+  authorizeUrl,
+  codeOf,
+  exchange,
+  givenIdentity,
+  type Identity,
+  openConsent,
+  whileHeld,
+} from './given.ts';
 
 const password = 'correct horse battery';
 
@@ -26,6 +35,7 @@ describe('users', () => {
       .map(({ payload }) => payload.template);
   const administratorsOf = async (of: Account) =>
     (await of.machine('GET', '/user_groups?q=name:eq:Administrators')).body.data[0].id as number;
+  const newGroup = async (name: string) => (await account.machine('POST', '/user_groups', { name })).body.id as number;
   const join = (user_id: number, user_group_id: number, of = account) =>
     of.machine('POST', '/user_group_assignments', { user_id, user_group_id });
 
@@ -193,6 +203,32 @@ describe('users', () => {
     expect((await other.admin('POST', '/users', { email })).status).toBe(201);
   });
 
+  it('use up no invitation of an address by being refused, one after the other or at once', async () => {
+    const { id, email } = await newUser();
+    const taken = { error: 'Validation failed', errors: ['Email has already been taken'] };
+    const refused = [];
+    for (let i = 0; i < 11; i += 1) refused.push(await account.admin('POST', '/users', { email }));
+    expect(refused.map(({ status, body }) => [status, body])).toEqual(Array(11).fill([422, taken]));
+    const first = await account.admin('POST', `/users/${id}/send_invitation`);
+    expect(first.status).toBe(200);
+    const many = Array.from({ length: 20 }, () => account.admin('POST', '/users', { email: 'rush@example.com' }));
+    const together = await Promise.all(many);
+    expect(together.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(422)]);
+    const made = together.find(({ status }) => status === 201)?.body.id;
+    expect((await account.admin('POST', `/users/${made}/send_invitation`)).status).toBe(200);
+  });
+
+  it('are invited as often at once as one after the other, and no mail is sent of what is refused', async () => {
+    const { id } = await newUser();
+    const together = await Promise.all(
+      Array.from({ length: 8 }, () => account.admin('POST', `/users/${id}/send_invitation`)),
+    );
+    expect(together.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, ...Array(5).fill(429)]);
+    await eventually(() => expect(mailsTo(id)).toEqual(Array(4).fill('invitation')));
+    const where = { action: 'user.invited', resource_id: id };
+    expect(await identity.context.prisma.audit_event.count({ where })).toBe(3);
+  });
+
   it('are invited by administrators only, and not once they are active', async () => {
     const { id } = await newUser({ password });
     const path = `/users/${id}/send_invitation`;
@@ -205,6 +241,14 @@ describe('users', () => {
     const stranger = await identity.account();
     expect((await stranger.admin('POST', path)).status).toBe(404);
     expect((await account.machine('POST', path, { hurry: true })).status).toBe(400);
+  });
+
+  it('are shown without a group that is deleted while they are read', async () => {
+    const { id } = await newUser();
+    const [kept, gone] = [await newGroup('Kept'), await newGroup('Gone')];
+    for (const group of [kept, gone]) await join(id, group);
+    const shown = await whileHeld(identity, 'user_group', () => account.machine('GET', `/users/${id}`), gone);
+    expect([shown.status, shown.body.user_groups]).toEqual([200, [{ id: kept, name: 'Kept' }]]);
   });
 
   it('take their tokens, sessions and memberships along when they are deleted', async () => {

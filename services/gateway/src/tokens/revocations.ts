@@ -36,6 +36,7 @@ type Options = {
   bus: Bus;
   logger: Logger;
   resyncMs?: number;
+  pageSize?: number;
 };
 
 const firstAnswerMs = 5_000;
@@ -43,7 +44,8 @@ const firstAnswerMs = 5_000;
 // No account: the list is that of all.
 const everybody = { accountId: 0 };
 
-export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: Options): Revocations {
+export function createRevocations(options: Options): Revocations {
+  const { identity, bus, logger, resyncMs = 60_000, pageSize = 5_000 } = options;
   const known = new Map<string, Known>();
   const limits = new Map<string, Limit>();
   let ready = false;
@@ -51,6 +53,7 @@ export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: 
   let timer: NodeJS.Timeout | undefined;
   let syncing: Promise<void> | undefined;
   let syncedAt = 0;
+  let connections = 0;
 
   // Words about the scopes of one application may come out of order; the last that was said counts.
   const limit = ({ subject, issued_before, expires_at, scope = '' }: Revocation) => {
@@ -68,15 +71,28 @@ export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: 
     known.set(key, { issuedBeforeMs, expiresAtMs, reason: revocation.reason });
   };
 
-  // Added to what is known, never in its place: an event may have come while the list was on its way.
+  // Page by page: one account alone can have more of them than a message holds. An identity that knows no pages answers all in the first.
+  const askForPages = async () => {
+    let after = 0;
+    do {
+      const page = await identity.ListRevocations(everybody, { page_size: pageSize, after }, { deadlineMs: 5_000 });
+      for (const revocation of page.revocations) add(revocation);
+      after = page.more_after;
+    } while (after > 0 && !stopped);
+  };
+
+  // Added to what is known, never in its place: an event may have come while the list was on its way. A revocation that is committed
+  // before its page is read stands there; one that is committed later is told by an event after that, which we hear, since we have
+  // listened from before the first page on. If the bus was away meanwhile we may not have, and ask for all pages again.
   const ask = async () => {
-    const { revocations } = await identity.ListRevocations(everybody, {}, { deadlineMs: 5_000 });
-    for (const revocation of revocations) add(revocation);
+    const listeningSince = connections;
+    await askForPages();
+    if (stopped) return;
     for (const told of [known, limits] as Map<string, { expiresAtMs: number }>[])
       for (const [key, { expiresAtMs }] of told) if (expiresAtMs < Date.now()) told.delete(key);
     if (!ready) logger.info({ revocations: known.size }, 'revocations known');
     ready = true;
-    syncedAt = Date.now();
+    syncedAt = connections === listeningSince ? Date.now() : 0;
   };
   const sync = () => {
     syncing ??= ask()
@@ -93,6 +109,10 @@ export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: 
     if (!stopped) timer = setTimeout(loop, ready ? 1_000 : 250);
   };
 
+  const hearAgain = () => {
+    connections += 1;
+    void sync();
+  };
   const hear = (message: BusMessage) => {
     if (message.type === 'identity.token.revoked') add(message.payload as Revocation);
     else void sync();
@@ -122,7 +142,7 @@ export function createRevocations({ identity, bus, logger, resyncMs = 60_000 }: 
       await bus.subscribe(
         ['identity.token.revoked', 'identity.application.changed', 'identity.user.deleted'],
         async (message) => hear(message),
-        { onConnected: () => void sync() },
+        { onConnected: hearAgain },
       );
       void loop();
       for (let waited = 0; !ready && waited < firstAnswerMs; waited += 50) await sleep(50);
