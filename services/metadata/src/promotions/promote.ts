@@ -9,11 +9,11 @@ import { refusingTaken, type Transaction } from '../transaction.ts';
 import { answerEnd, promoteWithRows } from './promote-with-rows.ts';
 import { compareAgain, type People, type PromoteInput, taken } from './promotion-comparison.ts';
 import { endPromoted } from './promotion-end.ts';
+import { actorOf } from './promotion-rights.ts';
 import type { Promotion } from './promotion-schema.ts';
 import { requireSightOfRows } from './promotion-sight.ts';
 import { writePlan } from './promotion-write.ts';
 import {
-  actorOf,
   allowStep,
   getPromotion,
   mailPromotion,

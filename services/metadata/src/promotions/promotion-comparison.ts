@@ -10,8 +10,8 @@ import { lockSides } from './branch-sides.ts';
 import { decideBy, type GivenResolution, refuseUnsettled } from './conflict-resolutions.ts';
 import { endFailed } from './promotion-end.ts';
 import type { PromotionPlan } from './promotion-plan.ts';
+import { actorOfCompared } from './promotion-rights.ts';
 import {
-  actorOfCompared,
   allowStep,
   lockPromotion,
   mailPromotion,

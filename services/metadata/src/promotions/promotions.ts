@@ -3,7 +3,6 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { allows, type HeldRights } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { type Addressees, askForMails, findAddressees, type MailFacts, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
@@ -17,6 +16,7 @@ import { lockRow, readAtOnce, type Transaction } from '../transaction.ts';
 import { type Branches, type Named, readPairs, readTargetBranch, revisionOfPairs } from './branch-sides.ts';
 import { tellPromotion } from './promotion-news.ts';
 import { type PromotionPlan, planPromotion, type TablePair, type TargetBranch } from './promotion-plan.ts';
+import { actorOf } from './promotion-rights.ts';
 import type { MergedRows, Promotion, PromotionDiff, PromotionSummary } from './promotion-schema.ts';
 import { isOpen, type PromotionAction, type PromotionState, promotionMachine } from './promotion-states.ts';
 import type { Conflict, Decide } from './table-merge.ts';
@@ -238,65 +238,6 @@ async function summaries(ctx: Context, call: CallContext, stored: StoredSummary[
       };
     }),
   }));
-}
-
-/** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
-export async function actorOf(
-  ctx: Context,
-  call: CallContext,
-  promotion: StoredPromotion,
-  held?: HeldRights,
-): Promise<Actor> {
-  const ids = promotion.tables.flatMap(({ table_definition_id, target_definition_id }) => [
-    table_definition_id,
-    target_definition_id ?? 0,
-  ]);
-  const definitions = await ctx.prisma.table_definition.findMany({
-    where: { id: { in: ids }, account_id: call.accountId },
-    select: { id: true, domain_id: true },
-  });
-  const domains = new Map(definitions.map(({ id, domain_id }) => [id, domain_id]));
-  const places = promotion.tables.map(({ table_definition_id, target_definition_id, domain_id }) => ({
-    targetId: target_definition_id,
-    domainIds: [
-      domain_id,
-      domains.get(table_definition_id) ?? domain_id,
-      domains.get(target_definition_id ?? 0) ?? domain_id,
-    ],
-  }));
-  return judge(held ?? (await ctx.rights.get(call, { fresh: true })), call, promotion, places);
-}
-
-/** The same by the tables that were compared, locked: what was noted of them may be over. */
-export function actorOfCompared(held: HeldRights, call: CallContext, promotion: StoredPromotion, pairs: TablePair[]) {
-  const noted = new Map(promotion.tables.map(({ table_definition_id, domain_id }) => [table_definition_id, domain_id]));
-  const places = pairs.map(({ sourceId, targetId, source, target }) => {
-    const domainIds = [source, target].flatMap((side) => (side ? [side.domain_id] : []));
-    return { targetId, domainIds: domainIds.length > 0 ? domainIds : [noted.get(sourceId) as number] };
-  });
-  return judge(held, call, promotion, places);
-}
-
-type Place = { targetId: number | null; domainIds: number[] };
-
-function judge(
-  held: HeldRights,
-  { userId }: CallContext,
-  { created_by, to_branch_id: branchId }: StoredPromotion,
-  places: Place[],
-): Actor {
-  return {
-    system: false,
-    creator: created_by === userId,
-    // A table that moves to another domain takes the right in both, as it does when it is moved by hand.
-    developer: places.every(({ targetId, domainIds }) =>
-      domainIds.every((domainId) =>
-        allows(held, 'develop', { branchId, domainId, tableDefinitionId: targetId ?? undefined }),
-      ),
-    ),
-    approver: allows(held, 'approve', { branchId }),
-    administrator: allows(held, 'admin', {}),
-  };
 }
 
 /** Throws 403 or 422 unless the caller may do this to a promotion in this state; answers the state it leads to. */
