@@ -5,6 +5,7 @@ import { quietName } from '../src/database.ts';
 import { bulkRead } from '../src/read/bulk-read.ts';
 import { cutByKey, expected } from '../src/read/key-ranges.ts';
 import { readMark } from '../src/read/mark.ts';
+import { joinSnapshot, openSnapshot } from '../src/read/snapshots.ts';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from './given.ts';
 import { passed } from './versions.ts';
@@ -105,6 +106,70 @@ describe('a full read', () => {
         const { totalCount, idleCount, waitingCount } = net.context.pools.quiet;
         expect([totalCount - idleCount, waitingCount]).toEqual([0, 0]);
       });
+    });
+  });
+
+  describe('beside a deployment that rewrites the table', () => {
+    const table = 4;
+    const name = `b_1.t_${table}`;
+    let deployer: pg.PoolClient;
+
+    const untilWaited = (mode: string) =>
+      eventually(async () => {
+        const waiting = await net.query(
+          'select from pg_locks where relation = $1::regclass and mode = $2 and not granted',
+          [name, mode],
+        );
+        expect(waiting).toHaveLength(1);
+      });
+
+    beforeAll(async () => {
+      await deploy(net, [{ id: table, columns: [{ name: 'x' }] }]);
+      await load(net, table, 'a\nb\n', { file_columns: ['x'] });
+      deployer = await net.context.pools.work.connect();
+    });
+    afterAll(() => deployer.release());
+
+    it.each(['full', 'incremental', 'as of an instant'])('has all rows, %s', async (how) => {
+      const [row] = await net.query(`select max(svc_updated_at)::text as at from ${name}`);
+      const at = new Date(`${row?.at}`).toISOString();
+      await passed(net, at);
+      const [column] = await net.query(
+        "select attname from pg_attribute where attrelid = $1::regclass and attname ~ '^c_'",
+        [name],
+      );
+      await deployer.query('begin');
+      await deployer.query(`lock table ${name} in access exclusive mode`);
+      const reading = read(
+        net,
+        table,
+        ...({
+          full: [],
+          incremental: ['2000-01-01T00:00:00Z'],
+          'as of an instant': ['', caller, at],
+        }[how] as []),
+      );
+      await untilWaited('AccessShareLock');
+      for (const each of [name, name.replace('t_', 'h_')])
+        await deployer.query(`alter table ${each} alter ${column?.attname} type text using ${column?.attname} || ''`);
+      await deployer.query('commit');
+      expect((await reading).rows).toBe(2);
+    });
+
+    it('goes without a second connection, which would wait behind who waits for the first', async () => {
+      const { quiet } = net.context.pools;
+      const first = await openSnapshot(quiet, [name]);
+      await deployer.query('begin');
+      const waiting = deployer.query(`lock table ${name} in access exclusive mode`);
+      await untilWaited('AccessExclusiveLock');
+      expect(await joinSnapshot(quiet, first, [name])).toBeUndefined();
+      first.release(true);
+      await waiting;
+      await deployer.query('rollback');
+      const again = await openSnapshot(quiet, [name]);
+      const second = await joinSnapshot(quiet, again, [name]);
+      expect(second).toBeDefined();
+      for (const client of [again, second]) client?.release(true);
     });
   });
 

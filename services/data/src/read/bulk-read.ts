@@ -3,12 +3,13 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { readInstant } from '@almanac/service-kit/instants';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type pg from 'pg';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { rowsSql } from '../query/as-of-sql.ts';
-import { columnName, tableName } from '../query/identifiers.ts';
+import { columnName, historyName, tableName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { requireRightToWork } from '../row-rights.ts';
 import { asOfSchema, refuseAsOf } from '../rows/as-of.ts';
@@ -38,9 +39,9 @@ export async function* bulkRead(
 ): AsyncGenerator<ReadPart> {
   const plan = readRequest(request);
   await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
-  await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
+  const known = await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
   const nextMark = await readMark(pgSql(ctx.pools.rows));
-  const { clients, table, texts } = await prepare(ctx, call, request.tableDefinitionId, plan);
+  const { clients, table, texts } = await prepare(ctx, call, known, plan);
   const copied = copyOut(clients, texts, signal, 'commit');
   const columns = exportColumns(table, plan.incremental).map((column) => column.name);
   // Before anything is told: what has not begun gives no connection back, and a caller may stop at the first word.
@@ -56,22 +57,33 @@ export async function* bulkRead(
   }
 }
 
-// The table as this snapshot has it, and how it is read: side by side where that is worth it.
-async function prepare({ pools }: DataContext, call: CallContext, tableDefinitionId: number, plan: Plan) {
-  const clients = [await openSnapshot(pools.quiet)] as [pg.PoolClient, ...pg.PoolClient[]];
+// The table as the snapshot has it, and how it is read: side by side where that is worth it.
+async function prepare({ pools }: DataContext, call: CallContext, known: DeployedTable, plan: Plan) {
+  const read = [tableName(known), ...(plan.asOf !== undefined && known.history_since ? [historyName(known)] : [])];
+  const clients = [await open(pools.quiet, read)] as [pg.PoolClient, ...pg.PoolClient[]];
   try {
     const sql = pgSql(clients[0]);
-    const { text, values } = catalogueSql.byId(call.accountId, tableDefinitionId);
+    const { text, values } = catalogueSql.byId(call.accountId, known.table_definition_id);
     const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
     if (!table) throw notDeployed();
     await refuseAsOf(async (asked) => (await sql(asked.text, asked.values)).rows as never, table, plan.asOf);
     const ranges = cutByKey(await expected(sql, tableName(table), selectSql(table, plan)));
-    const second = ranges.length > 1 ? await joinSnapshot(pools.quiet, clients[0]) : undefined;
+    const second = ranges.length > 1 ? await joinSnapshot(pools.quiet, clients[0], read) : undefined;
     if (second) clients.push(second);
     return { clients, table, texts: (second ? ranges : [{}]).map((range) => copySql(table, plan, range)) };
   } catch (error) {
     for (const client of clients) client.release(true);
     throw error;
+  }
+}
+
+const isGone = new Set(['42P01', '3F000']);
+
+async function open(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
+  try {
+    return await openSnapshot(pool, tables);
+  } catch (error) {
+    throw isGone.has(findSqlState(error) ?? '') ? notDeployed() : error;
   }
 }
 
