@@ -13,7 +13,18 @@ describe('a number in plain digits', () => {
     [new ExactNumber('1.25e1'), '12.5'],
     [new ExactNumber('1e3'), '1000'],
     [new ExactNumber('1e99999'), '1e99999'],
+    [new ExactNumber('100e-2'), '1'],
+    [new ExactNumber('1.2300e1'), '12.3'],
+    [new ExactNumber('0e-3'), '0'],
+    [new ExactNumber('-100.00e-1'), '-10'],
   ])('of %j is %s', (value, digits) => {
     expect(plainNumber(value)).toBe(digits);
+  });
+
+  it('is left as it is when it is too long, however long', () => {
+    const long = `1.${'0'.repeat(1_000_000)}1e1`;
+    expect(plainNumber(new ExactNumber(long))).toBe(long);
+    const noughts = `1.${'0'.repeat(1_900)}1e1`;
+    expect(plainNumber(new ExactNumber(noughts))).toBe(`10.${'0'.repeat(1_899)}1`);
   });
 });

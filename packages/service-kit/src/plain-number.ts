@@ -6,6 +6,7 @@ const longest = 2000;
 /** The number without exponent, exactly; a number too long to write out comes back as it was and then breaks its rule. */
 export function plainNumber(value: number | ExactNumber): string {
   const text = value instanceof ExactNumber ? value.text : Object.is(value, -0) ? '0' : String(value);
+  if (text.length > longest) return text;
   const parts = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,6})$/.exec(text);
   if (!parts) return text;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
@@ -18,4 +19,9 @@ export function plainNumber(value: number | ExactNumber): string {
   return trim(`${sign}${digits.slice(0, point)}.${digits.slice(point)}`);
 }
 
-const trim = (text: string) => text.replace(/\.?0+$/, '');
+// Of a fraction. From the end: a pattern would begin anew at each of many noughts in the middle.
+function trim(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '0') end -= 1;
+  return text.slice(0, text[end - 1] === '.' ? end - 1 : end);
+}

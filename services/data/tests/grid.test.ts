@@ -111,6 +111,16 @@ describe('the grid', () => {
     expect((await grid(conditions(101))).status).toBe(400);
   });
 
+  it.each(columns.map(({ name }) => name))('finds by a long set what it finds by a short one: %s', async (colId) => {
+    const some = rows.filter((_, i) => i % 20 === 0).map((row) => (row[colId] === null ? null : String(row[colId])));
+    const values = some.map((text, i) => (i % 2 === 0 ? text : (text?.toUpperCase() ?? text)));
+    const found = (more: string[]) =>
+      grid({ filterModel: { [colId]: { filterType: 'set', values: [...values, ...more] } } });
+    const [short, long] = [await found([]), await found(Array.from({ length: 60_000 }, (_, i) => `ß${i}`))];
+    expect([short.status, long.status]).toEqual([200, 200]);
+    expect(long.body).toEqual(short.body);
+  });
+
   it('takes the older form of two conditions and the times that AG Grid sends', async () => {
     const condition = (filter: string) => ({ filterType: 'text', type: 'equals', filter });
     const older = await grid({

@@ -2,22 +2,31 @@
 // their words and letters. Pure.
 import { foldName } from '../formats/column-names.ts';
 
-/** A name made ready to be compared with many others. */
-export type ComparedName = { fold: string; words: string[]; text: string; pairs: string[] };
+/** A name made ready to be compared with many others: its words, and its pairs of letters, as sorted numbers and texts. */
+export type ComparedName = {
+  fold: string;
+  words: string[];
+  wordSet: ReadonlySet<string>;
+  text: string;
+  pairs: Uint32Array;
+};
 
 // A mapping takes no longer ones; each is compared with every column of a table.
 const longestName = 255;
 
 /** The words of a name are lower case, without accents, cut at separators and where capitals begin. */
 export function readName(name: string): ComparedName {
-  if (name.length > longestName) return { fold: name, words: [], text: '', pairs: [] };
+  if (name.length > longestName)
+    return { fold: name, words: [], wordSet: new Set(), text: '', pairs: new Uint32Array() };
   const plain = name.replaceAll('ß', 'ss').normalize('NFKD').replaceAll(/\p{M}/gu, '');
   const cut = plain.replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2');
   const words = cut.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const text = words.join('');
-  const pairs = Array.from({ length: Math.max(text.length - 1, 1) }, (_, i) => text.slice(i, i + 2));
-  return { fold: foldName(name), words, text, pairs };
+  const pairs = Uint32Array.from({ length: Math.max(text.length - 1, 1) }, (_, i) => pairAt(text, i)).sort();
+  return { fold: foldName(name), words: words.toSorted(), wordSet: new Set(words), text, pairs };
 }
+
+const pairAt = (text: string, i: number) => (text.charCodeAt(i) || 0) * 0x10000 + (text.charCodeAt(i + 1) || 0);
 
 /** Symmetric. */
 export function likeness(one: ComparedName, other: ComparedName): number {
@@ -28,22 +37,22 @@ export function likeness(one: ComparedName, other: ComparedName): number {
   if (shared === 1) return 0.95; // in another order
   // Words weigh more than letters: "country code" is nearer to "code of the country" than to "county mode".
   const alike = 0.9 * Math.max(shared * 0.9, dice(one.pairs, other.pairs));
-  return Math.max(alike, isPart(one.words, other.words) || isPart(other.words, one.words) ? partly : 0);
+  return Math.max(alike, isPart(one, other) || isPart(other, one) ? partly : 0);
 }
 
 /** Of "city" and "city name": may well be the same, if nothing is nearer. */
 const partly = 0.7;
-const isPart = (words: string[], others: string[]) => words.every((word) => others.includes(word));
+const isPart = ({ words }: ComparedName, { wordSet }: ComparedName) => words.every((word) => wordSet.has(word));
 
-// How much of two lists is in both; what is there twice counts twice.
-function dice(ones: string[], others: string[]): number {
-  const left = [...others];
+// How much of two sorted lists is in both; what is there twice counts twice.
+function dice<T extends string | number>(ones: ArrayLike<T>, others: ArrayLike<T>): number {
   let shared = 0;
-  for (const each of ones) {
-    const at = left.indexOf(each);
-    if (at < 0) continue;
-    left[at] = '';
-    shared += 1;
+  for (let i = 0, j = 0; i < ones.length && j < others.length; ) {
+    const one = ones[i] as T;
+    const other = others[j] as T;
+    if (one === other) shared += 1;
+    if (one <= other) i += 1;
+    if (other <= one) j += 1;
   }
   return (2 * shared) / (ones.length + others.length);
 }

@@ -41,7 +41,7 @@ export async function proposeMapping(
       delimiter: sample.delimiter as Mapping['delimiter'],
       quote: quote ?? (isText && sample.quote === "'" ? ("'" as const) : null),
       has_header,
-      column_mappings: entries.map(({ entry }) => entry).filter(isFirst),
+      column_mappings: firstOfEach(entries.map(({ entry }) => entry)),
     },
     columns: entries.map(({ entry, confidence, notes }) => ({
       source_column: entry.source_column,
@@ -59,10 +59,15 @@ export async function proposeMapping(
 }
 
 // What has no name of its own can't be mapped.
-const isFirst = ({ source_column }: ColumnMapping, position: number, all: ColumnMapping[]): boolean => {
-  const name = foldName(source_column);
-  return name !== '' && all.findIndex((other) => foldName(other.source_column) === name) === position;
-};
+function firstOfEach(entries: ColumnMapping[]): ColumnMapping[] {
+  const seen = new Set(['']);
+  return entries.filter(({ source_column }) => {
+    const name = foldName(source_column);
+    if (seen.has(name)) return false;
+    seen.add(name);
+    return true;
+  });
+}
 
 function headerQuestions(header: string[]): string[] {
   const names = header.map(foldName);
