@@ -17,7 +17,7 @@ Starts Almanac on this machine: PostgreSQL and the six services. Stop it with Ct
 
 More settings: docs/how-to/configure.md`;
 
-const { values } = parseArgs({ options: { 'no-demo': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+const values = readArguments();
 if (values.help) {
   console.log(help);
   process.exit(0);
@@ -66,6 +66,16 @@ try {
     console.error(`\n${error instanceof AlreadyRunningError ? error.message : explain(error)}`);
     await stop().catch(() => {});
     process.exit(1);
+  }
+}
+
+function readArguments() {
+  const options = { 'no-demo': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${help}`);
+    process.exit(2);
   }
 }
 

@@ -1,6 +1,6 @@
 // Keys and passwords of an embedded system: made once, kept in secrets.json (mode 0600), never printed.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { type Home, readJson, writeJson } from './home.ts';
 
 export const issuers = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'operator'] as const;
@@ -23,9 +23,12 @@ export type Secrets = {
   demo?: DemoAccount;
 };
 
-/** Reads the secrets, making those that aren't there yet. */
+/**
+ * Reads the secrets, making those that aren't there yet. Throws when they can't be read, or are gone while what they open is there: then
+ * nothing is changed, as new ones would open nothing and stand where the old ones belong.
+ */
 export function readOrMakeSecrets(home: Home, databases: readonly string[]): Secrets {
-  const kept = readJson<Partial<Secrets>>(home.secrets) ?? {};
+  const kept = readKept(home);
   const secrets: Secrets = {
     ...kept,
     context_keys: Object.fromEntries(
@@ -40,6 +43,23 @@ export function readOrMakeSecrets(home: Home, databases: readonly string[]): Sec
   if (JSON.stringify(kept) !== JSON.stringify(secrets)) writeJson(home.secrets, secrets);
   chmodSync(home.secrets, 0o600);
   return secrets;
+}
+
+function readKept({ secrets, postgres, folder }: Home): Partial<Secrets> {
+  if (!existsSync(secrets)) {
+    if (!existsSync(postgres)) return {};
+    throw new Error(
+      `${secrets} is missing. It holds the keys to the data in ${folder}: put it back from a copy, or move the whole folder away to begin anew.`,
+    );
+  }
+  try {
+    return JSON.parse(readFileSync(secrets, 'utf8')) as Partial<Secrets>;
+  } catch (cause) {
+    throw new Error(
+      `${secrets} is no JSON. It holds the keys to the data in ${folder}: mend it, or put it back from a copy. It was left as it is.`,
+      { cause },
+    );
+  }
 }
 
 /** Keeps the demo account beside the other secrets. */
