@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync';
 import { foldName } from '../formats/column-names.ts';
 import type { TableFile } from '../formats/table-file.ts';
-import { endOfRecord, type QuoteMark, quoteMarks, RowScanner } from './csv-rows.ts';
+import { firstRecord, type QuoteMark, quoteAdvice, quoteMarks, RowScanner } from './csv-rows.ts';
 import { fileError, quoted } from './file-error.ts';
 import { slices } from './slices.ts';
 
@@ -34,8 +34,9 @@ export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options)
   try {
     const { line, rest, stated, quote } = await readFirstLine(iterator, options);
     const { delimiter, cells } = splitFirst(line, quote, stated ? { ...options, delimiter: stated } : options);
-    const scanner = new RowScanner(quote);
     const { hasHeader } = options;
+    const firstRow = hasHeader ? 2 : 1;
+    const scanner = new RowScanner({ delimiter, quote, firstRow });
     const close = async () => {
       await iterator.return?.();
     };
@@ -45,7 +46,7 @@ export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options)
         delimiter,
         quote: String.fromCharCode(quoteMarks[quote]),
         numbered: false,
-        first_row: hasHeader ? 2 : 1,
+        first_row: firstRow,
       },
       header: hasHeader ? cells : cells.map((_, i) => String(i + 1)),
       rows: () => rowsOf(hasHeader ? [rest] : [Buffer.from(line), rest], iterator, scanner),
@@ -67,8 +68,10 @@ async function readFirstLine(iterator: AsyncIterator<Uint8Array>, options: Optio
   for (let done = false; ; ) {
     const start = bytes.findIndex((byte) => byte !== 0x0a && byte !== 0x0d);
     if (start > 0) bytes = bytes.subarray(start);
-    const quote = options.quote ?? findQuote(bytes, stated === undefined ? options.delimiter : stated);
-    const end = start < 0 ? -1 : endOfRecord(bytes, quote);
+    const known = stated ?? options.delimiter;
+    const possible = known === undefined ? delimiters : [known];
+    const quote = options.quote ?? findQuote(bytes, possible);
+    const { end, isOpen } = firstRecord(start < 0 ? bytes.subarray(0, 0) : bytes, quote, possible);
     if (end >= 0 || (done && start >= 0)) {
       const line = bytes.subarray(0, end < 0 ? bytes.length : end).toString('utf8');
       const rest = end < 0 ? new Uint8Array(0) : bytes.subarray(end);
@@ -78,8 +81,7 @@ async function readFirstLine(iterator: AsyncIterator<Uint8Array>, options: Optio
         bytes = Buffer.from(rest);
         continue;
       }
-      if (end < 0 && line.split(quote).length % 2 === 0)
-        throw fileError(`A quote in the ${what} line is never closed.`);
+      if (isOpen) throw fileError(`A quote in the ${what} line is never closed.`);
       return { line, rest, quote, ...(stated === undefined ? {} : { stated }) };
     }
     if (done) throw fileError(`The file is empty${options.hasHeader ? '; it should begin with a header line' : ''}.`);
@@ -92,13 +94,25 @@ async function readFirstLine(iterator: AsyncIterator<Uint8Array>, options: Optio
 }
 
 // Whether every cell of the first line stands in single quotes. An apostrophe in an unquoted name is no quote.
-function findQuote(bytes: Uint8Array, delimiter: string | undefined): QuoteMark {
+function findQuote(bytes: Uint8Array, possible: readonly string[]): QuoteMark {
   if (bytes[0] !== quoteMarks["'"]) return '"';
-  const end = endOfRecord(bytes, '"');
+  const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   const line = Buffer.from(bytes.subarray(0, end < 0 ? bytes.length : end)).toString('utf8');
-  const cell = "'(?:[^']|'')*'";
-  const isQuoted = (each: string) => new RegExp(`^${cell}(?:[${each}]${cell})*$`).test(line);
-  return (delimiter === undefined ? delimiters : [delimiter]).some(isQuoted) ? "'" : '"';
+  return possible.some((each) => isOfQuotedCells(line, each)) ? "'" : '"';
+}
+
+// No pattern: the delimiter may be the file's own word, and would be one of its signs.
+function isOfQuotedCells(line: string, delimiter: string): boolean {
+  for (let at = 0; line[at] === "'"; at += 1) {
+    at += 1;
+    let end = line.indexOf("'", at);
+    while (end >= 0 && line[end + 1] === "'") end = line.indexOf("'", end + 2);
+    if (end < 0) return false;
+    at = end + 1;
+    if (at === line.length) return true;
+    if (line[at] !== delimiter) return false;
+  }
+  return false;
 }
 
 function splitFirst(line: string, quote: QuoteMark, { delimiter, expected, width, hasHeader }: Options) {
@@ -112,7 +126,8 @@ function splitFirst(line: string, quote: QuoteMark, { delimiter, expected, width
         : Number(each.cells.length === width),
     }));
   const [best, second] = fits.toSorted((a, b) => b.known - a.known || b.cells.length - a.cells.length);
-  if (!best) throw fileError(`The ${hasHeader ? 'header' : 'first'} line has quotes in the wrong places.`);
+  if (!best)
+    throw fileError(`The ${hasHeader ? 'header' : 'first'} line has quotes in the wrong places. ${quoteAdvice}`);
   // A wrong cut of a header shows by its names; nothing would show by that of a row.
   if (!hasHeader && best.cells.length > 1 && best.cells.length === second?.cells.length)
     throw fileError(

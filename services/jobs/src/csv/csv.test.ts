@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { CsvError, parse } from 'csv-parse/sync';
+import fc from 'fast-check';
 import { openCsv } from './csv-file.ts';
 import { guardCells } from './csv-guard.ts';
 import { RowScanner } from './csv-rows.ts';
@@ -58,7 +60,10 @@ describe('CSV', () => {
     ['without a last line end', 'code,name\nDE,Germany', 'DE,Germany\n', 1],
     ['with line ends in cells', 'code,name\nDE,"Ger\r\nmany"\n', 'DE,"Ger\r\nmany"\n', 1],
     ['with quotes in cells', 'code,name\nDE,"a ""b"", c"\n', 'DE,"a ""b"", c"\n', 1],
+    ['with quotes in all places', 'code,name\n"",""""\n"""","\n"\r,""\n"a"', '"",""""\n"""","\n"\n,""\n"a"\n', 4],
+    ['with a quoted header', '"code","name"\r\n"DE",""\r\n', '"DE",""\n', 1],
     ['with a header only', 'code,name', '', 0],
+    ['with a quoted header only', 'code,"name"', '', 0],
     ['packed', gzipSync('code,name\nDE,Germany\n'), 'DE,Germany\n', 1],
     ['in UTF-16LE', utf16('code,name\nDE,Zürich\n', [0xff, 0xfe], false), 'DE,Zürich\n', 1],
     ['in Windows-1252', Buffer.from('code,name\nDE,Z\xfcrich \x80\n', 'latin1'), 'DE,Zürich €\n', 1],
@@ -75,7 +80,7 @@ describe('CSV', () => {
     const rows = 'DE,"Däutschland 🏔"\nFR,\n'.repeat(200);
     for (const size of [1, 3, 5, 64]) expect((await open(`code,name\n${rows}`, { size })).rows).toBe(rows);
     const chunk = Buffer.from(rows);
-    expect(new RowScanner().scan(chunk)).toBe(chunk);
+    expect(new RowScanner({ delimiter: ',' }).scan(chunk)).toBe(chunk);
   });
 
   it.each([
@@ -88,9 +93,18 @@ describe('CSV', () => {
     expect(await open(content)).toMatchObject({ delimiter, header });
   });
 
-  it('takes a delimiter it is told', async () => {
-    expect((await open('code;name,x\n', { delimiter: ',' })).header).toEqual(['code;name', 'x']);
-  });
+  it.each(['^', '\\', ']', '.', '-'])(
+    'takes the file’s own word for a delimiter as a sign, no pattern: %s',
+    async (sign) => {
+      expect(await open(`sep=${sign}\n'code'${sign}'na''me'\n`)).toMatchObject({
+        delimiter: sign,
+        header: ['code', "na'me"],
+      });
+      // With a pattern made of it the time would double with each of these.
+      const marks = `${"'".repeat(5_000)}x`;
+      expect((await open(`sep=${sign}\n${marks}\n`)).header).toEqual([marks]);
+    },
+  );
 
   it('reads a quoted header with line ends, quotes and dangerous names', async () => {
     const { header } = await open('"co\nde","na""me",__proto__,constructor\n1,2,3,4\n');
@@ -107,13 +121,54 @@ describe('CSV', () => {
     ['a character cut by the end', Buffer.from([0x63, 0x0a, 0xc3, 0xa4, 0xc3]), 'not valid UTF-8'],
     ['U+0000', 'code\n\0\n', 'U+0000'],
     ['a header quote that is never closed', '"code,name\nDE,x\n', 'never closed'],
-    ['a quote that is never closed', 'code\nDE\n"FR\nIT\n', 'open in row 2 is never closed'],
+    ['a quote that is never closed', 'code\nDE\n"FR\nIT\n', 'open in row 3 is never closed'],
+    ['a quote inside a cell', 'code,name\nDE,x\nFR,5" y\nIT,6" y\n', 'Row 3: a quote (") stands inside a cell'],
+    [
+      'a cell that goes on after its quotes',
+      'code,name\nDE,"x"y\n',
+      'Row 2: a cell goes on after its closing quote (")',
+    ],
+    ['a quote after an empty quoted cell', 'code,name\nDE,""x"\n', 'Row 2: a cell goes on after its closing quote (")'],
+    ['a quote inside the last cell', 'code,name\nDE,x"', 'Row 2: a quote (") stands inside a cell'],
+    ['UTF-8 after Windows-1252', Buffer.from('c\nZ\xfc\n\xc3\xbc\n', 'latin1'), 'The file mixes encodings: byte 4 '],
+    [
+      'a euro sign in UTF-8 after Windows-1252',
+      Buffer.from('c\n\xfc\n\xe2\x82\xac', 'latin1'),
+      'from byte 5 on stands "€"',
+    ],
     ['a ZIP archive', Buffer.from('PK\u0003\u0004rest of it'), 'ZIP archive'],
     ['gzip in gzip', gzipSync(gzipSync('code\n')), 'more than once'],
     ['gzip cut short', gzipSync('code\n'.repeat(1000)).subarray(0, 30), 'damaged or cut short'],
     ['too many columns', `${'a,'.repeat(1000)}a\n`, 'at most 1000'],
   ])('refuses %s', async (_what, content, problem) => {
-    expect(await problemOf(open(content))).toContain(problem);
+    for (const size of [1, 2, 3, 7, 1000]) expect(await problemOf(open(content, { size }))).toContain(problem);
+  });
+
+  it.each([
+    ['end', [], 'code\nDE\nFR\n'],
+    ['end with zeros', [Buffer.alloc(300)], 'code\nDE\nFR\n'],
+    ['go on after zeros', [Buffer.alloc(1), gzipSync('IT\n')], 'damaged'],
+    ['go on with something else', [Buffer.from('IT\n')], 'damaged'],
+    ['end with zeros and something else', [Buffer.alloc(100_000), Buffer.from('IT\n')], 'damaged'],
+  ])('reads several gzip files as one when they %s', async (_what, more, outcome) => {
+    const first = gzipSync('code\nDE\n');
+    const file = Buffer.concat([first, gzipSync('FR\n'), ...more]);
+    for (const size of [1, 7, first.length, 1000, 1_000_000]) {
+      const read = gather(textBytes(cut(file, size))).then(String, ({ message }) => message);
+      expect(await read).toContain(outcome);
+    }
+  });
+
+  it('sees a mix of encodings however it is cut, and none where a closing mark follows a letter', async () => {
+    // ü „ß“ é » É® Ü– ×¼ ß« ÃÃ â‚.
+    const marks = 'c\n\xfc \x84\xdf\x93 \xe9\xa0\xbb \xc9\xae \xdc\x96 \xd7\xbc \xdf\xab \xc3\xc3 \xe2\x82.\n';
+    const pairs = ['\xc2\xb0', '\xc3\xa0', '\xc5\x82', '\xd0\xb6', '\xe2\x80\x93', '\xf0\x9f\x98\x80'];
+    const outcome = (text: string, size: number) =>
+      problemOf(gather(textBytes(cut(Buffer.from(text, 'latin1'), size))));
+    for (const size of [1, 2, 3, 7, 1000]) {
+      expect(await outcome(marks, size)).toBe('none');
+      for (const pair of pairs) expect(await outcome(marks + pair, size)).toContain('mixes encodings');
+    }
   });
 
   it('stops a header that never ends', async () => {
@@ -125,8 +180,38 @@ describe('CSV', () => {
     );
   });
 
+  it('reads quotes as csv-parse does, and refuses them where it does, however they are cut', () => {
+    const pieces = ['"', '"', '""', ',', '\n', '\r\n', 'a', ' ', 'ü'];
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((some) => some.join(''));
+    const rowsOf = (content: string) =>
+      parse(content, { relax_column_count: true, skip_empty_lines: true, record_delimiter: ['\r\n', '\n'] });
+    const orRefused = <T>(read: () => T) => {
+      try {
+        return read();
+      } catch (error) {
+        if (error instanceof ServiceError || error instanceof CsvError) return 'refused';
+        throw error;
+      }
+    };
+    const scanned = (content: string, size: number) => {
+      const bytes = Buffer.from(content);
+      const scanner = new RowScanner({ delimiter: ',' });
+      const parts: Uint8Array[] = [];
+      for (let at = 0; at < bytes.length; at += size) parts.push(scanner.scan(bytes.subarray(at, at + size)));
+      const rows = rowsOf(Buffer.concat([...parts, scanner.end()]).toString());
+      expect(rows).toHaveLength(scanner.records);
+      return rows;
+    };
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 5 }), (content, size) => {
+        expect(orRefused(() => scanned(content, size))).toEqual(orRefused(() => rowsOf(content)));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
   it('stops a record that never ends, within bounds', () => {
-    const scanner = new RowScanner('"', 100);
+    const scanner = new RowScanner({ delimiter: ',', maxRecord: 100 });
     expect(scanner.scan(Buffer.from(`${'x'.repeat(100)}\n`))).toHaveLength(101);
     expect(() => scanner.scan(Buffer.from(`"${'x'.repeat(100)}`))).toThrow('Row 2 is longer than 100 bytes');
   });

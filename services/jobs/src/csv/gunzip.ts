@@ -21,20 +21,29 @@ export function refuseBomb(size: number, packed: number, allowed: UnpackLimits =
     throw fileError(`The file unpacks to more than ${allowed.maxRatio} times its size; send it unpacked.`);
 }
 
-/** The unpacked bytes; damaged or cut gzip is a file error. */
+/** The unpacked bytes, of several members too; gzip that is damaged, cut or followed by anything but zeros is a file error. */
 export async function* gunzip(
   source: AsyncIterable<Uint8Array>,
   allowed: UnpackLimits = unpackLimits,
 ): AsyncGenerator<Uint8Array> {
+  const packedBytes = source[Symbol.asyncIterator]();
+  const unpacking = createGunzip({ chunkSize: 256 * 1024 });
   let packed = 0;
-  const counted = async function* () {
-    for await (const chunk of source) {
-      packed += chunk.length;
-      yield chunk;
+  let unread: Uint8Array[] = []; // what zlib was given last, down to a chunk of which it has read all or a part
+  let unreadFrom = 0;
+  const feed = async function* () {
+    for (;;) {
+      const next = await packedBytes.next();
+      if (next.done) return;
+      for (; unread[0] && unreadFrom + unread[0].length <= unpacking.bytesWritten; unread = unread.slice(1))
+        unreadFrom += unread[0].length;
+      unread.push(next.value);
+      packed += next.value.length;
+      yield next.value;
     }
   };
-  const unpacking = createGunzip({ chunkSize: 256 * 1024 });
-  pipeline(Readable.from(counted(), { objectMode: false }), unpacking, () => {});
+  const feeding = feed();
+  pipeline(Readable.from(feeding, { objectMode: false }), unpacking, () => {});
   let size = 0;
   try {
     for await (const chunk of unpacking as AsyncIterable<Uint8Array>) {
@@ -42,11 +51,20 @@ export async function* gunzip(
       refuseBomb(size, packed, allowed);
       yield chunk;
     }
+    // At a zero byte zlib takes the file for ended, whatever follows.
+    await feeding.return();
+    requireZeros(Buffer.concat(unread).subarray(unpacking.bytesWritten - unreadFrom));
+    for (let next = await packedBytes.next(); !next.done; next = await packedBytes.next()) requireZeros(next.value);
   } catch (error) {
     if (String((error as { code?: unknown }).code).startsWith('Z_'))
       throw fileError('The gzip file is damaged or cut short.', error);
     throw error;
   } finally {
     unpacking.destroy();
+    await packedBytes.return?.();
   }
+}
+
+function requireZeros(bytes: Uint8Array): void {
+  if (bytes.some((byte) => byte !== 0)) throw fileError('The gzip file is damaged: it goes on after zero bytes.');
 }

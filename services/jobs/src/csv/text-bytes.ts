@@ -2,7 +2,7 @@
 // Bytes that are UTF-8 already pass through as they are; memory stays flat whatever comes.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { isGzip, isZip, utf16Of } from '../formats/file-format.ts';
-import { fileError } from './file-error.ts';
+import { fileError, quoted } from './file-error.ts';
 import { gunzip, type UnpackLimits, unpackLimits } from './gunzip.ts';
 import { windows1252 } from './windows-1252.ts';
 
@@ -83,7 +83,7 @@ async function* fromWindows1252(source: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 // Checked in whole chunks by native code; a character cut by the end of a chunk waits for the next one. The first byte beyond ASCII
-// decides: if it begins no character of UTF-8, the file is Windows-1252.
+// decides: if it begins no character of UTF-8, the file is Windows-1252, and must look like it to its end.
 async function* checkUtf8(
   source: AsyncIterable<Uint8Array>,
   skip: number,
@@ -93,13 +93,19 @@ async function* checkUtf8(
   let toSkip = skip;
   let at = 0;
   let known: 'ascii' | 'utf-8' | 'windows-1252' = begun;
+  let decidedBy = 0;
   for await (const chunk of source) {
     const joined = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const whole: number = joined.length - (known === 'windows-1252' ? 0 : cutCharacter(joined));
+    const whole: number = joined.length - cutCharacter(joined);
     const ready: Uint8Array = joined.subarray(0, whole);
     rest = joined.subarray(whole);
-    if (known === 'ascii' && !isAscii(ready)) known = beginsUtf8(ready) ? 'utf-8' : 'windows-1252';
+    if (known === 'ascii' && !isAscii(ready)) {
+      const first = ready.findIndex((byte) => byte >= 0x80);
+      decidedBy = at + first;
+      known = beginsUtf8(ready, first) ? 'utf-8' : 'windows-1252';
+    }
     if (known === 'utf-8' && !isUtf8(ready)) throw notUtf8(at);
+    if (known === 'windows-1252') refuseUtf8(ready, at, decidedBy);
     const text = known === 'windows-1252' ? windows1252(ready, at) : ready.subarray(toSkip);
     at += ready.length;
     yield withoutNul(text);
@@ -110,10 +116,27 @@ async function* checkUtf8(
   yield windows1252(rest, at);
 }
 
-function beginsUtf8(bytes: Uint8Array): boolean {
-  const first = bytes.findIndex((byte) => byte >= 0x80);
+function beginsUtf8(bytes: Uint8Array, first: number): boolean {
   const lead = bytes[first] as number;
   return isUtf8(bytes.subarray(first, first + (lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2)));
+}
+
+// What has the form of one character of UTF-8 beyond ASCII, byte by byte.
+const utf8Form = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g;
+// The same as people write it in Windows-1252: a letter and what ends words (… ‹ ‘ ’ “ ” • – — ™ › « ® », a no-break space, a soft
+// hyphen), or × Ø before ¼ ½ ¾. Not after Â and Ã, which begin all letters and signs of Latin-1 in UTF-8.
+const windowsForm = /^(?:[^\xc2\xc3][\x85\x8b\x91-\x97\x99\x9b\xa0\xab\xad\xae\xbb]+|[\xd7\xd8][\xbc-\xbe])$/;
+
+// One broken character must not make garbage of all the others in a file of UTF-8. Positions count from 0.
+function refuseUtf8(bytes: Uint8Array, at: number, decidedBy: number): void {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  for (const { 0: form, index } of text.matchAll(utf8Form)) {
+    const character = Buffer.from(form, 'latin1');
+    if (windowsForm.test(form) || !isUtf8(character)) continue;
+    throw fileError(
+      `The file mixes encodings: byte ${decidedBy + 1} is no UTF-8, but from byte ${at + index + 1} on stands ${quoted(character.toString())} in UTF-8. Mend it, or say in the mapping which encoding it has.`,
+    );
+  }
 }
 
 const notUtf8 = (at: number) =>

@@ -119,7 +119,8 @@ describe('a sample', () => {
 
   it.each([
     ['PK\u0003\u0004', 'A sample is text'],
-    ['a,b\n1,x"y"\n', 'quotes are not in their places'],
+    ['a,b\n1,x"y"\n', 'Row 2: a quote (") stands inside a cell'],
+    ['sep=§\na§b\n1§"x"¢\n', 'quotes are not in their places'],
     ['a,b\n1,"x\n', 'never closed'],
     ['[{"a":', 'JSON'],
   ])('that can not be read says why: %j', async (text, problem) => {
