@@ -103,12 +103,75 @@ describe('a cell', () => {
     ['MM/DD/YYYY HH:MI P.M.', '02/29/2024 12:30 p.m.', '2024-02-29T12:30:00.000Z'],
     ['YYYY-MM-DD"T"HH24:MI:SS.MSTZH:TZM', '2024-02-29T10:00:00.25+02:00', '2024-02-29T08:00:00.250Z'],
     ['YYYYMMDD', '20240229', '2024-02-29T00:00:00.000Z'],
+    ['YYYYMMDDHH24MISSMSTZH', '20240229100000250+2', '2024-02-29T08:00:00.250Z'],
+    ['DDMonYYYY HH12AM:MI', '29Feb2024 7PM:05', '2024-02-29T19:05:00.000Z'],
+    ['YYYY-DD-MM', '2024-02-03T00:00:00.000Z', '2024-02-03T00:00:00.000Z'],
   ])('is an instant by the pattern %s: %s', async (date_format, text, at) => {
     const table = await givenMeasures();
     const ways = named({ code: {}, kind: {}, at: { date_format } });
     expect((await load(net, table, `a,small,${text}\n`, ways)).rejections).toEqual([]);
     expect((await list(table))[0].at).toBe(at);
   });
+
+  it.each([
+    ['DDMMYYYY', '1122024'],
+    ['DDMMYY', '11224'],
+    ['YYYYMMDD', '2024111'],
+    ['FMDDFMMMFMYYYY', '1122024'],
+    ['DD""MM.YYYY', '112.2024'],
+    ['DD"0"MM.YYYY', '1011.2024'],
+  ])('is not guessed at where nothing parts its numbers: %s, %s', async (date_format, text) => {
+    const table = await givenMeasures();
+    const { rejections } = await load(
+      net,
+      table,
+      `a,small,${text}\n`,
+      named({ code: {}, kind: {}, day: { date_format } }),
+    );
+    expect(rejections).toEqual([{ row: 1, column: 'day', value: text, message: 'day must be a date, YYYY-MM-DD' }]);
+  });
+
+  it.each([
+    ['YYYYMMDDHH24MI', '20240229705'],
+    ['DD.MM.YYYY HH12MIAM', '29.02.2024 705AM'],
+    ['YYYYMMDD HH24:MI:SSMS', '20240229 10:00:0025'],
+    ['YYYYMMDD HH24:MITZHTZM', '20240229 10:00+200'],
+  ])('of an instant is not guessed at where nothing parts its numbers: %s, %s', async (date_format, text) => {
+    const table = await givenMeasures();
+    const { rejections } = await load(
+      net,
+      table,
+      `a,small,${text}\n`,
+      named({ code: {}, kind: {}, at: { date_format } }),
+    );
+    expect(rejections).toMatchObject([{ row: 1, column: 'at', value: text }]);
+  });
+
+  it.each([
+    ['YYYY-DD-MM', '2024-02-03', '2024-03-02'],
+    ['YYYY-DD-MM', '2024-02-03T00:00:00.000Z', '2024-02-03'],
+    ['DD.MM.YYYY', '2024-02-03T00:00:00.000Z', '2024-02-03'],
+    ['DD.MM.YYYY', '1.2.2024', '2024-02-01'],
+    ['YYYYMMDD', '2024-02-03', '2024-02-03'],
+  ])(
+    'that jobs found to be a date is one, whatever the pattern for texts says: %s, %s',
+    async (date_format, text, day) => {
+      const table = await givenMeasures();
+      const ways = named({ code: {}, kind: {}, day: { date_format } });
+      expect((await load(net, table, `a,small,${text}\n`, ways)).rejections).toEqual([]);
+      expect((await list(table))[0].day).toBe(day);
+      const broken = await load(
+        net,
+        table,
+        'b,small,2024-02-30T00:00:00.000Z\nc,small,2024-02-03T00:00:01.000Z\n',
+        ways,
+      );
+      expect(broken.rejections.map(({ row, value }) => [row, value])).toEqual([
+        [1, '2024-02-30T00:00:00.000Z'],
+        [2, '2024-02-03T00:00:01.000Z'],
+      ]);
+    },
+  );
 });
 
 describe('a load that looks records up', () => {

@@ -1,4 +1,6 @@
 import { eventually } from '@almanac/testkit/eventually';
+import { textRow, workbookOf } from '../src/formats/given-files.ts';
+import { parquetOf } from '../src/formats/given-parquet.ts';
 import { givenJobs, type Jobs, runImport } from './given.ts';
 
 let jobs: Jobs;
@@ -386,6 +388,25 @@ describe('an import whose mapping', () => {
     };
     expect(await read('code\tname\nS1\t1,5\n')).toBe(',');
     expect(await read('[{"code":"S2","name":"1.5"}]')).toBe('');
+  });
+
+  it('says how texts hold dates leaves cells that are dates what they are', async () => {
+    const column_mappings = [{ source_column: 'name', target_column: 'name', format: 'YYYY-DD-MM' }];
+    const { id } = await make({ column_mappings });
+    const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>';
+    const day = '<row><c t="inlineStr"><is><t>D1</t></is></c><c s="1"><v>45325</v></c></row>';
+    const workbook = await workbookOf(textRow('code', 'name') + day + textRow('D2', '2024-02-03'), { styles });
+    const days = { type: 'INT32', converted_type: 'DATE', data: [new Date('2024-02-03')] } as const;
+    const codes = { type: 'BYTE_ARRAY', converted_type: 'UTF8', data: ['D3'] } as const;
+    const parquet = parquetOf({ code: codes, name: days } as never);
+    for (const file of [workbook, parquet])
+      expect((await runImport(jobs, { countries: file }, { import_mapping_id: id })).status).toBe('completed');
+    const rows = jobs.neighbours.tables[0]?.rows;
+    expect(['D1', 'D2', 'D3'].map((code) => rows?.get(`["${code}"]`)?.name)).toEqual([
+      '2024-02-03T00:00:00.000Z',
+      '2024-02-03',
+      '2024-02-03T00:00:00.000Z',
+    ]);
   });
 
   it('says that there is no header fills the columns in their order, when there are as many', async () => {

@@ -22,11 +22,11 @@ export function fileOf(content: string | Uint8Array, piece = 1000): FileSource {
   };
 }
 
-/** The rows as the data service would read them: number, problems, cells; `types` of the columns that are placed. */
-export async function readAll(file: TableFile, types: Record<string, string>) {
+/** The rows as the data service would read them: number, problems, cells; `types` of the columns that are placed; those of `formatted` have a date format. */
+export async function readAll(file: TableFile, types: Record<string, string>, formatted: string[] = []) {
   const places = file.header.map((name): Place | undefined => {
     const dataType = types[name];
-    return dataType === undefined ? undefined : { target: name, dataType };
+    return dataType === undefined ? undefined : { target: name, dataType, formatted: formatted.includes(name) };
   });
   const parts: Uint8Array[] = [];
   for await (const part of file.rows(places)) parts.push(part);

@@ -1,7 +1,10 @@
-import type { SchemaElement } from 'hyparquet';
+import { crc32 } from 'node:zlib';
+import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
+import { parquetHeader } from 'hyparquet/src/column.js';
 import { fileOf, problemOf, readAll } from './given-files.ts';
 import { type GivenColumn as Column, parquetOf } from './given-parquet.ts';
 import { openParquet } from './parquet-file.ts';
+import { columnPages } from './parquet-pages.ts';
 
 async function readParquet(bytes: Uint8Array, types: Record<string, string>) {
   const file = await openParquet(fileOf(bytes, 100_000));
@@ -11,6 +14,14 @@ async function readParquet(bytes: Uint8Array, types: Record<string, string>) {
 const decimal = (precision: number, scale: number) => ({ converted_type: 'DECIMAL', precision, scale }) as const;
 const logical = (type: string, unit: string) =>
   ({ logical_type: { type, isAdjustedToUTC: true, unit } as SchemaElement['logical_type'] }) as const;
+
+// As Thrift's compact protocol writes a whole number of 32 bits.
+function zigzag(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = ((value << 1) ^ (value >> 31)) >>> 0;
+  for (; rest > 127; rest >>>= 7) bytes.push((rest & 127) | 128);
+  return [...bytes, rest];
+}
 
 async function textsOf(column: Column, dataType = 'text') {
   const { rows } = await readParquet(parquetOf({ v: column }), { v: dataType });
@@ -121,6 +132,51 @@ describe('a Parquet file', () => {
       );
     },
   );
+
+  it('gives real dates in a form that no format of a mapping takes for a text, where there is one', async () => {
+    const days = { type: 'INT32', converted_type: 'DATE', data: [new Date('2024-02-03')] } as const;
+    const moments = { type: 'INT64', ...logical('TIMESTAMP', 'MICROS'), data: [1706918400000000n] } as const;
+    const texts = { type: 'BYTE_ARRAY', converted_type: 'UTF8', data: ['2024-02-03'] } as const;
+    const clocks = { type: 'INT64', ...logical('TIME', 'MICROS'), data: [0n] } as const;
+    const columns = { days, moments, texts, clocks, plain: days } as unknown as Record<string, Column>;
+    const file = await openParquet(fileOf(parquetOf(columns), 100_000));
+    const types = { days: 'date', moments: 'date', texts: 'date', clocks: 'time', plain: 'date' };
+    const [read] = await readAll(file, types, ['days', 'moments', 'texts', 'clocks']);
+    const day = '2024-02-03T00:00:00.000Z';
+    expect(read?.cells).toEqual([day, day, '2024-02-03', '00:00:00', '2024-02-03']);
+  });
+
+  it('whose pages are not what their checksums say is refused', async () => {
+    const bytes = parquetOf({ a: { type: 'INT32', data: [1, 2, 3] } }, { codec: 'UNCOMPRESSED' });
+    const metadata = parquetMetadata(
+      bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer,
+    );
+    const chunk = metadata.row_groups[0]?.columns[0]?.meta_data as ColumnMetaData;
+    const [root, element] = metadata.schema as [SchemaElement, SchemaElement];
+    const at = Number(chunk.data_page_offset);
+    const reader = { view: new DataView(bytes.buffer, bytes.byteOffset), offset: at };
+    const { compressed_page_size } = parquetHeader(reader);
+    const sum = crc32(bytes.subarray(reader.offset, reader.offset + compressed_page_size));
+    // Fields are told by how far they are from the one before: the third's next is the eighth, or the fourth, which is the sum.
+    const next = bytes.indexOf(0x5c, at);
+    const withSum = (given: number) => {
+      const field = [0x15, ...zigzag(given), 0x4c];
+      const all = Buffer.concat([bytes.subarray(0, next), Buffer.from(field), bytes.subarray(next + 1)]);
+      const total_compressed_size = chunk.total_compressed_size + BigInt(field.length - 1);
+      return { all, chunk: { ...chunk, total_compressed_size } };
+    };
+    const read = async (given: ReturnType<typeof withSum>) => {
+      const pages = columnPages(fileOf(given.all), { name: 'a', root, element }, given.chunk, 3, 1000);
+      const values: unknown[] = [];
+      for await (const page of pages) values.push(...page);
+      return values;
+    };
+    expect(await read(withSum(sum | 0))).toEqual([1, 2, 3]);
+    expect(await problemOf(read(withSum((sum ^ 1) | 0)))).toBe('The Parquet file is damaged or cut short.');
+    const changed = withSum(sum | 0);
+    changed.all[changed.all.indexOf(Buffer.from([2, 0, 0, 0]))] = 9;
+    expect(await problemOf(read(changed))).toBe('The Parquet file is damaged or cut short.');
+  });
 
   it('without rows has its header', async () => {
     const { header, rows } = await readParquet(parquetOf({ a: { type: 'INT32', data: [] } }), { a: 'integer' });

@@ -8,6 +8,7 @@ import { columnPages, damaged } from './parquet-pages.ts';
 import { type ToText, toTextOf } from './parquet-values.ts';
 import { type CellProblem, type StagedRow, stagedBytes } from './staged-rows.ts';
 import { type FileSource, type Place, SourceFailed, type TableFile } from './table-file.ts';
+import { unmistakable } from './unmistakable-dates.ts';
 
 const maxFooterBytes = 16 * 1024 * 1024;
 const windowsBytes = 32 * 1024 * 1024; // of all columns together
@@ -110,6 +111,7 @@ async function* readGroup(
       at,
       place,
       toText,
+      isText: element.type === 'BYTE_ARRAY' || element.type === 'FIXED_LEN_BYTE_ARRAY',
       values: new Values(columnPages(source, { name, root, element }, chunk, rows, windowBytes)),
     };
   });
@@ -121,11 +123,11 @@ async function* readGroup(
     for (let i = 0; i < count; i += 1) {
       const cells: (string | null)[] = new Array(columns.length).fill(null);
       const problems: CellProblem[] = [];
-      for (const { at, place, toText, values } of readers) {
+      for (const { at, place, isText, toText, values } of readers) {
         const value = values.next();
         if (value === null || value === undefined) continue;
         const text = toText(value, place.dataType);
-        if (text !== undefined) cells[at] = text;
+        if (text !== undefined) cells[at] = isText || !place.formatted ? text : unmistakable(text);
         else
           problems.push({ column: place.target, value: '', message: `${place.target} holds a value that is no text` });
       }

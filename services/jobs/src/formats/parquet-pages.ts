@@ -1,6 +1,6 @@
 // The values of one column of a row group, page by page: never more than a page of it is held. What a header claims is checked
 // before anything is unpacked.
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, crc32, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { ColumnMetaData, Compressors, DecodedArray, SchemaElement } from 'hyparquet';
 import { parquetHeader, readPage } from 'hyparquet/src/column.js';
 import { convert } from 'hyparquet/src/convert.js';
@@ -57,6 +57,8 @@ export async function* columnPages(
     const header = await readHeader(bytes);
     checkHeader(header, name, left);
     const page = await bytes.take(header.compressed_page_size);
+    // The sum is a signed number, and not every program writes one.
+    if (typeof header.crc === 'number' && header.crc !== (crc32(page) | 0)) throw damaged();
     const reader = { view: new DataView(page.buffer, page.byteOffset, page.byteLength), offset: 0 };
     const { data } = readPage(reader, header, decoder, dictionary, undefined, 0);
     if (!data) throw damaged();

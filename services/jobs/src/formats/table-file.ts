@@ -1,8 +1,8 @@
 // What a file with rows looks like to an import, whatever its format: a header, and the rows as CSV for the data service.
 import type { FileFormat } from './file-format.ts';
 
-/** A column of the file that goes to one of the table. */
-export type Place = { target: string; dataType: string };
+/** A column of the file that goes to one of the table. `formatted`: a mapping says in which format its texts hold dates. */
+export type Place = { target: string; dataType: string; formatted?: boolean };
 
 export type Layout = {
   delimiter: string;

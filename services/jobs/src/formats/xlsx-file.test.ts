@@ -117,6 +117,92 @@ describe('a workbook', () => {
     });
   });
 
+  it('gives what is no boolean, no number and no shared text as it is or as a problem, never as another value', async () => {
+    const boolean = (text: string) => `<row><c t="b"><v>${text}</v></c></row>`;
+    const booleans = ['true', ' 1 ', '0', ' false\n', '', '2', 'yes', 'TRUE', '1.0'];
+    const read = await readAll(await open(workbookOf(textRow('b') + booleans.map(boolean).join(''))), { b: 'boolean' });
+    expect(read.map(({ cells }) => cells[0])).toEqual(['true', 'true', 'false', 'false', null, null, null, null, null]);
+    expect(read[5]?.problems).toEqual([
+      { column: 'b', value: '2', message: 'b holds a boolean that is neither true nor false' },
+    ]);
+    expect(read.slice(4).every(({ problems }) => problems.length === 1)).toBe(true);
+    const numbers = [' 7 ', ' ', '0x10', '1e', '+.5E1', 'Infinity'].map(
+      (text) => `<row><c><v>${text}</v></c><c><v>1</v></c></row>`,
+    );
+    const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>';
+    const dates = ['', '0x10', '1 2'].map((text) => `<row><c s="1"><v>${text}</v></c><c><v>1</v></c></row>`);
+    const rows = textRow('n', 'x') + numbers.join('') + dates.join('');
+    const others = await readAll(await open(workbookOf(rows, { styles })), { n: 'date' });
+    expect(others.map(({ cells, problems }) => [cells[0], problems.length])).toEqual([
+      ...[
+        ['7', 0],
+        [null, 0],
+        ['0x10', 0],
+        ['1e', 0],
+        ['5', 0],
+        ['Infinity', 0],
+      ],
+      ...[
+        [null, 0],
+        [null, 1],
+        [null, 1],
+      ],
+    ]);
+    for (const index of ['', ' ', '0x0', '0.0', '-0', '1e0'])
+      expect(
+        await problemOf(open(workbookOf(`<row><c t="s"><v>${index}</v></c></row>`, { texts: '<si><t>a</t></si>' }))),
+      ).toContain("a text that the workbook doesn't have");
+  });
+
+  it('gives durations of a day or more as they are shown, which is no date and no time of day', async () => {
+    const codes = ['[h]:mm', '[mm]:ss', '[ss].00', '[HH]:mm:ss', 'h:mm', '[Red]h:mm'];
+    const styles =
+      `<numFmts>${codes.map((code, i) => `<numFmt numFmtId="${164 + i}" formatCode="${code}"/>`).join('')}</numFmts>` +
+      `<cellXfs><xf numFmtId="46"/>${codes.map((_, i) => `<xf numFmtId="${164 + i}"/>`).join('')}</cellXfs>`;
+    const columns = ['s', 'd', 't', 'dt'];
+    const row = (style: number, value: number | string) =>
+      `<row>${columns.map(() => `<c s="${style}"><v>${value}</v></c>`).join('')}</row>`;
+    const cells = [row(0, 1.5), row(1, 1.5), row(2, 60.5), row(3, 1.0000057870370371), row(4, 0.9999999999999)];
+    const moments = [row(5, 1.5), row(6, 1.5), row(1, 0.75), row(1, -1.5), row(1, '1e300')];
+    const file = await open(workbookOf(textRow(...columns) + [...cells, ...moments].join(''), { styles }));
+    const read = await readAll(file, { s: 'string', d: 'date', t: 'time', dt: 'datetime' });
+    const noon = '1900-01-01T12:00:00.000Z';
+    expect(read.map((each) => each.cells)).toEqual([
+      ...['36:00:00', '36:00:00', '1452:00:00', '24:00:00.500', '24:00:00'].map((text) => Array(4).fill(text)),
+      ...[Array(4).fill(noon), Array(4).fill(noon)],
+      ['18:00:00', '18:00:00', '18:00:00', '1899-12-31T18:00:00.000Z'],
+      ...[Array(4).fill(null), Array(4).fill(null)],
+    ]);
+    expect(read.map(({ problems }) => problems.length)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 4, 4]);
+  });
+
+  it('gives real dates in a form that no format of a mapping takes for a text, where there is one', async () => {
+    const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="18"/></cellXfs>';
+    const both = (cell: string) => `<row>${cell}${cell}${cell}</row>`;
+    const rows = [
+      both('<c s="1"><v>45325</v></c>'),
+      both('<c s="1"><v>45325.5</v></c>'),
+      both('<c t="d"><v>2024-02-03</v></c>'),
+      both('<c t="d"><v>2024-02-03T07:05</v></c>'),
+      both('<c s="2"><v>0</v></c>'),
+      both('<c><v>20240203</v></c>'),
+      textRow('2024-02-03', '2024-02-03', '2024-02-03'),
+    ];
+    const file = await open(workbookOf(textRow('d', 'dt', 'plain') + rows.join(''), { styles }));
+    const read = await readAll(file, { d: 'date', dt: 'datetime', plain: 'date' }, ['d', 'dt']);
+    const day = '2024-02-03T00:00:00.000Z';
+    const noon = '2024-02-03T12:00:00.000Z';
+    expect(read.map(({ cells }) => cells)).toEqual([
+      [day, day, '2024-02-03'],
+      [noon, noon, noon],
+      [day, day, '2024-02-03'],
+      ['2024-02-03T07:05Z', '2024-02-03T07:05Z', '2024-02-03T07:05'],
+      ['00:00:00', '1899-12-31T00:00:00.000Z', '00:00:00'],
+      ['20240203', '20240203', '20240203'],
+      ['2024-02-03', '2024-02-03', '2024-02-03'],
+    ]);
+  });
+
   it('counts days from 1904 where it says so, and reads dates in ISO form', async () => {
     const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>';
     const rows = '<row><c s="1"><v>43889</v></c></row><row><c t="d"><v>2024-02-29T00:00:00</v></c></row>';
@@ -176,6 +262,22 @@ describe('a workbook', () => {
   ])('with %s is refused', async (_what, workbook, problem) => {
     expect(await problemOf(open(workbook, 100_000))).toContain(problem);
   });
+
+  it.each(['xl/workbook.xml', 'xl/styles.xml', 'xl/sharedStrings.xml', 'xl/worksheets/sheet1.xml'])(
+    'whose part %s is not what was packed is refused',
+    async (part) => {
+      const styles = '<cellXfs><xf numFmtId="0"/></cellXfs>';
+      const given = { styles, texts: '<si><t>a</t></si>' };
+      const bytes = await workbookOf('<row><c t="s"><v>0</v></c></row>'.repeat(2), given);
+      expect(await problemOf(open(bytes).then((file) => readAll(file, { a: 'text' })))).toBe('none');
+      // Its entry in the list of contents: the sum is 30 bytes before the name.
+      const sum = bytes.lastIndexOf(part) - 30;
+      bytes.writeUInt32LE((bytes.readUInt32LE(sum) ^ 1) >>> 0, sum);
+      expect(await problemOf(open(bytes).then((file) => readAll(file, { a: 'text' })))).toBe(
+        'The workbook is damaged or cut short.',
+      );
+    },
+  );
 
   it('that declares a document type is refused', async () => {
     const bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><workbook/>';

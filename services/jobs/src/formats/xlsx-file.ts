@@ -5,16 +5,30 @@ import { maxFileColumns } from '../csv/csv-file.ts';
 import { fileError } from '../csv/file-error.ts';
 import { type CellProblem, type StagedRow, shown, stagedBytes } from './staged-rows.ts';
 import type { FileSource, Place, TableFile } from './table-file.ts';
+import { unmistakable } from './unmistakable-dates.ts';
 import { dateText } from './xlsx-dates.ts';
 import { openWorkbook, TextReader, unescaped, type Workbook } from './xlsx-workbook.ts';
 import { readXml } from './xml.ts';
 
-/** `error`: the cell shows an error such as #N/A; `none`: a formula whose result was not stored. */
-type Cell = { kind: 'text' | 'number' | 'boolean' | 'isodate' | 'error' | 'none'; text: string; style: number };
+/**
+ * `error`: the cell shows an error such as #N/A; `none`: a formula whose result was not stored; `neither`: a boolean that is neither
+ * true nor false.
+ */
+type Cell = {
+  kind: 'text' | 'number' | 'boolean' | 'isodate' | 'error' | 'none' | 'neither';
+  text: string;
+  style: number;
+};
 /** The cells have holes where the row has none; the last one is there. */
 type Row = { number: number; cells: (Cell | undefined)[] };
 
 const lastColumn = 16_384;
+const booleans = new Map([
+  ['1', 'true'],
+  ['true', 'true'],
+  ['0', 'false'],
+  ['false', 'false'],
+]);
 
 /** Reads up to the header. */
 export async function openXlsx(source: FileSource): Promise<TableFile> {
@@ -117,7 +131,8 @@ function cellOf(
   if (value === undefined) return formula ? { kind: 'none', text: '', style } : undefined;
   switch (type) {
     case 's': {
-      const text = texts[Number(value)];
+      const index = value.trim();
+      const text = /^\d+$/.test(index) ? texts[Number(index)] : undefined;
       if (text === undefined)
         throw fileError(`Row ${row} of the sheet refers to a text that the workbook doesn't have.`);
       return { kind: 'text', text, style };
@@ -126,14 +141,18 @@ function cellOf(
       return { kind: 'text', text: unescaped(value), style };
     case 'inlineStr':
       return { kind: 'text', text: value, style };
-    case 'b':
-      return { kind: 'boolean', text: value === '1' ? 'true' : 'false', style };
+    case 'b': {
+      const text = booleans.get(value.trim());
+      return text === undefined ? { kind: 'neither', text: value, style } : { kind: 'boolean', text, style };
+    }
     case 'e':
       return { kind: 'error', text: value, style };
     case 'd':
       return { kind: 'isodate', text: value, style };
-    default:
-      return value === '' ? undefined : { kind: 'number', text: value, style };
+    default: {
+      const text = value.trim();
+      return text === '' ? undefined : { kind: 'number', text, style };
+    }
   }
 }
 
@@ -150,6 +169,7 @@ function stagedRow(
     const place = places[i];
     const text = textOf(cell, workbook, place?.dataType ?? 'text');
     if (place && text === undefined) problems.push(problemOf(place.target, cell));
+    if (place?.formatted && text !== undefined && isMoment(cell, workbook)) return unmistakable(text);
     return text ?? null;
   });
   if (cells.length > header.length) {
@@ -159,25 +179,33 @@ function stagedRow(
   return { number, cells: staged, problems };
 }
 
+const textless = new Map<Cell['kind'], string>([
+  ['error', 'an error of the spreadsheet'],
+  ['none', 'a formula whose result is not in the file'],
+  ['neither', 'a boolean that is neither true nor false'],
+]);
+
 function problemOf(column: string, { kind, text }: Cell): CellProblem {
-  const what =
-    kind === 'error'
-      ? 'holds an error of the spreadsheet'
-      : kind === 'none'
-        ? 'holds a formula whose result is not in the file'
-        : 'holds a date that is not in the calendar';
-  return { column, value: shown(text), message: `${column} ${what}` };
+  const what = textless.get(kind) ?? 'a date that is not in the calendar';
+  return { column, value: shown(text), message: `${column} holds ${what}` };
 }
+
+// The file itself says that it is a date or a time.
+const isMoment = ({ kind, style }: Cell, { styles }: Workbook) =>
+  kind === 'isodate' || (kind === 'number' && styles[style] !== undefined);
+
+// Other texts are no numbers of a workbook, whatever JavaScript makes of them (0x10).
+const numberOf = (text: string) => (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN);
 
 // Undefined: it has no text.
 function textOf({ kind, text, style }: Cell, workbook: Workbook, dataType: string): string | undefined {
-  if (kind === 'error' || kind === 'none') return undefined;
+  if (textless.has(kind)) return undefined;
   if (kind === 'isodate') return dataType === 'date' ? text.replace(/T00:00(:00(\.0+)?)?Z?$/, '') : text;
   if (kind !== 'number') return text;
   const shows = workbook.styles[style];
-  if (shows) return dateText(Number(text), shows, workbook.since1904, dataType);
+  if (shows) return dateText(numberOf(text), shows, workbook.since1904, dataType);
   // Programs write 1.1 as 1.1000000000000001; whole numbers are left as they are, however long.
   if (/^-?\d+$/.test(text)) return text;
-  const number = Number(text);
+  const number = numberOf(text);
   return Number.isFinite(number) ? plainNumber(number) : text;
 }

@@ -1,6 +1,7 @@
 // Looks into a ZIP archive that lies in the object store: its list of contents, then single entries as streams. Nothing is
 // written anywhere, so names can do no harm; what unpacks to more than it says, or to far more than was sent, is stopped.
 import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import { ServiceError } from '@almanac/service-kit/errors';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { fileError } from '../csv/file-error.ts';
@@ -9,12 +10,14 @@ import type { FileSource } from './table-file.ts';
 
 export type Zip = {
   has(name: string): boolean;
-  /** The unpacked bytes of an entry that is there. */
+  /** The unpacked bytes of an entry that is there; what is wrong with them may show only at their end. */
   read(name: string): AsyncGenerator<Uint8Array>;
 };
 
 const maxEntries = 1000;
 const tailBytes = 128 * 1024;
+
+const damaged = (cause?: unknown) => fileError('The workbook is damaged or cut short.', cause);
 
 /** Reads the list of contents. What isn't a whole archive, or holds far too much, is a file error. */
 export async function openZip(source: FileSource): Promise<Zip> {
@@ -38,13 +41,17 @@ export async function openZip(source: FileSource): Promise<Zip> {
     read: async function* (name) {
       const entry = entries.get(name) as Entry;
       let size = 0;
+      let sum = 0;
       try {
         const stream = await zip.openReadStreamPromise(entry);
         for await (const chunk of stream as AsyncIterable<Buffer>) {
           size += chunk.length;
           refuseBomb(size, entry.compressedSize);
+          sum = crc32(chunk, sum);
           yield chunk;
         }
+        // The library compares sizes only.
+        if (sum !== entry.crc32) throw damaged();
       } catch (error) {
         throw reader.explain(error);
       }
@@ -81,7 +88,7 @@ class SourceReader extends yauzl.RandomAccessReader {
   explain(error: unknown): unknown {
     if (this.failure !== undefined) return this.failure;
     if (error instanceof ServiceError) return error;
-    return fileError('The workbook is damaged or cut short.', error);
+    return damaged(error);
   }
 
   private async *bytes(start: number, end: number): AsyncGenerator<Uint8Array> {

@@ -184,8 +184,8 @@ const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
 function placesOf(file: TableFile, columns: ColumnSource[], deployed: DeployedTable__Output): (Place | undefined)[] {
   const types = new Map(deployed.columns.map(({ name, data_type }) => [name, data_type]));
   const places: (Place | undefined)[] = file.header.map(() => undefined);
-  for (const { position = 0, target_column: target = '' } of columns)
-    places[position] = { target, dataType: types.get(target) ?? 'text' };
+  for (const { position = 0, target_column: target = '', date_format = '' } of columns)
+    places[position] = { target, dataType: types.get(target) ?? 'text', formatted: date_format !== '' };
   return places;
 }
 

@@ -8,7 +8,7 @@ import type { import_table } from '../generated/prisma/client.ts';
 import { newObjectKey, ObjectChanged, type Range, type StoredObject } from '../object-store/object-store.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 
-/** How far the reading of a file has come. */
+/** How much of a file was read. */
 export type Progress = { bytes: number };
 
 type StoreContext = Pick<Context, 'store' | 'prisma'>;
@@ -52,12 +52,12 @@ function sourceOf(
   async function* read(range?: Range): AsyncGenerator<Uint8Array> {
     const expected = range ? range.end - range.start : object.size;
     let seen = 0;
-    // Reading anew begins to count anew; parts are wherever they are.
+    // Reading anew begins to count anew. Of parts only their size tells anything: the end of a file is often read first.
     if (!range) progress.bytes = 0;
     for await (const chunk of await openPinned(ctx, key, object.etag, range)) {
       signal.throwIfAborted();
       seen += chunk.length;
-      progress.bytes = Math.max(progress.bytes, (range?.start ?? 0) + seen);
+      progress.bytes = Math.min(progress.bytes + chunk.length, object.size);
       yield chunk;
     }
     if (seen !== expected) throw new ServiceError('unavailable', 'The file could not be read to its end; try again.');
