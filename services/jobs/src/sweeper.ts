@@ -6,6 +6,7 @@ import { sweepAnswers } from '@almanac/service-kit/idempotency';
 import type { Context } from './context.ts';
 import { finishedTableStates } from './imports/import-states.ts';
 import { lockImport, moveImport, noteAction } from './imports/imports.ts';
+import { keepOpenUploads } from './imports/uploads.ts';
 import { sweepMailFiles } from './mail/folder-transport.ts';
 import { sweepObjects } from './stored-objects.ts';
 import { tell, transact } from './transaction.ts';
@@ -20,7 +21,7 @@ export async function sweep(ctx: Context): Promise<void> {
   const ago = (ms: number) => new Date(Date.now() - ms);
   const rounds: Record<string, () => Promise<unknown>> = {
     imports: () => expireImports(ctx, ago(forgottenAfterMs)),
-    objects: () => sweepObjects(ctx),
+    objects: () => keepOpenUploads(ctx).then(() => sweepObjects(ctx)),
     uploads: () => ctx.store.sweep(day / 1000),
     answers: () => sweepAnswers(prismaSql(ctx.prisma)),
     mails: () =>

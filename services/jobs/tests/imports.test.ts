@@ -1,8 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@almanac/testkit/eventually';
 import { textRow, workbookOf } from '../src/formats/given-files.ts';
 import { parquetOf } from '../src/formats/given-parquet.ts';
 import { sweepObjects } from '../src/stored-objects.ts';
+import { sweep } from '../src/sweeper.ts';
 import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
 
 let jobs: Jobs;
@@ -244,6 +246,43 @@ describe('a file', () => {
     expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
     expect([...(jobs.neighbours.tables[0]?.rows.values() ?? [])].map(({ code }) => code)).not.toContain('XX');
     expect((await jobs.send('PUT', path, file)).status).toBe(422);
+  });
+
+  it.each(
+    [
+      ['API', 'URL'],
+      ['URL', 'API'],
+      ['URL', 'API', 'URL'],
+      ['API', 'URL', 'API'],
+      ['API', 'API', 'URL', 'URL'],
+    ].map((ways) => [ways]),
+  )('is the newest one, whichever way it came: %j', async (ways) => {
+    const { id } = (await post('/imports', { branch_id: 1 })).body;
+    const headers = { 'idempotency-key': `table-of-${id}` };
+    const table = { table_definition_key: 'countries', pattern: 'incremental' };
+    const codes = ways.map((_, n) => `I${id}N${n}`);
+    for (const [n, way] of ways.entries()) {
+      const body = `code,name\n${codes[n]},x\n`;
+      const { id: tableId, upload_url } = (await post(`/imports/${id}/tables`, table, headers)).body;
+      const answer =
+        way === 'API'
+          ? await jobs.send('PUT', `/api/v1/imports/${id}/tables/${tableId}/file`, body)
+          : await fetch(upload_url, { method: 'PUT', body });
+      expect(answer.status).toBe(200);
+    }
+    const sweepLate = async () => {
+      const key = { startsWith: `accounts/1/imports/${id}-` };
+      await jobs.context.prisma.stored_object.updateMany({ where: { key }, data: { expires_at: new Date(0) } });
+      await sweep(jobs.context);
+    };
+    await sweepLate();
+    expect((await post(`/imports/${id}/upload_complete`)).status).toBe(200);
+    expect(await ended(jobs, `/imports/${id}`)).toMatchObject({ status: 'completed' });
+    const { rows } = jobs.neighbours.tables[0] as { rows: Map<string, unknown> };
+    expect(codes.filter((code) => rows.has(`["${code}"]`))).toEqual(codes.slice(-1));
+    await sweepLate();
+    const left = readdirSync(jobs.folder, { recursive: true, encoding: 'utf8' });
+    expect(left.filter((name) => name.includes(`/imports/${id}-`))).toEqual([]);
   });
 
   it('that is missing or empty fails its table, and the others load', async () => {

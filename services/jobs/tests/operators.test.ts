@@ -1,13 +1,17 @@
 import { eventually } from '@almanac/testkit/eventually';
-import { ended, givenJobs, type Jobs, runImport } from './given.ts';
+import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
 
 let jobs: Jobs;
 
 beforeAll(async () => {
   jobs = await givenJobs();
-  jobs.neighbours.addTable({ key: 'countries' });
+  for (const key of ['countries', 'regions']) jobs.neighbours.addTable({ key });
 });
 afterAll(() => jobs.close());
+afterEach(() => {
+  jobs.neighbours.dataIsAway = false;
+  jobs.neighbours.release();
+});
 
 const all = { accountId: 0 };
 const list = (state = '', accountId = 0) => jobs.operator.ListJobs({ accountId }, { state, limit: 0 });
@@ -80,5 +84,48 @@ describe('operators', () => {
     });
     jobs.neighbours.release();
     await eventually(async () => expect([await metric('running'), await metric('queued')]).toEqual([0, 0]));
+  });
+
+  it('learn that a table of a cancelled import is not tried again, and why it failed stays', async () => {
+    const { id, import_tables } = await givenImport(jobs, {
+      countries: 'code,name,extra\n',
+      regions: 'code,name\nO2,x\n',
+    });
+    const path = `/imports/${id}`;
+    const post = (action: string) => jobs.call('POST', `/api/v1${path}/${action}`);
+    const tables = async () => (await jobs.call('GET', `/api/v1${path}`)).body.import_tables;
+    const retry = () => jobs.retry(`import-table-${import_tables[0].id}`);
+    jobs.neighbours.hold();
+    await post('upload_complete');
+    await eventually(async () =>
+      expect(await tables()).toMatchObject([{ status: 'failed' }, { status: 'processing' }]),
+    );
+    const [failed] = await tables();
+    expect(failed.errors).toHaveLength(1);
+    jobs.neighbours.dataIsAway = true; // the cancellation is asked for, and waits
+    expect((await post('cancel')).status).toBe(200);
+    const refused = (problem: string) => ({ kind: 'wrong_state', errors: [problem] });
+    await expect(retry()).rejects.toMatchObject(
+      refused('The import is being cancelled; its tables are not tried again.'),
+    );
+    jobs.neighbours.dataIsAway = false; // the load itself is held on
+    expect((await ended(jobs, path)).status).toBe('cancelled');
+    await expect(retry()).rejects.toMatchObject(refused('The import is cancelled; its tables are not tried again.'));
+    expect((await tables())[0]).toEqual(failed);
+  });
+
+  it('see nothing of the failed attempt while the next one waits', async () => {
+    const done = await runImport(jobs, { regions: 'code,name\nO3,BAD\nO4,x\n' });
+    const [failed] = done.import_tables;
+    expect(failed).toMatchObject({ status: 'failed', metrics: { rejected: 1 }, rejections: [{ column: 'name' }] });
+    jobs.neighbours.dataIsAway = true;
+    await jobs.retry(`import-table-${failed.id}`);
+    const { body } = await jobs.call('GET', `/api/v1/imports/${done.id}`);
+    expect(body.import_tables).toMatchObject([
+      { metrics: null, rejections: [], errors: [], rejected_rows_url: null, finished_at: null },
+    ]);
+    expect(body.import_tables[0].progress).toMatchObject({ percent: 0, bytes_processed: 0, rows_processed: 0 });
+    jobs.neighbours.dataIsAway = false;
+    expect((await ended(jobs, `/imports/${done.id}`)).status).toBe('failed');
   });
 });

@@ -1,12 +1,13 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import type { ObjectStore } from '../src/object-store/object-store.ts';
+import { keyOfLink, type ObjectStore } from '../src/object-store/object-store.ts';
 import { expireImports, sweep } from '../src/sweeper.ts';
 import { ended, givenImport, givenJobs, type Jobs, quickWork, runImport } from './given.ts';
 
 let jobs: Jobs;
 let storeIsAway = false;
 let beforeStat: (key: string) => Promise<void> = async () => {};
+let removing: (key: string, remove: () => Promise<void>) => Promise<void> = (_key, remove) => remove();
 
 // A store that can be cut off, around the real one.
 const cuttable = (real: ObjectStore): ObjectStore => {
@@ -28,6 +29,7 @@ const cuttable = (real: ObjectStore): ObjectStore => {
       away();
       return real.read(...given);
     },
+    remove: (key) => removing(key, () => real.remove(key)),
   };
 };
 
@@ -39,6 +41,7 @@ afterAll(() => jobs.close());
 afterEach(() => {
   storeIsAway = false;
   beforeStat = async () => {};
+  removing = (_key, remove) => remove();
   jobs.neighbours.dataIsAway = false;
   jobs.neighbours.release();
 });
@@ -272,7 +275,58 @@ describe('work', () => {
   });
 });
 
+describe('an upload through the API that fails while it replaces a later one of the pre-signed URL', () => {
+  const lost = new ServiceError('unavailable', 'the store is away');
+  it.each([
+    ['before that is gone leaves it to be loaded', [], { status: 'completed', metrics: { inserted: 1 } }],
+    ['when that is gone leaves no file, never an older one', ['gone'], { errors: ['No file was uploaded.'] }],
+  ])('%s', async (_how, gone, outcome) => {
+    const code = `U${gone.length}`;
+    const opened = await jobs.call('POST', '/api/v1/imports', { branch_id: 1 });
+    const tables = `/api/v1/imports/${opened.body.id}/tables`;
+    const table = { table_definition_key: 'countries', pattern: 'incremental' };
+    const { id, upload_url } = (await jobs.call('POST', tables, table)).body;
+    const put = async (body: string) => (await jobs.send('PUT', `${tables}/${id}/file`, body)).status;
+    expect(await put(file('OLD'))).toBe(200);
+    expect((await fetch(upload_url, { method: 'PUT', body: file(code) })).status).toBe(200);
+    removing = async (key, remove) => {
+      const isLater = key === keyOfLink(upload_url);
+      if (!isLater || gone.length > 0) await remove();
+      if (isLater) throw lost;
+    };
+    expect(await put(file('NEW'))).toBe(503);
+    expect((await complete(opened.body.id)).status).toBe(200);
+    const done = await ended(jobs, `/imports/${opened.body.id}`);
+    expect(done.import_tables).toMatchObject([outcome]);
+    const rows = jobs.neighbours.tables[0]?.rows as Map<string, unknown>;
+    const loaded = ['OLD', 'NEW', code].filter((each) => rows.has(`["${each}"]`));
+    expect(loaded).toEqual(gone.length > 0 ? [] : [code]);
+  });
+});
+
 describe('sweeping', () => {
+  it('leaves files alone for as long as their import is open or their table waits', async () => {
+    const { prisma, store } = jobs.context;
+    const { id, import_tables } = await givenImport(jobs, { countries: file('O1'), regions: undefined });
+    const path = `/api/v1/imports/${id}/tables/${import_tables[1].id}/file`;
+    expect((await jobs.send('PUT', path, file('O2'))).status).toBe(200);
+    const tables = await prisma.import_table.findMany({ where: { import_id: id } });
+    const sweepLate = async () => {
+      await prisma.stored_object.updateMany({ data: { expires_at: new Date(0) } });
+      await sweep(jobs.context);
+      return Promise.all(tables.map(async ({ object_key }) => (await store.stat(object_key)) !== undefined));
+    };
+    expect(await sweepLate()).toEqual([true, true]);
+    jobs.neighbours.dataIsAway = true;
+    expect((await complete(id)).status).toBe(200);
+    const [first] = tables;
+    await eventually(async () => expect((await jobOf('import_table', first?.id ?? 0)).deferrals).toBeGreaterThan(0));
+    expect(await sweepLate()).toEqual([true, true]);
+    jobs.neighbours.dataIsAway = false;
+    expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
+    expect(await sweepLate()).toEqual([false, false]);
+  });
+
   it('removes objects whose time is over and leaves nothing of a whole import and export', async () => {
     const { prisma, store } = jobs.context;
     const done = await runImport(jobs, { regions: `code,name\nW1,BAD\nW2,x\n` }, { on_error: 'reject_rows' });

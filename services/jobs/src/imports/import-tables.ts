@@ -17,6 +17,7 @@ import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
 import { getImport, lockImport, moveImport, noteAction, requireImportRight, requireOpen } from './imports.ts';
+import { newKeyBeside, removeReplaced } from './uploads.ts';
 
 export const uploadSeconds = 24 * 3600;
 export const tablesPerImport = 100;
@@ -100,7 +101,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
 
 type Added = { id: number; object_key: string };
 
-// Asked for again the URL is for the same place, where no other file lies, and for no longer than the first one.
+// Asked for again the URL is for the same place, where only files that came by it lie, and for no longer than the first one.
 async function offerUpload(ctx: Context, call: CallContext, { id, object_key }: Added) {
   const made = await ctx.prisma.import_table.findFirst({ where: { id, account_id: call.accountId } });
   if (!made) throw notFound('Import table');
@@ -200,7 +201,7 @@ export async function storeFile(
   requireTaking(found.status);
   const { accountId } = call;
   // A key of its own: what is being read or was pinned is never written over.
-  const object_key = newObjectKey(accountId, 'imports', ids.importId);
+  const object_key = newKeyBeside(table.object_key);
   await keepObject(ctx.prisma, accountId, object_key, inDays(keepDays.upload));
   let stored: { size: number; etag: string };
   try {
@@ -211,14 +212,17 @@ export async function storeFile(
   }
   return transact(ctx, async (tx) => {
     requireTaking(await lockImport(tx, accountId, ids.importId));
+    const where = { id: table.id, account_id: accountId };
+    const { object_key: replaced } = await tx.import_table.findFirstOrThrow({ where });
     const { count } = await tx.import_table.updateMany({
-      where: { id: table.id, account_id: accountId, status: { in: before(importTableMachine, 'upload') } },
+      where: { ...where, status: { in: before(importTableMachine, 'upload') } },
       data: { status: 'uploaded', object_key, object_size: stored.size, object_etag: stored.etag },
     });
     if (count === 0) throw new ServiceError('wrong_state', 'The import table takes no file any more.');
-    const now = await tx.import_table.findFirstOrThrow({ where: { id: table.id, account_id: accountId } });
+    const now = await tx.import_table.findFirstOrThrow({ where });
     // The key of the pre-signed URL stays noted until the URL's time is over: it may still be written to.
-    await keepObject(tx, accountId, table.object_key, inDays(2));
+    await keepObject(tx, accountId, replaced, inDays(2));
+    await removeReplaced(ctx, replaced);
     return now;
   });
 }

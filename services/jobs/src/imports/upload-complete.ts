@@ -1,13 +1,14 @@
-// upload_complete: looks at every file once, pins its size and etag, queues the tables that have one, fails those that haven't.
+// upload_complete: looks at every file once, takes the newest of each table, pins its size and etag, queues the tables that have one,
+// fails those that haven't.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Context } from '../context.ts';
 import type { import_table } from '../generated/prisma/client.ts';
-import type { StoredObject } from '../object-store/object-store.ts';
 import { queueJob } from '../queue/jobs.ts';
 import { doOnce, findDone } from '../repeated-requests.ts';
 import { before } from '../states.ts';
+import { keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
 import type { ImportDetail } from './import-view.ts';
@@ -20,8 +21,9 @@ import {
   requireImportRight,
   requireOpen,
 } from './imports.ts';
+import { findUploaded, type Uploaded } from './uploads.ts';
 
-type Found = { table: import_table; file: StoredObject | undefined };
+type Found = Uploaded & { table: import_table };
 
 /** Ends the uploads. Repeating it while the import is processing changes nothing; on a finished import it is 422. */
 export async function uploadComplete(ctx: Context, call: CallContext, id: number): Promise<void> {
@@ -38,7 +40,7 @@ function lookAt(ctx: Context, tables: import_table[], seen: Found[]): Promise<Fo
   return Promise.all(
     tables.map(async (table) => {
       const known = seen.find((each) => each.table.object_key === table.object_key);
-      return { table, file: known ? known.file : await ctx.store.stat(table.object_key) };
+      return { ...(known ?? (await findUploaded(ctx, table.object_key))), table };
     }),
   );
 }
@@ -68,10 +70,10 @@ async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen
     requireDeclaredSizes(found);
     await moveImport(tx, call.accountId, id, 'upload_complete');
     await noteAction(tx, call, id, 'upload_complete');
-    for (const { table, file } of found) {
-      const problem = problemOf(file);
-      if (problem === undefined && file) await queueTable(ctx, tx, call, table, file);
-      else await failTable(tx, table, problem ?? 'No file was uploaded.');
+    for (const each of found) {
+      const problem = problemOf(each);
+      if (problem === undefined) await queueTable(ctx, tx, call, each);
+      else await failTable(tx, each.table, problem);
     }
     await finishImport(tx, call, id);
     return id;
@@ -79,18 +81,19 @@ async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen
   await transact(ctx, (tx) => doOnce(tx, call, () => queue(tx)));
 }
 
-function problemOf(file: StoredObject | undefined): string | undefined {
+function problemOf({ file }: Found): string | undefined {
   if (!file) return 'No file was uploaded.';
   if (file.size === 0) return 'The file is empty.';
   return file.size > limits.uploadBytes ? `The file is larger than ${limits.uploadBytes} bytes.` : undefined;
 }
 
-async function queueTable(ctx: Context, tx: Transaction, call: CallContext, table: import_table, file: StoredObject) {
+async function queueTable(ctx: Context, tx: Transaction, call: CallContext, { table, key, file }: Found) {
   const { count } = await tx.import_table.updateMany({
     where: { id: table.id, account_id: call.accountId, status: { in: before(importTableMachine, 'upload') } },
-    data: { status: 'uploaded', object_size: file.size, object_etag: file.etag },
+    data: { status: 'uploaded', object_key: key, object_size: file?.size ?? null, object_etag: file?.etag ?? null },
   });
   if (count === 0) return;
+  if (key !== table.object_key) await keepObject(tx, call.accountId, table.object_key, new Date());
   await queueJob(tx, {
     kind: 'import_table',
     subjectId: table.id,

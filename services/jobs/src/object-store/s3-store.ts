@@ -14,6 +14,7 @@ import {
   requireKey,
   storeUnavailable,
 } from './object-store.ts';
+import { cutIntoParts } from './s3-parts.ts';
 
 export type S3Options = {
   endPoint: string;
@@ -29,7 +30,6 @@ export type S3Options = {
   publicUrl?: string;
 };
 
-const partBytes = 8 * 1024 * 1024;
 const silenceMs = 30_000;
 
 /**
@@ -199,7 +199,7 @@ async function upload(
   let uploadId: string | undefined;
   let sending: Promise<void> | undefined;
   try {
-    for await (const { part, isLast } of parts(limitBytes(source, maxBytes))) {
+    for await (const { part, isLast } of cutIntoParts(limitBytes(source, maxBytes))) {
       await sending;
       signal?.throwIfAborted();
       if (isLast && uploadId === undefined) {
@@ -234,23 +234,6 @@ async function sendPart(
   };
   const { etag } = await client.uploadPart({ ...upload, partNumber, headers }, part);
   etags.push({ part: partNumber, etag });
-}
-
-// At least one part, the last of any size.
-async function* parts(source: AsyncIterable<Uint8Array>): AsyncGenerator<{ part: Buffer; isLast: boolean }> {
-  let pending: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of source) {
-    pending.push(chunk);
-    size += chunk.length;
-    while (size > partBytes) {
-      const all = Buffer.concat(pending);
-      yield { part: all.subarray(0, partBytes), isLast: false };
-      pending = [all.subarray(partBytes)];
-      size -= partBytes;
-    }
-  }
-  yield { part: Buffer.concat(pending), isLast: true };
 }
 
 type Incomplete = { key: string; uploadId: string; initiated: Date };

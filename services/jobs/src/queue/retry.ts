@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Context } from '../context.ts';
 import { exportMachine } from '../exports/export-states.ts';
-import type { job } from '../generated/prisma/client.ts';
+import type { data_import, job } from '../generated/prisma/client.ts';
 import { importTableMachine } from '../imports/import-states.ts';
 import { lockImport, moveImport, noteAction } from '../imports/imports.ts';
 import { mailMachine } from '../mail/mail-states.ts';
@@ -41,24 +41,46 @@ async function retryExport(ctx: Context, tx: Transaction, job: Subject): Promise
   return 'created';
 }
 
+// Its job would end the table as cancelled, and nobody would know any more why it had failed.
+const notTaken = ({ status, cancel_requested }: data_import) => {
+  const how = status === 'processing' && cancel_requested ? 'being cancelled' : status;
+  return new ServiceError('wrong_state', `The import is ${how}; its tables are not tried again.`);
+};
+
+const nothingDone = {
+  bytes_processed: 0,
+  rows_processed: 0,
+  rows_read: null,
+  rows_inserted: null,
+  rows_updated: null,
+  rows_deleted: null,
+  rows_unchanged: null,
+  rows_rejected: null,
+  duration_ms: null,
+  rejections: [],
+  errors: [],
+  rejected_key: null,
+  started_at: null,
+  finished_at: null,
+};
+
 // A load of its own: what the failed one has answered must not be answered again.
 async function retryImportTable(ctx: Context, tx: Transaction, job: Subject): Promise<string> {
   const where = { id: job.subject_id, account_id: job.account_id };
   const table = await tx.import_table.findFirstOrThrow({ where });
   await lockImport(tx, job.account_id, table.import_id);
+  const whole = await tx.data_import.findFirstOrThrow({ where: { id: table.import_id, account_id: job.account_id } });
   const { count } = await tx.import_table.updateMany({
     where: { ...where, status: { in: before(importTableMachine, 'retry') } },
     data: {
       status: 'uploaded',
       load_id: randomUUID(),
-      errors: [],
-      rejected_key: null,
-      started_at: null,
-      finished_at: null,
+      ...nothingDone,
     },
   });
   if (count === 0) throw notFailed('import table', table.status);
-  await moveImport(tx, job.account_id, table.import_id, 'retry');
+  const moved = await moveImport(tx, job.account_id, table.import_id, 'retry');
+  if (!moved && (whole.status !== 'processing' || whole.cancel_requested)) throw notTaken(whole);
   await noteAction(tx, { accountId: job.account_id }, table.import_id, 'retry', table.table_definition_key);
   await keepObject(tx, job.account_id, table.object_key, inDays(keepDays.upload));
   await requeue(ctx, tx, job, 'import_table', table.import_id);

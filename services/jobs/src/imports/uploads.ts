@@ -1,0 +1,49 @@
+// Where the file of an import table lies. The pre-signed URL writes to one place as often as its holder likes; each file that comes
+// through the API has a place of its own, whose key is that of the URL and a part more. What is found at the URL's place came last:
+// the API removes what it replaces there, so that no clock has to tell which of two files is the newest.
+import { randomBytes } from 'node:crypto';
+import { prismaSql } from '@almanac/service-kit/database';
+import type { Context } from '../context.ts';
+import type { StoredObject } from '../object-store/object-store.ts';
+import { keepDays } from '../stored-objects.ts';
+import { openImportStates } from './import-states.ts';
+
+// Read by PostgreSQL too.
+const partMore = '(?<=-[0-9a-f]{32})-[0-9a-f]{32}$';
+
+/** The key of the pre-signed URL, told by the key of any file of the table. */
+export const urlKeyOf = (objectKey: string): string => objectKey.replace(new RegExp(partMore), '');
+
+/** A new key for a file that comes through the API. */
+export const newKeyBeside = (objectKey: string): string => `${urlKeyOf(objectKey)}-${randomBytes(16).toString('hex')}`;
+
+export type Uploaded = { key: string; file: StoredObject | undefined };
+
+/** The newest file of the table, whichever way it came. */
+export async function findUploaded({ store }: Pick<Context, 'store'>, objectKey: string): Promise<Uploaded> {
+  const urlKey = urlKeyOf(objectKey);
+  const later = urlKey === objectKey ? undefined : await store.stat(urlKey);
+  return later ? { key: urlKey, file: later } : { key: objectKey, file: await store.stat(objectKey) };
+}
+
+/**
+ * Empties the URL's place for a newer file, as the last act of the transaction that notes it; the caller holds the import. The older of two
+ * files goes first: wherever this breaks off, what is found afterwards is the newest that was there, or nothing.
+ */
+export async function removeReplaced({ store }: Pick<Context, 'store'>, objectKey: string): Promise<void> {
+  const urlKey = urlKeyOf(objectKey);
+  if (!(await store.stat(urlKey))) return;
+  if (objectKey !== urlKey) await store.remove(objectKey);
+  await store.remove(urlKey);
+}
+
+/** Prolongs the notes of the files of open imports, however long they stay open or their tables wait; asked before every sweep. */
+export async function keepOpenUploads({ prisma }: Pick<Context, 'prisma'>): Promise<void> {
+  await prismaSql(prisma)(
+    `update stored_object o set expires_at = now() + make_interval(days => $1::int)
+     from data_import i join import_table t on t.import_id = i.id
+     where i.status = any($2::text[]) and o.key in (t.object_key, regexp_replace(t.object_key, $3, ''))
+       and o.expires_at < now() + interval '1 day'`,
+    [keepDays.upload, openImportStates, partMore],
+  );
+}
