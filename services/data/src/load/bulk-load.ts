@@ -81,7 +81,7 @@ async function loadStaged(
       }
       if (state === '42P01') throw notDeployed();
       if (state !== '23503') throw error;
-      const errors = ['Rows that would be deleted, or change their key, are still referred to by other tables.'];
+      const errors = ['Rows that would be deleted are still referred to, by rows of this table or of others.'];
       return keepFailure(pgSql(ctx.pools.rows), call.accountId, options, { rows_read: staging.rows, errors });
     }
   }

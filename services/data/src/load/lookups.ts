@@ -4,7 +4,7 @@ import { type Column, type DeployedTable, getColumn } from '../catalogue/structu
 import { columnName, stagedColumn, tableName } from '../query/identifiers.ts';
 import { displayColumn } from '../query/lookups-sql.ts';
 import { type Statement, Values } from '../query/statement.ts';
-import type { Bind } from '../values/check.ts';
+import { anyBrokenSql, type Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 import type { LoadPlan, Source } from './load-options.ts';
 import { brokenCellSql, cellSql, givenSql, isDeletionSql } from './staged-cells.ts';
@@ -45,25 +45,39 @@ export const unknownMessage = ({ table, shown }: Lookup): string =>
 export const ambiguousMessage = ({ table, shown }: Lookup): string =>
   `is the ${shown.name} of several records of ${table.name}; give their key instead`;
 
-/** Pairs `value`, `key` (texts) of all records that a cell may name; those of the file itself too, when a table refers to itself. */
+/** What a cell says, as a value of the column that records are shown by: equal values are found however they are written. Null names nothing. */
+export function namedSql(source: Source, { shown }: Lookup, alias: string, bind: Bind): string {
+  const given = givenSql(source, alias);
+  const { base, checks } = typeOf(shown);
+  return base === 'text'
+    ? given
+    : `case when not (${anyBrokenSql(checks(shown), given, bind)}) then (${given})::${base} end`;
+}
+
+/**
+ * Pairs `value`, `key` of all records that a cell may name, the key as text; those of the file itself too, when a table refers to itself.
+ */
 export function candidatesSql(name: string, table: DeployedTable, plan: LoadPlan, lookup: Lookup, bind: Bind): string {
   const { shown } = lookup;
+  const base = (column: Column) => typeOf(column).base;
   const live =
-    `select ${typeOf(shown).textSql(`r.${columnName(shown)}`)} as value, r.${columnName(lookup.key)}::text as key` +
+    `select r.${columnName(shown)}::${base(shown)} as value, r.${columnName(lookup.key)}::${base(lookup.key)} as key` +
     ` from ${tableName(lookup.table)} r where r.svc_live and r.${columnName(shown)} is not null`;
   const ofFile = (column: Column) =>
     plan.sources.find((source) => source.column.lineage_id === column.lineage_id && !source.lookup);
   const [key, value] = [ofFile(lookup.key), ofFile(shown)];
-  if (lookup.table.table_definition_id !== table.table_definition_id || !key || !value) return live;
+  if (lookup.table.table_definition_id !== table.table_definition_id || !key || !value)
+    return `select value, key::text from (${live}) l`;
   const readable = (source: Source) =>
-    `case when not (${brokenCellSql(source, 'o', bind)}) then (${cellSql(source, 'o')})::${typeOf(source.column).base} end`;
+    `case when not (${brokenCellSql(source, 'o', bind)}) then (${cellSql(source, 'o')})::${base(source.column)} end`;
   const own =
-    `select ${typeOf(shown).textSql(`(${readable(value)})`)} as value, (${readable(key)})::text as key` +
-    ` from ${name} o where not ${isDeletionSql(plan, 'o')}`;
+    `select ${readable(value)} as value, ${readable(key)} as key from ${name} o` +
+    ` where not ${isDeletionSql(plan, 'o')}`;
   const before = plan.replaces
     ? ''
     : ` union all select * from (${live}) l where not exists (select from (${own}) f where f.key = l.key)`;
-  return `select distinct value, key from (${own}${before}) e where value is not null and key is not null`;
+  const all = `select distinct value, key from (${own}${before}) e where value is not null and key is not null`;
+  return `select value, key::text from (${all}) a`;
 }
 
 /** Fills the keys of all lookups, where a cell names exactly one record: one statement. Undefined: there are none. */
@@ -74,7 +88,7 @@ export function resolveSql(name: string, table: DeployedTable, plan: LoadPlan): 
   const joins = looked.map(
     ({ source, lookup }, i) =>
       ` left join (select c.value, max(c.key) as key from (${candidatesSql(name, table, plan, lookup, values.bind)}) c` +
-      ` group by c.value having count(*) = 1) k${i} on k${i}.value = ${givenSql(source, 'g')}`,
+      ` group by c.value having count(*) = 1) k${i} on k${i}.value = ${namedSql(source, lookup, 'g', values.bind)}`,
   );
   const found = looked.map((_, i) => `k${i}.key as key${i}`).join(', ');
   const sets = looked.map(({ lookup }, i) => `${stagedColumn(lookup.position)} = m.key${i}`).join(', ');

@@ -1,4 +1,4 @@
-// A staged, checked file becomes rows: update what differs, insert what is new, delete what is meant to go. Each a statement
+// A staged, checked file becomes rows: insert what is new, update what differs, delete what is meant to go. Each a statement
 // over sets; what is equal is left untouched. All have one time, by which their request is found (`bulk_write`). Pure.
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
@@ -12,14 +12,15 @@ export type Stamp = { at: string } & Omit<Origin, 'requestId'>;
 
 /**
  * The time of a load: not before that of any row there is, as PostgreSQL's clock may have been set back, and its own among loads.
- * One row `at`.
+ * One row `at`, and `last`: the last row there is.
  */
 export function stampSql(table: DeployedTable): Statement {
   return {
     text:
       `select greatest(date_trunc('milliseconds', clock_timestamp()),` +
       ` date_trunc('milliseconds', (select max(svc_updated_at) from ${tableName(table)}) + interval '999 microseconds'),` +
-      ` (select max(at) + interval '1 millisecond' from bulk_write where table_definition_id = $1::int))::text as at`,
+      ` (select max(at) + interval '1 millisecond' from bulk_write where table_definition_id = $1::int))::text as at,` +
+      ` (select coalesce(max(svc_sk), 0) from ${tableName(table)})::text as last`,
     values: [table.table_definition_id],
   };
 }
@@ -38,8 +39,14 @@ function keyEquals(plan: LoadPlan, live: string, staged: string): string {
     .join(' and ');
 }
 
-/** Updates live rows whose values differ from the file's. */
-export function updateSql(table: DeployedTable, name: string, plan: LoadPlan, stamp: Stamp): Statement | undefined {
+/** Updates live rows whose values differ from the file's. `last`: the last row there was before the load; later ones are the load's own. */
+export function updateSql(
+  table: DeployedTable,
+  name: string,
+  plan: LoadPlan,
+  stamp: Stamp,
+  last: string,
+): Statement | undefined {
   const keys = new Set(plan.key);
   const changed = plan.sources.filter((source) => !keys.has(source));
   if (plan.key.length === 0 || changed.length === 0) return undefined;
@@ -51,7 +58,7 @@ export function updateSql(table: DeployedTable, name: string, plan: LoadPlan, st
     text:
       `update ${tableName(table)} t set ${[...systemSets(values, stamp), ...own].join(', ')} from ${name} s` +
       ` where ${keyEquals(plan, 't', 's')} and t.svc_live and not ${isDeletionSql(plan, 's')}` +
-      ` and (${live}) is distinct from (${staged})`,
+      ` and t.svc_sk <= ${values.bind(last, 'bigint')} and (${live}) is distinct from (${staged})`,
     values: values.list,
   };
 }

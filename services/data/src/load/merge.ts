@@ -13,7 +13,14 @@ import { type LoadOptions, type LoadPlan, planLoad, readTargets } from './load-o
 import { type Counts, findResult, type LoadResult, nothing, type RejectedValue } from './load-result.ts';
 import { resolveSql } from './lookups.ts';
 import * as merge from './merge-sql.ts';
-import { countUnknownSql, createRejectedKeysSql, keepRejectedKeysSql } from './rejected-keys-sql.ts';
+import { findOrphansSql, linkRowsSql, rejectOrphansSql } from './orphans-sql.ts';
+import {
+  countUnknownSql,
+  createRejectedKeysSql,
+  keepHeldSql,
+  keepRejectedKeysSql,
+  linkHeldSql,
+} from './rejected-keys-sql.ts';
 import * as staged from './staged-sql.ts';
 import type { Staging } from './staging.ts';
 
@@ -32,8 +39,15 @@ export type How = {
   alone: boolean;
 };
 
-/** `keys`: where those of the rejected rows are, when there are any and what the file lacks is to go. */
-type Rejected = { count: number; keys?: string };
+type Rejected = {
+  count: number;
+  /** Where the keys of the rejected rows are, when there are any and what the file lacks is to go. */
+  keys?: string;
+  /** How many rejected rows have no key that can be read: each may be any of the rows that seem to be gone. */
+  unknown: number;
+  /** Whether what the file lacks does go. */
+  deletes: boolean;
+};
 
 /** One try at merging a staged file, in one transaction. */
 export class Merge {
@@ -126,32 +140,37 @@ export class Merge {
     let rejected =
       counts[0]?.broken === 0 ? 0 : await keep(staged.rejectBrokenSql(name, target, table, plan, this.options));
     const trusting = this.how.trusting && rejected === 0;
-    if (plan.key.length > 0 && !(trusting && isEmpty)) {
+    // A row that is deleted and one that is inserted are no matter to the constraint.
+    if (plan.key.length > 0 && !(trusting && isEmpty && plan.codePosition === undefined)) {
       const { rows: twice } = await this.query(staged.findDuplicatesSql(name, plan));
       if (twice[0]?.found) rejected += await keep(staged.rejectDuplicatesSql(name, target, plan, this.options));
     }
-    const orphans = trusting ? undefined : staged.findOrphansSql(name, table, plan);
-    if (orphans) {
-      const { rows: found } = await this.query(orphans);
-      if (found[0]?.found) rejected += await keep(staged.rejectOrphansSql(name, target, table, plan, this.options));
+    const unknown =
+      keys === undefined ? 0 : ((await this.query(countUnknownSql(this.staging))).rows[0]?.unknown as number);
+    const deletes = plan.replaces && !isEmpty && unknown === 0;
+    const going = { deletes, ...(keys !== undefined && { keys }) };
+    const orphans = trusting ? undefined : findOrphansSql(this.staging, table, plan, going);
+    if (orphans && (await this.query(orphans)).rows[0]?.found) {
+      const links = linkRowsSql(this.staging, table, plan, going);
+      for (const statement of links) await this.sql(statement);
+      const how = { ...going, linked: links.length > 0 };
+      rejected += await keep(rejectOrphansSql(this.staging, target, table, plan, this.options, how));
     }
-    return { count: rejected, ...(keys !== undefined && { keys }) };
+    return { count: rejected, unknown, deletes, ...(keys !== undefined && { keys }) };
   }
 
   private async finish(
     table: DeployedTable,
     plan: LoadPlan,
     isEmpty: boolean,
-    { count: rejected, keys }: Rejected,
+    { count: rejected, keys, unknown, deletes }: Rejected,
   ): Promise<LoadResult> {
     const { sql, options, staging } = this;
     const base = { rows_read: staging.rows, rejected, rejections: rejected > 0 ? await this.firstRejections() : [] };
     const failed = (error: string): LoadResult => ({ ...base, ...nothing, status: 'failed', errors: [error] });
     if (rejected > 0 && !options.rejectRows)
       return failed(`${rejected} of ${staging.rows} rows break rules; nothing was loaded.`);
-    // A row without a key may be any of those that seem to be gone.
-    const unknown = keys === undefined ? 0 : ((await this.query(countUnknownSql(staging))).rows[0]?.unknown as number);
-    const deletes = plan.replaces && !isEmpty && unknown === 0;
+    const held = deletes && keys !== undefined ? await this.hold(table, plan) : 0;
     if (deletes) {
       const refusal = await this.massDeletion(table, plan, keys);
       if (refusal) return failed(refusal);
@@ -162,8 +181,16 @@ export class Merge {
     const counts = await this.merge(table, plan, isEmpty, staging.rows - rejected, gone);
     // Constraints have looked at every row by now; a dry run ends here.
     if (options.dryRun) await sql('rollback to savepoint merge');
-    const errors = unknown > 0 ? [keylessMessage(unknown)] : [];
+    const errors = [...(unknown > 0 ? [keylessMessage(unknown)] : []), ...(held > 0 ? [heldMessage(held)] : [])];
     return { ...base, ...counts, status: rejected > 0 ? 'completed_with_errors' : 'completed', errors };
+  }
+
+  // Answers how many rows stay that the file lacks, because records of rejected rows refer to them.
+  private async hold(table: DeployedTable, plan: LoadPlan): Promise<number> {
+    const links = linkHeldSql(this.staging, table, plan);
+    if (links.length === 0) return 0;
+    for (const statement of links) await this.sql(statement);
+    return (await this.query(keepHeldSql(this.staging, table, plan))).count;
   }
 
   private async firstRejections(): Promise<RejectedValue[]> {
@@ -197,13 +224,16 @@ export class Merge {
     const { rows: clock } = await this.query(merge.stampSql(table));
     const stamp: merge.Stamp = { at: clock[0]?.at as string, actor, channel };
     const count = async (statement: Statement | undefined) => (statement ? (await this.query(statement)).count : 0);
-    const updated = isEmpty ? 0 : await count(merge.updateSql(table, name, plan, stamp));
-    const named =
-      plan.codePosition === undefined || isEmpty ? 0 : await count(merge.deleteNamedSql(table, name, plan, stamp));
-    const gone = await count(deleteGone(stamp));
+    const last = clock[0]?.last as string;
     const fresh = this.how.fresh && isEmpty ? await this.beginFresh(table) : undefined;
+    // A row that is there may come to refer to a new one, and a row that goes is referred to until others change.
     const inserted = await count(merge.insertSql(fresh?.table ?? table, name, plan, stamp, isEmpty));
     if (fresh) await this.completeFresh(fresh, table);
+    const isAllNew = isEmpty || inserted === rows;
+    const updated = isAllNew ? 0 : await count(merge.updateSql(table, name, plan, stamp, last));
+    const named =
+      isAllNew || plan.codePosition === undefined ? 0 : await count(merge.deleteNamedSql(table, name, plan, stamp));
+    const gone = await count(deleteGone(stamp));
     if (inserted + updated + named + gone > 0) await this.keepRequest(table, stamp, requestId);
     return { inserted, updated, deleted: named + gone, unchanged: rows - inserted - updated - named };
   }
@@ -250,6 +280,9 @@ export class Merge {
 
 const keylessMessage = (rows: number) =>
   `No row was deleted: ${rows === 1 ? 'a rejected row has' : `${rows} rejected rows have`} no key that can be read, and may be any of the rows that the file seems to lack.`;
+
+const heldMessage = (rows: number) =>
+  `${rows === 1 ? '1 row' : `${rows} rows`} that the file lacks ${rows === 1 ? 'was' : 'were'} not deleted: records of rejected rows refer to ${rows === 1 ? 'it' : 'them'}.`;
 
 /** Whether a table has no row at all, not even a deleted one. */
 export async function isWithoutRows(sql: Sql, name: string): Promise<boolean> {

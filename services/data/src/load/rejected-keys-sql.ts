@@ -1,6 +1,7 @@
 // The keys of rejected rows. A file that makes the table equal to itself has those rows too: their live rows are not gone. Kept beside
 // the staged file until the end of the transaction. Pure.
-import { columnName, rejectedKeysName } from '../query/identifiers.ts';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import { columnName, liveLinksName, rejectedKeysName, tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import type { LoadPlan } from './load-options.ts';
 import { brokenCellSql, typedSql } from './staged-cells.ts';
@@ -57,3 +58,48 @@ export const countUnknownSql = ({ number }: Staging): Statement => ({
   text: `select count(*)::int as unknown from ${rejectedKeysName(number)} where ${keptColumn(0)} is null`,
   values: [],
 });
+
+/**
+ * What rows that stay refer to must stay too: which of the live rows that the file doesn't write refer to which others of them, `parent`
+ * to `child`. None when the table doesn't refer to itself.
+ */
+export function linkHeldSql({ name, number }: Staging, table: DeployedTable, plan: LoadPlan): string[] {
+  const live = tableName(table);
+  const isLacking = (row: string) => {
+    const equal = plan.key.map((source) => `${row}.${columnName(source.column)} = ${typedSql(plan, source, 's')}`);
+    return `${row}.svc_live and not exists (select from ${name} s where ${equal.join(' and ')})`;
+  };
+  const links = table.structure.foreign_keys
+    .filter(({ target_lineage_id }) => target_lineage_id === table.lineage_id)
+    .map(({ columns, target_columns }) => {
+      const pairs = columns.map((lineage, i) => [lineage, target_columns[i] as number] as const);
+      const equal = pairs.map(
+        ([own, key]) => `y.${columnName({ lineage_id: key })} = x.${columnName({ lineage_id: own })}`,
+      );
+      return (
+        `select x.svc_sk as parent, y.svc_sk as child from ${live} x join ${live} y on ${equal.join(' and ')}` +
+        ` where ${isLacking('x')} and ${isLacking('y')}`
+      );
+    });
+  if (links.length === 0) return [];
+  return [
+    `create temporary table ${liveLinksName(number)} on commit drop as ${links.join(' union all ')}`,
+    `create index on ${liveLinksName(number)} (parent)`,
+  ];
+}
+
+/** Keeps the keys of those that rows of kept keys refer to, also by way of others; as many rows as would have gone else. */
+export function keepHeldSql({ number }: Staging, table: DeployedTable, plan: LoadPlan): Statement {
+  const [live, keys] = [tableName(table), rejectedKeysName(number)];
+  const next = `(select child from ${liveLinksName(number)} where parent = h.svc_sk offset 0)`;
+  const held =
+    `with recursive held(svc_sk) as (select x.svc_sk from ${live} x join ${keys} k on ${isKeptSql(plan, 'x', 'k')} where x.svc_live` +
+    ` union select l.child from held h cross join lateral ${next} l) select svc_sk from held`;
+  const key = plan.key.map(({ column }) => `y.${columnName(column)}`);
+  return {
+    text:
+      `insert into ${keys} select ${key.join(', ')} from ${live} y where y.svc_sk in (${held})` +
+      ` and not exists (select from ${keys} k where ${isKeptSql(plan, 'y', 'k')})`,
+    values: [],
+  };
+}

@@ -1,13 +1,13 @@
 // What a staged file says: whether a row may go on, and why not. The rules are those of the row API
 // (`values/`), applied to all rows at once. Pure.
-import { type DeployedTable, getColumn, isRequired } from '../catalogue/structure.ts';
-import { columnName, stagedColumn, tableName } from '../query/identifiers.ts';
+import { type DeployedTable, isRequired } from '../catalogue/structure.ts';
+import { stagedColumn } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import type { Bind } from '../values/check.ts';
 import { requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
 import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
-import { ambiguousMessage, candidatesSql, type Lookup, unknownMessage } from './lookups.ts';
+import { ambiguousMessage, candidatesSql, type Lookup, namedSql, unknownMessage } from './lookups.ts';
 import { brokenCellSql, cellSql, codeSql, givenSql, isDeletionSql, typedSql } from './staged-cells.ts';
 
 export function createStagingSql(name: string, { fileColumns, lookups, numbered, firstRow }: LoadOptions): string {
@@ -52,7 +52,8 @@ export function countBrokenSql(name: string, plan: LoadPlan): Statement {
   };
 }
 
-const reasonSql = (bind: Bind, column: string, value: string, message: string) =>
+/** One reason, as it is told. */
+export const reasonSql = (bind: Bind, column: string, value: string, message: string) =>
   `jsonb_build_object('column', ${bind(column, 'text')}, 'value', left(${value}, 200), 'message', ${bind(message, 'text')})`;
 
 // The first broken rule of the cell, as the row API would tell it, with the value that the file has.
@@ -64,7 +65,7 @@ function cellReasonSql(source: Source, alias: string, bind: Bind, candidates: (l
   const none = isRequired(column) ? `then ${reason(requiredMessage)}` : 'then null';
   const nameless = lookup
     ? [
-        `when ${cell} is null and ${given} in (select n.value from (${candidates(lookup)}) n) then ${reason(ambiguousMessage(lookup))}`,
+        `when ${cell} is null and ${namedSql(source, lookup, alias, bind)} in (select n.value from (${candidates(lookup)}) n) then ${reason(ambiguousMessage(lookup))}`,
         `when ${cell} is null then ${reason(unknownMessage(lookup))}`,
       ]
     : [];
@@ -74,9 +75,10 @@ function cellReasonSql(source: Source, alias: string, bind: Bind, candidates: (l
   return `case when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
 }
 
-type Target = { accountId: number; loadId: string };
+export type Target = { accountId: number; loadId: string };
 
-function keepRejectedSql(
+/** Keeps the rows `s` of a staged file that `from` leaves, with their reasons. */
+export function keepRejectedSql(
   name: string,
   target: Target,
   options: LoadOptions,
@@ -151,63 +153,6 @@ export function findDuplicatesSql(name: string, plan: LoadPlan): Statement {
     text: `select exists (select from ${name} s group by ${key} having count(*) > 1) as found`,
     values: [],
   };
-}
-
-type ForeignKeyCheck = { names: string; missing: string; values: string };
-
-// A target may be in the file itself when a table refers to itself.
-function foreignKeyChecks(name: string, table: DeployedTable, plan: LoadPlan): ForeignKeyCheck[] {
-  const bySource = new Map(plan.sources.map((source) => [source.column.lineage_id, source]));
-  return table.structure.foreign_keys.flatMap((foreignKey) => {
-    const sources = foreignKey.columns.map((lineage) => bySource.get(lineage));
-    if (!sources.every((source) => source !== undefined)) return [];
-    const target = { branch_id: table.branch_id, lineage_id: foreignKey.target_lineage_id };
-    const given = sources.map((source) => `${cellSql(source, 's')} is not null`).join(' and ');
-    const equal = sources.map(
-      (source, i) =>
-        `r.${columnName({ lineage_id: foreignKey.target_columns[i] as number })} = ${typedSql(plan, source, 's')}`,
-    );
-    const exists = `exists (select from ${tableName(target)} r where r.svc_live and ${equal.join(' and ')})`;
-    const own = foreignKey.target_columns.map((lineage) => bySource.get(lineage));
-    const inFile =
-      foreignKey.target_lineage_id === table.lineage_id && own.every((source) => source !== undefined)
-        ? ` and not exists (select from ${name} p where ${own.map((source, i) => `${typedSql(plan, source, 'p')} = ${typedSql(plan, sources[i] as Source, 's')}`).join(' and ')} and not ${isDeletionSql(plan, 'p')})`
-        : '';
-    return {
-      names: foreignKey.columns.map((lineage) => getColumn(table.structure, lineage).name).join(', '),
-      missing: `not ${isDeletionSql(plan, 's')} and ${given} and not ${exists}${inFile}`,
-      values: sources.map((source) => cellSql(source, 's')).join(` || ', ' || `),
-    };
-  });
-}
-
-/** Whether any row refers to a record that isn't there: one row `found`; undefined when the table refers to nothing. */
-export function findOrphansSql(name: string, table: DeployedTable, plan: LoadPlan): Statement | undefined {
-  const checks = foreignKeyChecks(name, table, plan);
-  if (checks.length === 0) return undefined;
-  const found = checks.map((check) => `exists (select from ${name} s where ${check.missing})`).join(' or ');
-  return { text: `select ${found} as found`, values: [] };
-}
-
-/** Keeps the rows that refer to records that aren't there. */
-export function rejectOrphansSql(
-  name: string,
-  target: Target,
-  table: DeployedTable,
-  plan: LoadPlan,
-  options: LoadOptions,
-): Statement {
-  const checks = foreignKeyChecks(name, table, plan);
-  return keepRejectedSql(name, target, options, ({ bind }) => {
-    const reasons = checks.map(
-      (check) =>
-        `case when ${check.missing} then ${reasonSql(bind, check.names, check.values, `${check.names} must refer to a record of the referenced table`)} end`,
-    );
-    return {
-      reasons: `to_jsonb(array_remove(array[${reasons.join(', ')}], null))`,
-      from: `where ${checks.map((check) => `(${check.missing})`).join(' or ')}`,
-    };
-  });
 }
 
 /** Takes the kept rows out of the staged file. */

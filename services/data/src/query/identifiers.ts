@@ -99,6 +99,12 @@ export const stagingName = (number: number): string => `staging.s_${id(number)}`
 /** The keys of the rows of a staged file that were rejected; gone with its transaction. */
 export const rejectedKeysName = (number: number): string => `pg_temp.k_${id(number)}`;
 
+/** Which of its rows refer to which others of them; gone as well. */
+export const rowLinksName = (number: number): string => `pg_temp.l_${id(number)}`;
+
+/** Which live rows that it lacks refer to which others of them; gone as well. */
+export const liveLinksName = (number: number): string => `pg_temp.v_${id(number)}`;
+
 /** A cell of a staged file, by its place in the line. */
 export const stagedColumn = (position: number): string => `f_${id(position + 1)}`;
 

@@ -1,0 +1,125 @@
+// Rows of a staged file that refer to records that aren't there. In a table that refers to itself the file's own rows are records too, as long
+// as they are not rejected, and records that the load deletes are none. Pure.
+import { type DeployedTable, getColumn } from '../catalogue/structure.ts';
+import { columnName, rowLinksName, tableName } from '../query/identifiers.ts';
+import type { Statement } from '../query/statement.ts';
+import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
+import { isKeptSql } from './rejected-keys-sql.ts';
+import { cellSql, isDeletionSql, typedSql } from './staged-cells.ts';
+import { keepRejectedSql, reasonSql, type Target } from './staged-sql.ts';
+import type { Staging } from './staging.ts';
+
+/** What becomes of live rows that the file lacks: whether they go, and where the keys are of those that stay, as their rows were rejected. */
+export type Going = { deletes: boolean; keys?: string };
+
+type ReferenceCheck = {
+  names: string;
+  values: string;
+  /** Whether `s` refers to a record that isn't there. */
+  missing: string;
+  /** In a table that refers to itself: whether `s` refers to `p`, also a row of the file, and to no live row. */
+  leans?: string;
+};
+
+function referenceChecks(name: string, table: DeployedTable, plan: LoadPlan, going: Going): ReferenceCheck[] {
+  const bySource = new Map(plan.sources.map((source) => [source.column.lineage_id, source]));
+  return table.structure.foreign_keys.flatMap((foreignKey) => {
+    const sources = foreignKey.columns.flatMap((lineage) => bySource.get(lineage) ?? []);
+    if (sources.length < foreignKey.columns.length) return [];
+    const target = tableName({ branch_id: table.branch_id, lineage_id: foreignKey.target_lineage_id });
+    const cells = sources.map((source) => cellSql(source, 's'));
+    const typed = sources.map((source) => typedSql(plan, source, 's'));
+    const key = foreignKey.target_columns.map((lineage) => `r.${columnName({ lineage_id: lineage })}`);
+    const given = `not ${isDeletionSql(plan, 's')} and ${cells.map((cell) => `${cell} is not null`).join(' and ')}`;
+    const live = `select from ${target} r where r.svc_live and (${key.join(', ')}) = (${typed.join(', ')})`;
+    const check = {
+      names: foreignKey.columns.map((lineage) => getColumn(table.structure, lineage).name).join(', '),
+      values: cells.join(` || ', ' || `),
+    };
+    if (foreignKey.target_lineage_id !== table.lineage_id)
+      return { ...check, missing: `${given} and not exists (${live})` };
+    // The referenced columns are the key, of which every file has all.
+    const own = foreignKey.target_columns.map((lineage) => typedSql(plan, bySource.get(lineage) as Source, 'p'));
+    const isOwn = `not ${isDeletionSql(plan, 'p')} and (${own.join(', ')}) = (${typed.join(', ')})`;
+    return {
+      ...check,
+      missing:
+        `${given} and not exists (${live} and ${staysSql(name, plan, going)})` +
+        ` and not exists (select from ${name} p where ${isOwn})`,
+      leans: `${given} and ${isOwn} and not exists (${live})`,
+    };
+  });
+}
+
+// Of a live row `r` that no good row of the file writes.
+function staysSql(name: string, plan: LoadPlan, { deletes, keys }: Going): string {
+  if (deletes)
+    return keys === undefined ? 'false' : `exists (select from ${keys} k where ${isKeptSql(plan, 'r', 'k')})`;
+  if (plan.codePosition === undefined) return 'true';
+  const equal = plan.key.map((source) => `${typedSql(plan, source, 'd')} = r.${columnName(source.column)}`);
+  return `not exists (select from ${name} d where ${isDeletionSql(plan, 'd')} and ${equal.join(' and ')})`;
+}
+
+/** Whether any row refers to a record that isn't there: one row `found`; undefined when the table refers to nothing. */
+export function findOrphansSql(
+  { name }: Staging,
+  table: DeployedTable,
+  plan: LoadPlan,
+  going: Going,
+): Statement | undefined {
+  const checks = referenceChecks(name, table, plan, going);
+  if (checks.length === 0) return undefined;
+  const found = checks.map((check) => `exists (select from ${name} s where ${check.missing})`).join(' or ');
+  return { text: `select ${found} as found`, values: [] };
+}
+
+/**
+ * Keeps until the end of the transaction which rows of the file stand or fall with which others: `child` refers to `parent`. None when the
+ * table doesn't refer to itself.
+ */
+export function linkRowsSql(staging: Staging, table: DeployedTable, plan: LoadPlan, going: Going): string[] {
+  const { name } = staging;
+  const links = referenceChecks(name, table, plan, going).flatMap(({ leans }, reference) =>
+    leans === undefined
+      ? []
+      : `select p.svc_row as parent, s.svc_row as child, ${reference} as reference from ${name} s, ${name} p where ${leans}`,
+  );
+  if (links.length === 0) return [];
+  return [
+    `create temporary table ${rowLinksName(staging.number)} on commit drop as ${links.join(' union all ')}`,
+    `create index on ${rowLinksName(staging.number)} (parent)`,
+  ];
+}
+
+/**
+ * Keeps the rows that refer to records that aren't there, and those that refer to such rows, however long the chain is; `linked`: the links
+ * among rows are kept. A step along a chain is a look into their index: a join might read all of them each time.
+ */
+export function rejectOrphansSql(
+  staging: Staging,
+  target: Target,
+  table: DeployedTable,
+  plan: LoadPlan,
+  options: LoadOptions,
+  { linked, ...going }: Going & { linked: boolean },
+): Statement {
+  const { name } = staging;
+  const checks = referenceChecks(name, table, plan, going);
+  const first = checks
+    .map(({ missing }, reference) => `select s.svc_row, ${reference} as reference from ${name} s where ${missing}`)
+    .join(' union all ');
+  const next =
+    ' select l.child, l.reference from orphan o cross join lateral' +
+    ` (select child, reference from ${rowLinksName(staging.number)} where parent = o.svc_row offset 0) l`;
+  const orphans = `with recursive orphan(svc_row, reference) as ((${first})${linked ? ` union${next}` : ''})`;
+  return keepRejectedSql(name, target, options, ({ bind }) => {
+    const reasons = checks.map(
+      ({ names, values }, reference) =>
+        `case when ${reference} = any(o.broken) then ${reasonSql(bind, names, values, `${names} must refer to a record of the referenced table`)} end`,
+    );
+    return {
+      reasons: `to_jsonb(array_remove(array[${reasons.join(', ')}], null))`,
+      from: `join (${orphans} select svc_row, array_agg(reference) as broken from orphan group by svc_row) o on o.svc_row = s.svc_row`,
+    };
+  });
+}
