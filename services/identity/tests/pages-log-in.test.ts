@@ -1,5 +1,7 @@
 // Log in and out without an application, and what the audit log keeps of either way.
 import { Browser } from '@almanac/api-client/browser';
+import { networkOf } from '@almanac/service-kit/client-address';
+import { throttleRules } from '../src/throttle.ts';
 import {
   type Account,
   adminOf,
@@ -177,6 +179,180 @@ describe('log-in without an application', () => {
     expect((await tryAlone(adminOf(account), known)).status).toBe(303);
     // Tries here tell nothing about the account: there they are counted apart.
     expect((await tryFor(account, adminOf(account))).status).toBe(303);
+  });
+});
+
+describe('an address that somebody in another account has too', () => {
+  const [own, other] = [password, 'battery horse correct'];
+  let victims: Account;
+  let hostile: Account;
+  let email: string;
+  let victim: { id: number; password_hash: string };
+  /** Whose password was checked against what, for the tests that count; nobody's is `undefined`. */
+  let checked: (string | null | undefined)[];
+  let passwords: Identity['context']['passwords'];
+
+  beforeEach(async () => {
+    [victims, hostile] = [await identity.account(), await identity.account()];
+    email = newEmail();
+    victim = await storedUser((await newUser(victims, email)).id);
+    await newUser(hostile, email, { password: other });
+    checked = [];
+    const answers = new Map<string, Promise<boolean>>();
+    passwords = identity.context.passwords;
+    identity.context.passwords = {
+      ...passwords,
+      // Each hash once only.
+      verify(secret, stored) {
+        checked.push(stored);
+        const about = `${secret} ${stored}`;
+        const answer = answers.get(about) ?? passwords.verify(secret, stored);
+        answers.set(about, answer);
+        return answer;
+      },
+    };
+  });
+  afterEach(() => {
+    identity.context.passwords = passwords;
+  });
+
+  const storedUser = async (id: number) => {
+    const { password_hash } = await identity.context.prisma.user.findFirstOrThrow({ where: { id } });
+    return { id, password_hash: password_hash as string };
+  };
+  const from = (address: string) => new Browser({ 'X-Forwarded-For': address });
+  const guess = async (browser: Browser, secret: string, more = {}) => {
+    browser.cookies.delete('almanac_session');
+    const { status } = await tryAlone({ email, password: secret, ...more }, browser);
+    await prolongWaits();
+    return status;
+  };
+  // They begin with two seconds: too few for a slow machine.
+  const prolongWaits = () =>
+    identity.context.prisma.$executeRawUnsafe(
+      `update rate_limit set expire = $1 where key like 'wait.%' and expire > $2`,
+      Date.now() + 600_000,
+      Date.now(),
+    );
+  const times = async <T>(n: number, work: () => Promise<T>) => {
+    const all: T[] = [];
+    for (let i = 0; i < n; i += 1) all.push(await work());
+    return all;
+  };
+  const checksOf = ({ password_hash }: { password_hash: string }) =>
+    checked.filter((stored) => stored === password_hash).length;
+
+  it('is not guessed at without end by whoever logs in as himself in between', async () => {
+    const browser = from('198.18.1.1');
+    for (let round = 0; round < 6; round += 1) {
+      expect(await guess(browser, other)).toBe(303);
+      await times(4, () => guess(browser, 'wrong password'));
+    }
+    expect(checksOf(victim)).toBe(5);
+    expect(await guess(from('198.18.2.1'), own)).toBe(303);
+    expect(await guess(from('198.18.1.1'), own, { account: String(victims.account_id) })).toBe(303);
+  });
+
+  it('is as slow to guess at from a device on which the other one has logged in', async () => {
+    const browser = from('198.18.3.1');
+    expect(await guess(browser, other)).toBe(303);
+    const statuses = await times(8, () => guess(browser, 'wrong password'));
+    expect(statuses).toEqual([422, 422, 422, 422, 422, 429, 429, 429]);
+    expect(checksOf(victim)).toBe(5);
+  });
+
+  it('keeps a device of its own: neither strangers nor a namesake’s device shut it out', async () => {
+    const known = from('198.18.4.1');
+    expect(await guess(known, own)).toBe(303);
+    const stranger = from('198.18.4.1');
+    expect(await times(7, () => guess(stranger, 'wrong password'))).toContain(429);
+    expect(await guess(known, own)).toBe(303);
+    // That has cleared what was counted of this device alone.
+    expect(await guess(stranger, 'wrong password')).toBe(429);
+  });
+
+  it('lets a known device of one in from a throttled network, without checking the other one', async () => {
+    const known = from('198.18.40.1');
+    expect(await guess(known, other)).toBe(303);
+    const network = [{ rule: 'logInNetwork', key: networkOf('198.18.40.1') }] as const;
+    for (let i = 0; i < throttleRules.logInNetwork.tries; i += 1) await identity.context.throttle.count([...network]);
+    await prolongWaits();
+    checked = [];
+    expect(await guess(from('198.18.40.1'), own)).toBe(429);
+    expect(await guess(known, 'wrong password')).toBe(422);
+    expect(await guess(known, other)).toBe(303);
+    expect([checksOf(victim), checked.length]).toEqual([0, 6]);
+    expect(await identity.context.throttle.waitSeconds([...network])).toBeGreaterThan(0);
+  });
+
+  it('counts a log-in of the other one as a try at this one: a password set to see whether it is the same tells no more', async () => {
+    const statuses = await times(9, () => guess(from('198.18.5.1'), other));
+    expect(statuses).toEqual(Array(9).fill(303));
+    expect(checksOf(victim)).toBe(5);
+    expect(checked).toHaveLength(27);
+  });
+
+  it('answers and counts a password of both as a wrong one, for each of them', async () => {
+    const namesake = await identity.context.prisma.user.findFirstOrThrow({
+      where: { account_id: hostile.account_id, email },
+    });
+    await hostile.admin('PATCH', `/users/${namesake.id}`, { password: own });
+    const shown = async (secret: string) => {
+      const answer = await tryAlone({ email, password: secret }, from('198.18.6.1'));
+      const { csrf } = formOf(answer, '/oauth/login').fields as { csrf: string };
+      return { status: answer.status, html: answer.html.replaceAll(csrf, '') };
+    };
+    expect(await shown(own)).toEqual(await shown('wrong password'));
+    expect(await times(4, () => guess(from('198.18.6.1'), own))).toEqual([422, 422, 422, 429]);
+    expect(await acts(victims.account_id)).toHaveLength(6);
+    expect((await acts(hostile.account_id)).map(({ action }) => action)).toEqual([
+      ...Array(5).fill('login.failed'),
+      'login.throttled',
+    ]);
+  });
+
+  it('shows no more of itself when the other one is throttled, or this one, than an address of one user', async () => {
+    const alone = newEmail();
+    await newUser(hostile, alone, { password: other });
+    const seen = async (address: string, network: number) => {
+      const browser = from(`198.18.${network}.1`);
+      const answer = (secret: string, by = browser) => guess(by, secret, { email: address });
+      const statuses = [await answer(other)];
+      statuses.push(...(await times(7, () => answer('wrong password'))));
+      // The same device somewhere else, then the same place without the device.
+      const moved = from(`198.18.${network + 1}.1`);
+      moved.cookies.set('almanac_device', browser.cookies.get('almanac_device') as string);
+      statuses.push(await answer('wrong password', moved), await answer(other, moved));
+      statuses.push(await answer('wrong password', from(`198.18.${network}.1`)));
+      const before = checked.length;
+      statuses.push(await answer(other, from(`198.18.${network}.2`)));
+      return [...statuses, checked.length - before];
+    };
+    expect(await seen(email, 10)).toEqual(await seen(alone, 20));
+  });
+
+  it('has failures and throttling in the audit log of each account, and one user’s log-in in his account alone', async () => {
+    const nobodys = (await acts(0)).length;
+    const browser = from('198.18.30.1');
+    await times(8, () => guess(browser, 'wrong password'));
+    for (const { account_id } of [victims, hostile]) {
+      const kept = await acts(account_id);
+      expect(kept.map(({ action }) => action)).toEqual([...Array(5).fill('login.failed'), 'login.throttled']);
+      expect(new Set(kept.map(({ user_id, address }) => `${user_id === victim.id} ${address}`))).toEqual(
+        new Set([`${account_id === victims.account_id} 198.18.30.1`]),
+      );
+    }
+    expect(await acts(0)).toHaveLength(nobodys);
+    expect(await guess(from('198.18.31.1'), own)).toBe(303);
+    expect(await acts(victims.account_id)).toHaveLength(7);
+    expect(await acts(hostile.account_id)).toHaveLength(6);
+    // Guessing hidden behind log-ins of the other one is told of when it becomes too much.
+    await times(7, () => guess(from('198.18.32.1'), other));
+    expect((await acts(victims.account_id)).at(-1)).toMatchObject({
+      action: 'login.throttled',
+      user_id: victim.id,
+      address: '198.18.32.1',
+    });
   });
 });
 

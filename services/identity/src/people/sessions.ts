@@ -2,7 +2,7 @@
 // digest.
 import { type AuditEntry, auditEntry } from '@almanac/service-kit/audit';
 import type { Request, Response } from 'express';
-import { recordAct } from '../audit.ts';
+import { recordAct, recordActs } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';
 import { after, type Database, databaseNow, transact } from '../database.ts';
 import { digestOf, newIdentifier, newSecret } from '../digest.ts';
@@ -43,8 +43,8 @@ export async function findPerson(ctx: IdentityContext, sessionId: string | undef
   return session?.user;
 }
 
-/** Somebody whose password was right, as it was when it was checked, and what the audit log keeps of it. */
-export type LoggedIn = { person: Person; password_hash: string | null; act: AuditEntry };
+/** Somebody whose password was right, as it was when it was checked, and what the audit log keeps of it: for others too (`notes`). */
+export type LoggedIn = { person: Person; password_hash: string | null; act: AuditEntry; notes: AuditEntry[] };
 
 /**
  * Logs a person in under a new id; the id from before is worth nothing. False when the password was changed since it was checked:
@@ -54,20 +54,21 @@ export async function beginSession(
   ctx: IdentityContext,
   req: Request,
   res: Response,
-  { person, password_hash, act }: LoggedIn,
+  { person, password_hash, act, notes }: LoggedIn,
 ): Promise<boolean> {
   const id = newSecret();
   const before = findSessionId(ctx, req);
   const isBegun = await transact(ctx.prisma, async ({ db }) => {
     const [same] = await db.$queryRaw<{ id: number }[]>`
       select id from "user" where id = ${person.id} and status = 'active' and password_hash = ${password_hash} for share`;
+    // In one statement with the act: the time doesn't tell whether there are any.
+    await recordActs(db, same ? [act, ...notes] : notes);
     if (!same) return false;
     if (before !== undefined) await db.session.deleteMany({ where: { digest: digestOf(before) } });
     const expires_at = after(await databaseNow(db), ctx.config.sessionSeconds);
     await db.session.create({
       data: { digest: digestOf(id), account_id: person.account_id, user_id: person.id, expires_at },
     });
-    await recordAct(db, act);
     return true;
   });
   if (isBegun) setCookie(ctx, res, 'session', id, ctx.config.sessionSeconds);
