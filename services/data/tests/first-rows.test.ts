@@ -2,7 +2,7 @@
 import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { plan } from './columns.ts';
-import { create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
+import { create, type DataNet, deploy, failureOf, givenData, type TableInput, wanted } from './given.ts';
 import { codeColumn, copyOf, edit, givenCopy, merge, nextId, recordsOf, rowsOf, withLineages } from './row-merges.ts';
 import { versionsOf } from './versions.ts';
 
@@ -123,4 +123,112 @@ it('are those of one instant, while others write: what comes later comes with th
   const merged = await merge(net, [[main.id, main.id + 1]]);
   expect(merged).toMatchObject({ status: 'merged', conflict_count: 0, tables: [{ updated: 0, deleted: 0 }] });
   expect(await rowsOf(net, main.id + 1)).toEqual(await rowsOf(net, main.id));
+});
+
+describe('of an original that not everybody may view', () => {
+  const viewer = 51;
+  const formerViewer = 52;
+  const gone = 53;
+  const remembered = 54;
+  const developsCopies = { action: 'develop', resource_type: 'branch', resource_id: 2 };
+  const developer = (...permissions: (typeof developsCopies)[]) => ({ license_type: 'developer', permissions });
+  const mayView = developer(developsCopies, { action: 'view', resource_type: 'branch', resource_id: 1 });
+
+  beforeEach(() => {
+    net.rights.set(viewer, mayView);
+    net.rights.set(formerViewer, developer(developsCopies));
+    net.rights.set(gone, null);
+  });
+
+  const request = (table: TableInput) => ({ branch_id: 2, tables: [wanted(table)] });
+  const planAs = async (userId: number | undefined, table: TableInput) =>
+    (await net.metadata.PlanDeployment({ accountId: 1, userId }, request(table))).diffs[0];
+  const deployAs = (userId: number | undefined, table: TableInput, deployment_id = `as-${userId}-${table.id}`) =>
+    net.metadata.ApplyDeployment({ accountId: 1, userId }, { deployment_id, ...request(table) });
+  const isDeployed = async ({ id }: TableInput) =>
+    (await net.query('select 1 from deployed_table where table_definition_id = $1', [id])).length > 0;
+
+  it.each([
+    ['whoever asked for them deploys, but may not view it any more', formerViewer, formerViewer],
+    ['nobody is known to have asked for them, and the deployer may not view it', formerViewer, undefined],
+    ['whoever asked for them is gone, and the deployer may not view it', formerViewer, gone],
+  ])('are refused, and nothing of them is told, when %s', async (_when, deployer, rows_asked_by) => {
+    const main = await givenOriginal({ A: { name: 'secret' } });
+    const own = withLineages(main);
+    Object.assign(own[1] as object, { is_required: true, length: 3 });
+    const copy = copyOf(main, { rows_asked_by, columns: own });
+    const shown = await planAs(deployer, copy);
+    expect(shown?.blockers).toEqual([{ message: expect.stringContaining('"view"'), rows: 0 }]);
+    expect(shown?.warnings).toEqual([]);
+    expect(shown?.statements.filter((text) => text.startsWith('insert'))).toEqual([]);
+    expect(await failureOf(deployAs(deployer, copy))).toEqual({
+      kind: 'forbidden',
+      errors: [expect.stringContaining(`Table ${main.id}: `)],
+    });
+    expect(await isDeployed(copy)).toBe(false);
+  });
+
+  it.each([
+    ['the deployer', viewer, formerViewer],
+    ['whoever asked for them', formerViewer, viewer],
+    ['a machine that deploys', undefined, formerViewer],
+  ])('come when %s may', async (_who, deployer, rows_asked_by) => {
+    const main = await givenOriginal({ A: { name: 'a' } });
+    const copy = copyOf(main, { rows_asked_by });
+    expect(await planAs(deployer, copy)).toMatchObject({ blockers: [] });
+    await deployAs(deployer, copy);
+    expect(await rowsOf(net, copy.id)).toEqual({ A: { name: 'a' } });
+  });
+
+  it('are judged by the rights of that moment, not by remembered ones', async () => {
+    net.rights.set(remembered, mayView);
+    const main = await givenOriginal({ A: { name: 'a' } });
+    const reads = net.as({ userId: remembered, applicationId: undefined });
+    const look = async () => (await reads('GET', `/api/v1/table_data?table_definition_id=${main.id}`)).status;
+    expect(await look()).toBe(200);
+    net.rights.set(remembered, developer(developsCopies));
+    const copy = copyOf(main, { rows_asked_by: remembered });
+    expect((await planAs(remembered, copy))?.blockers).toHaveLength(1);
+    expect(await failureOf(deployAs(remembered, copy))).toMatchObject({ kind: 'forbidden' });
+    expect(await isDeployed(copy)).toBe(false);
+  });
+
+  it('were copied, and a deployment that is repeated or comes later asks nobody again', async () => {
+    const main = await givenOriginal({ A: { name: 'a' } });
+    const copy = copyOf(main, { rows_asked_by: viewer });
+    const first = await deployAs(viewer, copy, `twice-${copy.id}`);
+    net.rights.set(viewer, developer(developsCopies));
+    expect(await deployAs(viewer, copy, `twice-${copy.id}`)).toEqual(first);
+    await deployAs(viewer, { ...copy, version: 2, name: 'Renamed' }, `later-${copy.id}`);
+    expect(await rowsOf(net, copy.id)).toEqual({ A: { name: 'a' } });
+  });
+
+  it('are not copied by a deployment that was applied, whose copy was taken away, and that is repeated', async () => {
+    const main = await givenOriginal({ A: { name: 'a' } });
+    const copy = copyOf(main, { rows_asked_by: viewer });
+    const first = await deployAs(viewer, copy, `known-${copy.id}`);
+    await net.metadata.DropTable({ accountId: 1 }, { table_definition_id: copy.id });
+    net.rights.set(viewer, developer(developsCopies));
+    expect(await deployAs(viewer, copy, `known-${copy.id}`)).toEqual(first);
+    expect(await isDeployed(copy)).toBe(false);
+  });
+
+  it('are none that were written once the right is gone, however long the deployment waits', async () => {
+    const main = await givenOriginal({ A: { name: 'a' } });
+    const copy = copyOf(main, { rows_asked_by: viewer });
+    await net.query('begin');
+    await net.query("select pg_advisory_xact_lock(hashtext('almanac.data.branch'), 2)");
+    const deploying = deployAs(viewer, copy);
+    await eventually(async () => {
+      const waiting = await net.query(
+        "select 1 from pg_locks where locktype = 'advisory' and not granted and objid = 2",
+      );
+      expect(waiting).toHaveLength(1);
+    });
+    net.rights.set(viewer, developer(developsCopies));
+    await create(net, main.id, { code: 'B', name: 'secret' });
+    await net.query('commit');
+    await deploying;
+    expect(await rowsOf(net, copy.id)).toEqual({ A: { name: 'a' } });
+  });
 });

@@ -149,6 +149,7 @@ export type TableInput = {
   version?: number;
   lookup_display_column_id?: number;
   rows_from_table_id?: number;
+  rows_asked_by?: number;
 };
 
 /** A wanted table as metadata sends it; lineages are made from the id and the columns' places unless named. */
@@ -166,6 +167,7 @@ export function wanted(table: TableInput) {
     version: table.version ?? 1,
     lookup_display_column_id: table.lookup_display_column_id,
     rows_from_table_id: table.rows_from_table_id,
+    rows_asked_by: table.rows_asked_by,
     columns: table.columns.map((column, i) => ({
       column_definition_id: table.id * 1000 + i,
       lineage_id: column.lineage_id ?? table.id * 1000 + i + 1,

@@ -82,16 +82,22 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
   };
 }
 
-function serve<N extends RpcServiceName>(service: N, own: Partial<RpcHandlers<N>>, keys: TestKeys): RpcServer {
+/** A service of which others ask only what is given. */
+export function serve<N extends RpcServiceName>(
+  service: N,
+  own: Partial<RpcHandlers<N>>,
+  keys: TestKeys,
+  caller: 'metadata' | 'data' = 'metadata',
+): RpcServer {
   const names = Object.keys(loadServiceDefinition(service));
-  const refuse = () => Promise.reject(new Error('metadata is not expected to call this'));
+  const refuse = () => Promise.reject(new Error(`${caller} is not expected to call this`));
   const all = Object.fromEntries(names.map((name) => [name, (own as Record<string, unknown>)[name] ?? refuse]));
   return createRpcServer({
     service,
     host: '127.0.0.1',
     port: 0,
     handlers: all as unknown as RpcHandlers<N>,
-    callers: Object.fromEntries(names.map((name) => [name, ['metadata']])) as never,
+    callers: Object.fromEntries(names.map((name) => [name, [caller]])) as never,
     verifyContext: createContextVerifier(keys.publicKeys),
     tls: undefined,
     logger: createLogger(service, 'silent'),

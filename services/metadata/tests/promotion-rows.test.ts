@@ -94,9 +94,100 @@ describe('a copy with rows', () => {
       (await user.send('POST', `/table_definitions/${main.id}/clone`, { target_branch_id: work.featureId })).status,
     ).toBe(201);
   });
+
+  it('takes that right again when it is deployed, of whoever deploys it or whoever asked for the rows', async () => {
+    const main = await work.table('Countries');
+    await deploy(work.account.mainId, main.id);
+    const rightTo = (action: string, id: number) => ({ action, resource_type: 'branch', resource_id: id });
+    const user = givenUser(metadata, work.account.id, [
+      ['view', 'branch', work.account.mainId],
+      ['develop', 'branch', work.featureId],
+    ]);
+    const colleague = givenUser(metadata, work.account.id, [['develop', 'branch', work.featureId]]);
+    const other = (await work.admin.post('/branches', { name: 'other' })).id;
+    const held = (id: number) => metadata.neighbours.identity.users.get(id) as { permissions: unknown[] };
+    held(user.id).permissions.push(rightTo('develop', other));
+    held(colleague.id).permissions.push(rightTo('develop', other));
+    const [first, second] = [
+      (await cloneWithRows(main.id, user)).body,
+      (await cloneWithRows(main.id, user, other)).body,
+    ];
+    const propose = (branch_id: number, { id }: { id: number }) =>
+      user.post('/deployments', { branch_id, table_definition_ids: [id] });
+    const [one, two] = [await propose(work.featureId, first), await propose(other, second)];
+    // By whoever may not view it himself, while whoever asked for the rows may.
+    expect((await colleague.send('POST', `/deployments/${one.id}/deploy`)).status).toBe(200);
+    held(user.id).permissions = [rightTo('develop', work.featureId), rightTo('develop', other)];
+    for (const each of [user, colleague]) {
+      expect(await each.send('POST', `/deployments/${two.id}/deploy`)).toMatchObject({
+        status: 403,
+        body: { errors: [expect.stringContaining('Countries: ')] },
+      });
+      expect(await each.get(`/deployments/${two.id}`)).toMatchObject({ status: 'created', error: null });
+    }
+    expect(metadata.neighbours.data.deployed.has(second.id)).toBe(false);
+    expect(metadata.neighbours.data.deployed.get(first.id)?.rows_asked_by).toBe(user.id);
+    // What came is there: later deployments copy nothing.
+    await work.addColumn(first.id, { name: 'more', data_type: 'string' });
+    const later = await propose(work.featureId, first);
+    expect((await user.send('POST', `/deployments/${later.id}/deploy`)).status).toBe(200);
+    // By whoever may view it, whatever became of whoever asked.
+    metadata.neighbours.identity.users.delete(user.id);
+    expect((await work.admin.send('POST', `/deployments/${two.id}/deploy`)).status).toBe(200);
+  });
+
+  it('that is taken up after data was away ends failed when data finds the right gone', async () => {
+    const main = await work.table('Countries');
+    await deploy(work.account.mainId, main.id);
+    const copy = (await cloneWithRows(main.id)).body;
+    const { id } = await work.admin.post('/deployments', {
+      branch_id: work.featureId,
+      table_definition_ids: [copy.id],
+    });
+    metadata.neighbours.data.before.ApplyDeployment = () => {
+      metadata.neighbours.data.before.ApplyDeployment = () => {
+        throw new ServiceError('forbidden', 'Countries: You need the right "view" …');
+      };
+      away();
+    };
+    const answer = await work.admin.send('POST', `/deployments/${id}/deploy`);
+    expect(answer).toMatchObject({ status: 422, body: { errors: ['Countries: You need the right "view" …'] } });
+    expect(await work.admin.get(`/deployments/${id}`)).toMatchObject({
+      status: 'failed',
+      error: answer.body.errors[0],
+    });
+  });
 });
 
 describe('a promotion with rows', () => {
+  it('lets an approver deploy what its creator may still view, and nobody else when he may not any more', async () => {
+    const fresh = await work.onFeature('Cities');
+    await deploy(work.featureId, fresh.id);
+    const { creator, approver } = work;
+    const { id } = await propose(creator, fresh.id);
+    await work.act(creator, id, 'send_request');
+    const { body: promoted } = await work.act(approver, id, 'promote');
+    const target = promoted.table_definitions[0].target_table_definition_id;
+    const { id: deployment } = await creator.post('/deployments', {
+      branch_id: work.account.mainId,
+      table_definition_ids: [target],
+    });
+    await creator.post(`/deployments/${deployment}/send_request`);
+    const rights = metadata.neighbours.identity.users.get(creator.id) as { permissions: unknown[] };
+    const before = rights.permissions;
+    rights.permissions = [];
+    expect(await approver.send('POST', `/deployments/${deployment}/deploy`)).toMatchObject({
+      status: 403,
+      body: { errors: [expect.stringContaining('Cities: ')] },
+    });
+    rights.permissions = before;
+    expect((await approver.send('POST', `/deployments/${deployment}/deploy`)).status).toBe(200);
+    expect(metadata.neighbours.data.deployed.get(target)).toMatchObject({
+      rows_from_table_id: fresh.id,
+      rows_asked_by: creator.id,
+    });
+  });
+
   it('has them merged once, then writes the definitions, and says what came of both', async () => {
     const { main, feature } = await givenServed();
     await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });

@@ -2,12 +2,14 @@
 // with SIGKILL at one step of its work and started again: before a statement that changes something gets to PostgreSQL, or after a
 // commit whose answer it never hears.
 import type { ChildProcess } from 'node:child_process';
+import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import type { TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
 import { startTcpProxy, type Watch } from '@almanac/testkit/tcp-proxy';
+import { serve } from './neighbours.ts';
 
 export type RealData = {
   /** Where it answers gRPC. */
@@ -28,7 +30,7 @@ export type DyingData = RealData & {
   comeBack(): Promise<boolean>;
 };
 
-/** Starts it on a database of its own. Only machines can call it: there is no identity to ask for rights. */
+/** Starts it on a database of its own, beside an identity for which everybody administers the account. */
 export async function startRealData(keys: TestKeys): Promise<RealData> {
   return start(keys, () => () => false);
 }
@@ -64,10 +66,22 @@ export async function startDyingData(keys: TestKeys): Promise<DyingData> {
   };
 }
 
+const everything: RpcHandlers<'identity'>['GetEffectivePermissions'] = async ({ accountId }, { user_id }) => ({
+  user_id,
+  license_type: 'developer',
+  permissions: [{ action: 'admin', resource_type: 'account', resource_id: accountId }],
+});
+
 type Restartable = RealData & { startAnew(): void; isBack(): Promise<unknown> };
 
 async function start(keys: TestKeys, watch: () => Watch): Promise<Restartable> {
-  const [database, port, rpcPort] = await Promise.all([createTestDatabase('data'), findFreePort(), findFreePort()]);
+  const identity = serve('identity', { GetEffectivePermissions: everything }, keys, 'data');
+  const [database, port, rpcPort, identityPort] = await Promise.all([
+    createTestDatabase('data'),
+    findFreePort(),
+    findFreePort(),
+    identity.start(),
+  ]);
   const proxy = await startTcpProxy(database.url, watch);
   const spawn = () =>
     spawnService('data', {
@@ -76,7 +90,7 @@ async function start(keys: TestKeys, watch: () => Watch): Promise<Restartable> {
       DATA_RPC_PORT: String(rpcPort),
       DATA_DATABASE_URL: proxy.urlOf(database.url),
       ALMANAC_BUS_URL: database.url,
-      IDENTITY_RPC: '127.0.0.1:9',
+      IDENTITY_RPC: `127.0.0.1:${identityPort}`,
       ALMANAC_LOG_LEVEL: 'silent',
     });
   let child: ChildProcess = spawn();
@@ -90,6 +104,7 @@ async function start(keys: TestKeys, watch: () => Watch): Promise<Restartable> {
     await serves.catch(() => {});
     await endService(child);
     await proxy.stop();
+    await identity.stop();
     await database.drop();
   };
   try {

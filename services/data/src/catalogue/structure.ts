@@ -54,6 +54,7 @@ export type DeployedTable = {
 export type WantedTable = Omit<DeployedTable, 'account_id' | 'revision' | 'history_since'> & {
   /** When it is new: the deployed table that it begins with the rows of. */
   rows_from_table_id?: number | undefined;
+  rows_asked_by?: number | undefined;
 };
 
 /** Columns of the primary key, in the order of the definition. */

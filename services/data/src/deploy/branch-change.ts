@@ -1,6 +1,6 @@
 // What a deployment does to the tables of a branch, worked out before anything is asked of the rows: which tables change, what
 // is wrong with them by themselves and together, and the catalogue as it will be.
-import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
+import type { DeployedTable, ForeignKey, WantedTable } from '../catalogue/structure.ts';
 import type { Pair } from './checks.ts';
 import { resolveForeignKeys } from './foreign-keys.ts';
 import { type Diff, diffTable } from './table-diff.ts';
@@ -11,7 +11,7 @@ export type TableChange = { pair: Pair; diff: Diff; problems: string[] };
 export type BranchChange = {
   /** The wanted tables, in the order in which they were given. */
   wanted: TableChange[];
-  /** Deployed tables that aren't wanted but refer to one that is, when their foreign keys must be made anew. */
+  /** Deployed tables that aren't wanted but refer to one that is: their foreign keys must fit what it becomes. */
   touched: Pair[];
   /** Before and after of any table of the branch, by lineage. */
   pairOf: (lineageId: number) => Pair;
@@ -77,7 +77,23 @@ function blame(changes: TableChange[], referring: DeployedTable, problem: string
         (foreignKey) => foreignKey.target_table_id === pair.wanted.table_definition_id,
       )
     )
-      problems.push(`${referring.name} refers to this table: ${problem}`);
+      problems.push(describeReferring(referring, problem));
+}
+
+/** What a wanted table is told of one that refers to it and isn't wanted. */
+export const describeReferring = (referring: WantedTable, problem: string): string =>
+  `${referring.name} refers to this table: ${problem}`;
+
+/** The touched tables that refer to this one, each with no other foreign keys than these. */
+export function referringTo(target: WantedTable, { touched }: BranchChange): Pair[] {
+  const isHere = (foreignKey: ForeignKey) => foreignKey.target_table_id === target.table_definition_id;
+  const only = <T extends WantedTable>(table: T): T => {
+    const { structure } = table;
+    return { ...table, structure: { ...structure, foreign_keys: structure.foreign_keys.filter(isHere) } };
+  };
+  return touched
+    .filter(({ old }) => old?.structure.foreign_keys.some(isHere))
+    .map(({ old, wanted }) => ({ old: old && only(old), wanted: only(wanted) }));
 }
 
 /** The tables of the branch as it will be, by what no two of them may share. */

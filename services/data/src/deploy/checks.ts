@@ -43,7 +43,7 @@ export function rowChecks({ old, wanted }: Pair, pairOf: (lineageId: number) => 
   const columns = wanted.structure.columns.flatMap((column) =>
     columnChecks(before.get(column.lineage_id), column, wanted, bind),
   );
-  return [...dropped, ...columns, ...duplicateChecks(old, wanted), ...orphanChecks(old, wanted, pairOf)];
+  return [...dropped, ...columns, ...duplicateChecks(old, wanted), ...referenceChecks(old, wanted, pairOf)];
 }
 
 function columnChecks(was: Column | undefined, column: Column, wanted: WantedTable, bind: Bind): RowCheck[] {
@@ -144,27 +144,52 @@ function duplicateChecks(old: DeployedTable, wanted: WantedTable): RowCheck[] {
   ];
 }
 
-function orphanChecks(old: DeployedTable, wanted: WantedTable, pairOf: (lineageId: number) => Pair): RowCheck[] {
-  const before = new Set(old.structure.foreign_keys.map((foreignKey) => JSON.stringify(foreignKey)));
-  return wanted.structure.foreign_keys
-    .filter((foreignKey) => !before.has(JSON.stringify(foreignKey)) || isCast(foreignKey, old, wanted, pairOf))
-    .map((foreignKey): RowCheck => {
-      const target = pairOf(foreignKey.target_lineage_id);
-      const columns = foreignKey.columns.map((lineage) => getColumn(wanted.structure, lineage));
-      const own = columns.map((column) => finalOf(old, column, 't'));
-      const given = own.map((expression) => `(${expression}) is not null`).join(' and ');
-      const matches = foreignKey.target_columns.map(
-        (lineage, i) => `(${finalOf(target.old, getColumn(target.wanted.structure, lineage), 'r')}) = (${own[i]})`,
-      );
-      const exists = target.old
-        ? ` and not exists (select from ${tableName(target.old)} r where not r.svc_is_deleted and ${matches.join(' and ')})`
-        : '';
-      return {
-        kind: 'blocker',
-        message: `${columns.map((column) => column.name).join(', ')} refers to ${target.wanted.name}; rows have values that are not there.`,
-        count: `(select count(*) from ${tableName(old)} t where not t.svc_is_deleted and ${given}${exists})`,
-      };
-    });
+// Asked of every foreign key that is made anew: to a large table it comes without PostgreSQL looking at a row (`objects.ts`).
+function referenceChecks(old: DeployedTable, wanted: WantedTable, pairOf: (lineageId: number) => Pair): RowCheck[] {
+  return wanted.structure.foreign_keys.flatMap((foreignKey): RowCheck[] => {
+    const before = old.structure.foreign_keys.filter((each) => each.target_table_id === foreignKey.target_table_id);
+    const isKept = before.some((each) => inOrder(each) === inOrder(foreignKey));
+    if (isKept && !isCast(foreignKey, old, wanted, pairOf)) return [];
+    const target = pairOf(foreignKey.target_lineage_id);
+    const columns = foreignKey.columns.map((lineage) => getColumn(wanted.structure, lineage));
+    const names = columns.map((column) => column.name).join(', ');
+    const own = columns.map((column) => finalOf(old, column, 't'));
+    const given = own.map((expression) => `(${expression}) is not null`).join(' and ');
+    const rows = `select count(*) from ${tableName(old)} t where not t.svc_is_deleted and ${given}`;
+    const found = target.old && `select from ${tableName(target.old)} r where not r.svc_is_deleted`;
+    const matches = foreignKey.target_columns
+      .map((lineage, i) => `(${finalOf(target.old, getColumn(target.wanted.structure, lineage), 'r')}) = (${own[i]})`)
+      .join(' and ');
+    const orphans: RowCheck = {
+      kind: 'blocker',
+      message: `${names} refers to ${target.wanted.name}; rows have values that are not there.`,
+      count: `(${rows}${found ? ` and not exists (${found} and ${matches})` : ''})`,
+    };
+    const moved = before.find((each) => isMoved(each, foreignKey));
+    if (!moved || !found) return [orphans];
+    const wasIts = moved.columns.map(
+      (lineage_id, i) =>
+        `r.${columnName({ lineage_id: moved.target_columns[i] as number })} = t.${columnName({ lineage_id })}`,
+    );
+    return [
+      orphans,
+      {
+        kind: 'warning',
+        message: `${names} refers to another key of ${target.wanted.name}; rows come to refer to other records.`,
+        count: `(${rows} and exists (${found} and ${matches} and (${wasIts.join(' and ')}) is not true))`,
+      },
+    ];
+  });
+}
+
+const pairsOf = ({ columns, target_columns }: ForeignKey) =>
+  columns.map((lineage, i) => `${lineage} ${target_columns[i]}`);
+const inOrder = (foreignKey: ForeignKey) => pairsOf(foreignKey).join();
+
+// The same columns refer to others than before.
+function isMoved(before: ForeignKey, after: ForeignKey): boolean {
+  const isSame = (a: (number | string)[], b: (number | string)[]) => a.toSorted().join() === b.toSorted().join();
+  return isSame(before.columns, after.columns) && !isSame(pairsOf(before), pairsOf(after));
 }
 
 function isCast(
@@ -176,7 +201,8 @@ function isCast(
   const target = pairOf(foreignKey.target_lineage_id);
   const changed = (from: Located, to: WantedTable, lineage: number) => {
     const was = from?.structure.columns.find((each) => each.lineage_id === lineage);
-    return !was || !keepsValues(was, getColumn(to.structure, lineage));
+    const column = getColumn(to.structure, lineage);
+    return !was || !keepsValues(was, column) || typeOf(was).base !== typeOf(column).base;
   };
   return (
     foreignKey.columns.some((lineage) => changed(old, wanted, lineage)) ||

@@ -14,15 +14,17 @@ import type { DataContext } from '../context.ts';
 import {
   type Copying,
   type FirstRows,
+  findVisible,
   holdOriginals,
   keepFirstRows,
   planFirstRows,
   prepareCopying,
+  requireVisible,
 } from '../merge/first-rows.ts';
 import { tableName } from '../query/identifiers.ts';
 import { beginHistory } from './adoption.ts';
-import { type BranchChange, planBranch, type TableChange } from './branch-change.ts';
-import { rowChecksSql } from './checks.ts';
+import { type BranchChange, describeReferring, planBranch, referringTo, type TableChange } from './branch-change.ts';
+import { type Pair, type RowCheck, rowChecksSql } from './checks.ts';
 import { changeTable, inOrder, type TableChange as PhysicalChange } from './ddl.ts';
 import { largeTablesSql } from './large-tables.ts';
 import type { AttributeChange, ColumnDiff } from './table-diff.ts';
@@ -51,26 +53,36 @@ const reader =
 type Request = { branchId: number; tables: WantedTable[] };
 
 /** What a deployment would do, lose and break on; changes nothing. */
-export function planDeployment(ctx: DataContext, call: CallContext, request: Request): Promise<DeploymentPlan> {
+export async function planDeployment(ctx: DataContext, call: CallContext, request: Request): Promise<DeploymentPlan> {
+  const visible = await findVisible(ctx, call, request.tables);
   return withTransaction(
     ctx.pools.work,
     async (sql) => {
       await sql("select set_config('statement_timeout', '120s', true)");
-      return (await plan(reader(sql), call.accountId, request)).shown;
+      return (await plan(reader(sql), call.accountId, request, { visible })).shown;
     },
     { isolation: 'repeatable read' },
   );
 }
 
+/** What is done to a wanted table, and on its account to those that refer to it and aren't wanted. */
+type Physical = PhysicalChange & { referring: (PhysicalChange & { pair: Pair })[] };
+
 type Planned = {
   change: BranchChange;
-  physical: PhysicalChange[];
+  /** Of each wanted table, in their order; none while one of them has problems by itself. */
+  physical: Physical[];
   first: FirstRows;
   shown: DeploymentPlan;
   revision: number;
 };
 
-async function plan(read: Read, accountId: number, { branchId, tables }: Request, copying?: Copying): Promise<Planned> {
+async function plan(
+  read: Read,
+  accountId: number,
+  { branchId, tables }: Request,
+  copying: Pick<Copying, 'visible'> & Partial<Copying>,
+): Promise<Planned> {
   const branch = (await read(catalogueSql.ofBranch(accountId, branchId))) as DeployedTable[];
   const elsewhere = await read({
     text: 'select table_definition_id as id from deployed_table where table_definition_id = any($1::int[]) and (account_id <> $2::int or branch_id <> $3::int)',
@@ -94,38 +106,44 @@ async function plan(read: Read, accountId: number, { branchId, tables }: Request
   }
   // One after the other: a connection answers one question at a time.
   const diffs: TableDiff[] = [];
-  for (const [i, table] of change.wanted.entries())
-    diffs.push(await showTable(read, first, table, sound ? (physical[i] as PhysicalChange).statements : undefined));
+  for (const [i, table] of change.wanted.entries()) diffs.push(await showTable(read, first, table, physical[i]));
   return { change, physical, first, shown: { diffs }, revision };
 }
 
-// The wanted tables first, in their order, then those whose foreign keys are made anew.
-function changesOf(change: BranchChange, revision: number, large: ReadonlySet<number>): PhysicalChange[] {
+function changesOf(change: BranchChange, revision: number, large: ReadonlySet<number>): Physical[] {
   const oldTable = (lineageId: number) => change.pairOf(lineageId).old as DeployedTable;
   const newTable = (lineageId: number) => change.pairOf(lineageId).wanted;
-  return [...change.wanted.map((table) => table.pair), ...change.touched].map((pair) =>
-    changeTable(pair, { revision, oldTable, newTable, isLarge: large.has(pair.wanted.lineage_id) }),
-  );
+  const changeOf = (pair: Pair) =>
+    changeTable(pair, { revision, oldTable, newTable, isLarge: large.has(pair.wanted.lineage_id) });
+  return change.wanted.map(({ pair }) => ({
+    ...changeOf(pair),
+    referring: referringTo(pair.wanted, change).map((each) => ({ ...changeOf(each), pair: each })),
+  }));
 }
+
+const statementsOf = (physical: Physical[]) =>
+  physical.flatMap(({ statements, referring }) => [statements, ...referring.map((each) => each.statements)]);
 
 async function showTable(
   read: Read,
   first: FirstRows,
   { pair, diff, problems }: TableChange,
-  statements: PhysicalChange['statements'] | undefined,
+  physical: Physical | undefined,
 ): Promise<TableDiff> {
   const { wanted } = pair;
+  const statements = statementsOf(physical ? [physical] : []);
   const counted: Record<'warning' | 'blocker', CountedMessage[]> = { warning: [], blocker: [] };
-  const asked = statements ? rowChecksSql(first.pairOf(wanted.lineage_id), first.pairOf) : undefined;
-  if (asked) {
-    const [row] = await read(asked.statement);
-    asked.checks.forEach((check, i) => {
-      const rows = Number(row?.rows[i] ?? 0);
-      if (rows > 0) counted[check.kind].push({ message: check.message, rows });
-    });
-  }
+  if (physical)
+    for (const { kind, message, rows } of await countRows(read, first, first.pairOf(wanted.lineage_id)))
+      counted[kind].push({ message, rows });
+  // Nobody deploys these: what would have to be agreed to stands in the way.
+  for (const { pair: referring } of physical?.referring ?? [])
+    for (const { message, rows } of await countRows(read, first, referring))
+      counted.blocker.push({ message: describeReferring(referring.wanted, message), rows });
   if (first.lost.has(wanted.lineage_id))
     counted.warning.push({ message: 'The table whose rows it was to begin with is not in service any more.', rows: 0 });
+  const refusal = first.refused.get(wanted.lineage_id);
+  if (refusal) counted.blocker.push({ message: refusal, rows: 0 });
   return {
     table_definition_id: wanted.table_definition_id,
     key: wanted.key,
@@ -133,10 +151,24 @@ async function showTable(
     change: diff.change,
     attributes: diff.attributes,
     columns: diff.columns,
-    statements: statements ? [...inOrder([statements]), ...statements.later] : [],
+    statements: [...inOrder(statements), ...statements.flatMap(({ later }) => later)],
     warnings: counted.warning,
     blockers: [...problems.map((message) => ({ message, rows: 0 })), ...counted.blocker],
   };
+}
+
+/** The answers of a table's rows that matter. */
+async function countRows(
+  read: Read,
+  { pairOf }: FirstRows,
+  pair: Pair,
+): Promise<(Pick<RowCheck, 'kind'> & CountedMessage)[]> {
+  const asked = rowChecksSql(pair, pairOf);
+  if (!asked) return [];
+  const [row] = await read(asked.statement);
+  return asked.checks
+    .map(({ kind, message }, i) => ({ kind, message, rows: Number(row?.rows[i] ?? 0) }))
+    .filter(({ rows }) => rows > 0);
 }
 
 const attempts = 6;
@@ -193,9 +225,10 @@ async function apply(
 
   await lockTables(sql, accountId, branchId, tables);
   await holdOriginals(sql, copying);
-  const planned = await plan(reader(sql), accountId, { branchId, tables }, copying);
+  const planned = await plan(reader(sql), accountId, { branchId, tables }, copying ?? { visible: new Set() });
+  requireVisible(planned.first);
   requireNoBlockers(planned.shown);
-  for (const statement of inOrder(planned.physical.map((change) => change.statements))) await sql(statement);
+  for (const statement of inOrder(statementsOf(planned.physical))) await sql(statement);
   await rememberRetired(sql, accountId, planned);
   const pairs = [...planned.change.wanted.map((table) => table.pair), ...planned.change.touched];
   await catalogue(
@@ -209,7 +242,7 @@ async function apply(
     deploymentId,
     JSON.stringify(planned.shown),
   ]);
-  return { plan: planned.shown, leavesWork: planned.physical.some(({ statements }) => statements.later.length > 0) };
+  return { plan: planned.shown, leavesWork: statementsOf(planned.physical).some(({ later }) => later.length > 0) };
 }
 
 /** One change of a branch's tables at a time. */

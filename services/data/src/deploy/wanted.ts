@@ -22,6 +22,7 @@ export function readWantedTable(table: WantedTable__Output): WantedTable {
     load_type: table.load_type || 'manual',
     version: table.version,
     rows_from_table_id: table.rows_from_table_id,
+    rows_asked_by: table.rows_asked_by,
     structure: {
       description: table.description,
       lookup_display_column_id: table.lookup_display_column_id ?? null,

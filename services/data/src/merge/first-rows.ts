@@ -1,8 +1,10 @@
 // The rows with which a copy of a table begins: those that its original on another branch has at the moment of the copy's first
 // deployment. To a deployment the original is what the table was before: the same casts, losses and blockers
-// (docs/adr/0010-merging-rows.md).
+// (docs/adr/0010-merging-rows.md). They were asked for earlier, so the right to view them is asked once more: one of the two who
+// stand behind the copy must have it, whoever deploys or whoever asked for the rows.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import type { Sql } from '@almanac/service-kit/database';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
@@ -13,14 +15,18 @@ import { rowsSql } from '../query/as-of-sql.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import type { Statement } from '../query/statement.ts';
+import { requireRightToWork } from '../row-rights.ts';
 import { channelSql, type Origin, originOf } from '../rows/origin.ts';
 import { moveBase } from './row-base.ts';
 import { settledInstant } from './settled-instant.ts';
 
 type Read = (statement: Statement) => Promise<Record<string, unknown>[]>;
 
-/** When and for whom rows are copied; `at`: the instant as of which all originals of a deployment are read. */
-export type Copying = { at: string; origin: Origin; originals: DeployedTable[] };
+/**
+ * When and for whom rows are copied; `at`: the instant as of which all originals of a deployment are read; `visible`: the new tables whose
+ * original may be viewed.
+ */
+export type Copying = { at: string; origin: Origin; originals: DeployedTable[]; visible: ReadonlySet<number> };
 
 /** Waits for an instant as of which the originals of new tables can be read; undefined when no table begins with rows. */
 export async function prepareCopying(
@@ -28,16 +34,58 @@ export async function prepareCopying(
   call: CallContext,
   tables: WantedTable[],
 ): Promise<Copying | undefined> {
-  const originals: DeployedTable[] = [];
-  for (const { table_definition_id, rows_from_table_id: id } of tables) {
+  const copies = await findCopies(ctx, call, tables);
+  if (copies.length === 0) return undefined;
+  const originals = copies.map(({ original }) => original);
+  for (const original of originals) if (original.history_since === null) await adoptTable(ctx.pools.work, original);
+  const at = await settledInstant(ctx.pools.work, originals);
+  // Asked after that instant: what is written once the right is gone is not among the rows, however long the deployment waits then.
+  return { at, origin: originOf(call, 'promotion'), originals, visible: await findVisibleOf(ctx, call, copies) };
+}
+
+type Copy = { wanted: WantedTable; original: DeployedTable };
+
+async function findCopies(ctx: DataContext, call: CallContext, tables: WantedTable[]): Promise<Copy[]> {
+  const copies: Copy[] = [];
+  for (const wanted of tables) {
+    const { table_definition_id, rows_from_table_id: id } = wanted;
     if (!id || (await ctx.catalogue.read(call.accountId, { id: table_definition_id }))) continue;
     const original = await ctx.catalogue.read(call.accountId, { id });
-    if (!original) continue;
-    if (original.history_since === null) await adoptTable(ctx.pools.work, original);
-    originals.push(original);
+    if (original) copies.push({ wanted, original });
   }
-  if (originals.length === 0) return undefined;
-  return { at: await settledInstant(ctx.pools.work, originals), origin: originOf(call, 'promotion'), originals };
+  return copies;
+}
+
+/** The new tables whose original may be viewed at this moment, by their ids. */
+export async function findVisible(
+  ctx: DataContext,
+  call: CallContext,
+  tables: WantedTable[],
+): Promise<ReadonlySet<number>> {
+  return findVisibleOf(ctx, call, await findCopies(ctx, call, tables));
+}
+
+async function findVisibleOf(ctx: DataContext, call: CallContext, copies: Copy[]): Promise<ReadonlySet<number>> {
+  const visible = new Set<number>();
+  for (const { wanted, original } of copies) {
+    const asker = wanted.rows_asked_by;
+    const isVisible =
+      (await mayView(ctx, call, original)) ||
+      (asker !== undefined && asker !== call.userId && (await mayView(ctx, { ...call, userId: asker }, original)));
+    if (isVisible) visible.add(wanted.table_definition_id);
+  }
+  return visible;
+}
+
+async function mayView(ctx: DataContext, call: CallContext, original: DeployedTable): Promise<boolean> {
+  try {
+    await requireRightToWork(ctx, call, 'view', original.table_definition_id);
+    return true;
+  } catch (error) {
+    // Out of service since it was found: the plan tells that.
+    if (error instanceof ServiceError && (error.kind === 'forbidden' || error.kind === 'not_found')) return false;
+    throw error;
+  }
 }
 
 /** Keeps the originals in the form they have, until the transaction ends. */
@@ -51,17 +99,19 @@ export type FirstRows = {
   tables: ReadonlyMap<number, FirstRowsOfTable>;
   /** Lineages of new tables whose original is not in service any more. */
   lost: ReadonlySet<number>;
+  /** Lineages of new tables whose original may not be viewed, and why they get no rows. */
+  refused: ReadonlyMap<number, string>;
   /** Before and after of any table of the branch, an original standing for what its copy was before. */
   pairOf: (lineageId: number) => Pair;
   stamp: string;
 };
 
-/** Plans the copies of a deployment; without `copying` as they would be now. */
+/** Plans the copies of a deployment; without an instant as they would be now. Of those that may not be viewed nothing is read. */
 export async function planFirstRows(
   read: Read,
   accountId: number,
   change: BranchChange,
-  copying: Copying | undefined,
+  copying: Pick<Copying, 'visible'> & Partial<Copying>,
 ): Promise<FirstRows> {
   const [clock] = await read({
     text: `select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
@@ -70,13 +120,15 @@ export async function planFirstRows(
   const stamp = clock?.now as string;
   const tables = new Map<number, FirstRowsOfTable>();
   const lost = new Set<number>();
+  const refused = new Map<number, string>();
   for (const { pair } of change.wanted) {
     const { lineage_id, rows_from_table_id: id } = pair.wanted;
     if (pair.old || !id) continue;
     const [original] = (await read(catalogueSql.byId(accountId, id))) as DeployedTable[];
     if (original?.lineage_id !== lineage_id) lost.add(lineage_id);
+    else if (!copying.visible.has(pair.wanted.table_definition_id)) refused.set(lineage_id, refusal(id));
     else {
-      const how = { at: copying?.at ?? stamp, stamp, actor: copying?.origin.actor ?? '' };
+      const how = { at: copying.at ?? stamp, stamp, actor: copying.origin?.actor ?? '' };
       tables.set(lineage_id, { original, wanted: pair.wanted, statement: copySql(original, pair.wanted, how) });
     }
   }
@@ -84,7 +136,16 @@ export async function planFirstRows(
     const pair = change.pairOf(lineageId);
     return { ...pair, old: pair.old ?? tables.get(lineageId)?.original };
   };
-  return { tables, lost, pairOf, stamp };
+  return { tables, lost, refused, pairOf, stamp };
+}
+
+const refusal = (originalId: number) =>
+  `It begins with the rows of table ${originalId}: whoever deploys it, or whoever asked for them, needs the right "view" there.`;
+
+/** Throws 403 when rows would be copied that may not be viewed. */
+export function requireVisible({ refused, pairOf }: FirstRows): void {
+  const problems = [...refused].map(([lineageId, sentence]) => `${pairOf(lineageId).wanted.name}: ${sentence}`);
+  if (problems.length > 0) throw new ServiceError('forbidden', problems);
 }
 
 type How = { at: string; stamp: string; actor: string };

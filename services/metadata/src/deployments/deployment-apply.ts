@@ -26,6 +26,7 @@ import {
   storedFields,
   tellDeployment,
 } from './deployments.ts';
+import { requireViewOfFirstRows } from './first-rows.ts';
 import { type Versions, versionsOf } from './shown-drafts.ts';
 import { type Attempt, listMissing, type Wanted, wantedTable } from './wanted-tables.ts';
 
@@ -49,6 +50,12 @@ export async function deploy(
   // Its outcome was found after a crash, so whoever asked for it may ask again and is answered as if nothing had happened.
   const isUnheard = before.status === 'deployed' && before.was_resumed;
   allowStep(isOn || isUnheard ? { ...before, status: 'failed' } : before, 'deploy', actor);
+  if (!isOn && !isUnheard)
+    await requireViewOfFirstRows(
+      ctx,
+      call,
+      before.tables.map(({ table_definition_id }) => table_definition_id),
+    );
   const { revision } = readBody();
   if (isUnheard) return getDeployment(ctx, call, id);
   if (isOn) await waitForEnd(ctx, id);

@@ -7,6 +7,7 @@ import { placeOf, requireTableDefinition, type TableDefinition } from '../table-
 import { answerOwnDeployment, begin, beginAndApply, requireSuccess } from './deployment-apply.ts';
 import type { Deployment } from './deployment-schema.ts';
 import { getDeployment, insertDeployment } from './deployments.ts';
+import { requireViewOfFirstRows } from './first-rows.ts';
 
 // Without branching nobody approves: whoever may develop may deploy, also on the protected `main`.
 const deployer: Actor = { system: false, creator: true, developer: true, approver: false, administrator: true };
@@ -21,6 +22,7 @@ export async function deployTable(
   readBody: () => void,
 ): Promise<DeployedTable> {
   await requireRight(ctx.rights, call, 'develop', placeOf(definition), { fresh: true });
+  await requireViewOfFirstRows(ctx, call, [definition.id]);
   readBody();
   const id = await beginAndApply(ctx, call, async (tx) => {
     const made = await insertDeployment(tx, call, definition.branch_id, [definition]);

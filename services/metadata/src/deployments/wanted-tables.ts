@@ -37,6 +37,7 @@ export function wantedTable(definition: FullDefinition): Wanted {
     version: definition.version,
     lookup_display_column_id: definition.lookup_display_column_id ?? undefined,
     rows_from_table_id: definition.rows_from_id ?? undefined,
+    rows_asked_by: definition.rows_asked_by ?? undefined,
     columns: definition.columns.map((column) => ({
       column_definition_id: column.id,
       lineage_id: column.lineage_id,

@@ -153,7 +153,7 @@ async function finish(
         const blockers = violationsOf(plan.tables.map(({ diff }) => diff));
         if (blockers.length > 0) return blockers.map(({ table, message }) => `${table}: ${message}`);
         await writePlan(tx, { branching: true, ...caller }, now, plan.tables);
-        await noteFirstRows(tx, caller, now.to_branch_id, idsOf(now));
+        await noteFirstRows(tx, caller, now, idsOf(now));
         await endPromoted(tx, caller, now, plan, { approved_by: now.approved_by, ...facts });
         await mailPromotion(tx, caller, creator, now, plan, { comment: null, outcome: 'promoted', reasons: [] });
         return undefined;

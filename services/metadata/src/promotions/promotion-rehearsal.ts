@@ -105,7 +105,7 @@ async function rehearse(
   // What is blocked can't be written, so there is no outcome to deploy.
   if (violationsOf(plan.tables.map(({ diff }) => diff)).length > 0) throw new Rehearsed(planned, []);
   const written = await writePlan(tx, call, stored, plan.tables);
-  if (stored.include_data) await noteFirstRows(tx, call, stored.to_branch_id, ids);
+  if (stored.include_data) await noteFirstRows(tx, call, stored, ids);
   const where = { id: { in: written }, account_id: call.accountId };
   const drafts = await tx.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
   throw new Rehearsed(planned, drafts.map(wantedTable));

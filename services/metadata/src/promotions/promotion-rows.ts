@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import type { Transaction } from '../transaction.ts';
 import { type GivenResolution, openSentence, strangeSentence } from './conflict-resolutions.ts';
 import type { MergedRows } from './promotion-schema.ts';
+import type { StoredPromotion } from './promotions.ts';
 import { isAboutRows, rowResolution, shownRowConflict } from './row-conflicts.ts';
 import type { Conflict } from './table-merge.ts';
 
@@ -95,15 +96,18 @@ async function findServed(ctx: Context, { accountId }: RpcCaller, pairs: RowPair
   };
 }
 
-/** Lets tables that are not in service on the target yet begin with the rows of those they are promoted from. */
+/**
+ * Lets tables that are not in service on the target yet begin with the rows of those they are promoted from. Whoever proposed that has asked
+ * for the rows: an approver who promotes or deploys it need not be able to view tables of others' branches.
+ */
 export async function noteFirstRows(
   tx: Transaction,
   { accountId }: RpcCaller,
-  toBranchId: number,
+  { to_branch_id: toBranchId, created_by: askedBy }: Pick<StoredPromotion, 'to_branch_id' | 'created_by'>,
   sourceIds: number[],
 ): Promise<void> {
   await tx.$executeRaw`
-    update table_definition t set rows_from_id = s.id
+    update table_definition t set rows_from_id = s.id, rows_asked_by = ${askedBy}::int
     from deployed_table_definition s
     where s.account_id = ${accountId} and s.id = any(${sourceIds}::int[]) and t.account_id = ${accountId}
       and t.branch_id = ${toBranchId} and t.lineage_id = s.lineage_id and t.rows_from_id is null

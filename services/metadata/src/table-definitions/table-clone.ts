@@ -20,7 +20,10 @@ import {
 import { isBeingRemoved } from './table-references.ts';
 import { type FullDefinition, fullDefinition, structureOf } from './table-structure.ts';
 
-/** `include_data`: the copy begins with the rows that the original has when the copy is deployed first. */
+/**
+ * `include_data`: the copy begins with the rows that the original has when the copy is deployed first, if they may be viewed then
+ * (deployments/first-rows.ts).
+ */
 export type CloneInput = { target_branch_id: number; include_data?: boolean | undefined };
 
 export type ClonedDefinition = TableDefinition & { column_definitions: ColumnDefinition[] };
@@ -115,6 +118,7 @@ async function copyDefinition(
       cloned_from_id: source.id,
       cloned_from_version: source.version,
       rows_from_id: includeData ? source.id : null,
+      rows_asked_by: includeData ? (call.userId ?? null) : null,
       creator_id: call.userId ?? null,
     },
   });

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "table_definition" ADD COLUMN     "rows_asked_by" INTEGER;
