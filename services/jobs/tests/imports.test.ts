@@ -446,6 +446,17 @@ describe('a file', () => {
   });
 });
 
+describe('the tables of an import', () => {
+  it('are loaded in the order in which they were added, whatever index finds them', async () => {
+    const file = 'code,name\nX1,x\n';
+    const { id, import_tables } = await givenImport(jobs, { regions: file, countries: file });
+    const tables: number[] = import_tables.map((table: { id: number }) => table.id);
+    expect((await post(`/imports/${id}/upload_complete`)).status).toBe(200);
+    const queued = await jobs.context.prisma.job.findMany({ where: { group_id: id }, orderBy: { id: 'asc' } });
+    expect(queued.map(({ subject_id }) => subject_id)).toEqual(tables);
+  });
+});
+
 describe('cancelling an import', () => {
   const cancel = (id: number) => post(`/imports/${id}/cancel`);
 

@@ -64,7 +64,9 @@ async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'completed');
     if (status === 'processing') return id;
-    const tables = await tx.import_table.findMany({ where: { import_id: id, account_id: call.accountId } });
+    // In the order in which they are loaded: those that others refer to come first.
+    const where = { import_id: id, account_id: call.accountId };
+    const tables = await tx.import_table.findMany({ where, orderBy: { id: 'asc' } });
     if (tables.length > seen.length) await requireImportRight(ctx, call, { ...detail, import_tables: tables }, 'edit');
     const found = await lookAt(ctx, tables, seen);
     requireDeclaredSizes(found);
