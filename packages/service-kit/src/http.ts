@@ -14,6 +14,7 @@ import type { Metrics } from './metrics.ts';
 import { openApiFragment } from './openapi.ts';
 import { tracing } from './tracing.ts';
 import { traceRequest } from './tracing-calls.ts';
+import { offerTrunk, type Trunks, takeTrunks } from './trunk-http.ts';
 
 export type HttpServer = {
   /** Listens; answers the port. */
@@ -75,7 +76,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       else serve();
     },
   );
-  return { start: () => listen(server, options), stop: () => close(server) };
+  const trunks = takeTrunks(server);
+  return { start: () => listen(server, options), stop: () => close(server, trunks) };
 }
 
 // What a trace tells of a request when it is over.
@@ -93,7 +95,9 @@ function createObserver({ service, logger, metrics, health }: HttpOptions) {
     res.setHeader('X-Request-Id', requestId);
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Content-Type-Options', 'nosniff');
-    if (health.isDraining) res.setHeader('Connection', 'close'); // a kept connection would hold the drain up
+    if (health.isDraining)
+      res.setHeader('Connection', 'close'); // a kept connection would hold the drain up
+    else offerTrunk(req, res);
     res.on('close', () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const { route = 'none', accountId } = res.locals;
@@ -138,14 +142,18 @@ function listen(server: Server, options: HttpOptions): Promise<number> {
   });
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, trunks: Trunks): Promise<void> {
   if (!server.listening) return Promise.resolve();
   return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), 20_000);
+    const force = setTimeout(() => {
+      server.closeAllConnections();
+      trunks.destroy();
+    }, 20_000);
     server.close(() => {
       clearTimeout(force);
       resolve();
     });
     server.closeIdleConnections();
+    trunks.end();
   });
 }

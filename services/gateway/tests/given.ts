@@ -2,11 +2,14 @@
 // billing, fake at its RPC edge or real behind an address.
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createContextVerifier, type Issuer } from '@almanac/service-kit/call-context';
 import { createLogger } from '@almanac/service-kit/logger';
 import { createMetrics } from '@almanac/service-kit/metrics';
 import { loadServiceDefinition } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
+import { Strand } from '@almanac/service-kit/trunk';
+import { offerTrunk, takeTrunks } from '@almanac/service-kit/trunk-http';
 import type { TestKeys } from '@almanac/testkit/keys';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
@@ -24,18 +27,22 @@ export type FakeServices = {
   url: string;
   reached: Reached[];
   sockets: Set<Socket>;
+  /** How many requests came over strands. */
+  strands: number;
   answer(handler: Handler | undefined): void;
   /** Takes a request as if it had been sent here. */
   take(req: IncomingMessage, res: ServerResponse): void;
   close(): Promise<void>;
 };
 
-export async function givenServices(): Promise<FakeServices> {
+export async function givenServices({ takesTrunks = false } = {}): Promise<FakeServices> {
   const reached: Reached[] = [];
   const sockets = new Set<Socket>();
   let handler: Handler | undefined;
   const take = (req: IncomingMessage, res: ServerResponse) => {
     if (req.url === '/healthz') return void res.end('{}'); // it lives, whatever becomes of calls
+    if ((req.socket as Duplex) instanceof Strand) services.strands += 1;
+    else if (takesTrunks) offerTrunk(req, res);
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('error', () => {});
@@ -47,20 +54,27 @@ export async function givenServices(): Promise<FakeServices> {
     });
   };
   const server = createServer({ maxHeaderSize: 65_536 }, take);
-  server.on('connection', (socket) => {
+  server.on('connection', (socket: Socket) => {
+    if ((socket as Duplex) instanceof Strand) return;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  return {
+  const trunks = takesTrunks ? takeTrunks(server) : undefined;
+  const services: FakeServices = {
     url: await listen(server),
     reached,
     sockets,
+    strands: 0,
     take,
     answer: (given) => {
       handler = given;
     },
-    close: () => close(server),
+    close: () => {
+      trunks?.destroy();
+      return close(server);
+    },
   };
+  return services;
 }
 
 export type FakeIdentity = {

@@ -3,7 +3,7 @@
 // what a failure means is not decided here: that is upstreams.ts.
 import type { IncomingHttpHeaders } from 'node:http';
 import { bytesPassed } from '@almanac/service-kit/passing-bytes';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import { dropBody, type Exchange } from './exchange.ts';
 import { hasBody } from './framing.ts';
 import { RequestBody } from './request-body.ts';
@@ -19,20 +19,6 @@ export type ForwardingEvents = {
   /** The request could not be sent, or no whole answer came. What of it the client has already can be seen in `exchange.res`. */
   fails(exchange: Exchange, error: Error): void;
 };
-
-/** Connections to one replica. There is no bound on them: who sends has one, and a queue here would be unseen. */
-export type Connections = {
-  /** Used again and again. */
-  kept: Pool;
-  /** Each for one request: when one kept connection turned out to be dead, so may the others be. */
-  fresh: Pool;
-};
-
-export function openConnections(origin: string, connectMs: number): Connections {
-  // Waiting for answers and bodies is bounded by stalls.ts, which knows what the call is.
-  const options = { connectTimeout: connectMs, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
-  return { kept: new Pool(origin, options), fresh: new Pool(origin, { ...options, maxRequestsPerClient: 1 }) };
-}
 
 /** A request on its way to a replica, until its answer has ended or it failed or was let go; then it says nothing more. */
 export class Forwarding implements Dispatcher.DispatchHandler {

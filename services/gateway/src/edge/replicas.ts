@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises';
 import { get } from 'node:http';
 import { isIP } from 'node:net';
 import type { Logger } from '@almanac/service-kit/logger';
-import type { Connections } from './forwarder.ts';
+import type { Connections } from './connections.ts';
 
 /**
  * `up`: answers. `leaving`: answers and says that it stops. `refusing`: nobody listens there just now, which costs nothing to find out again.
@@ -84,7 +84,7 @@ export class Replicas {
   /** Ends the watching and all connections. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
-    await Promise.all(this.replicas.flatMap(({ connections: { kept, fresh } }) => [kept.destroy(), fresh.destroy()]));
+    await Promise.all(this.replicas.map(({ connections }) => connections.destroy()));
   }
 
   /** How many take calls. */
@@ -177,7 +177,8 @@ export class Replicas {
     const isOnly = found.length === 1;
     const replicas = found.map((address) => known.get(keyOf(address)) ?? this.made(address, isOnly));
     const fresh = replicas.filter((replica) => !known.has(replica.address));
-    for (const replica of this.replicas) if (!replicas.includes(replica)) leave(replica);
+    // The connections of those that have left end when their last answers have.
+    for (const replica of this.replicas) if (!replicas.includes(replica)) void replica.connections.close();
     this.replicas = replicas;
     // One of several is shown to be there before others are passed over for it: a name may have addresses that nobody listens at.
     if (!isOnly) await Promise.all(fresh.map((replica) => this.ask(replica)));
@@ -226,12 +227,6 @@ export class Replicas {
       });
     });
   }
-}
-
-// Its connections end when their last answers have.
-function leave({ connections: { kept, fresh } }: Replica): void {
-  void kept.close();
-  void fresh.close();
 }
 
 /** Calls `then` after that time, and after all that had happened by then was heard: our own loop may have been what was late. */

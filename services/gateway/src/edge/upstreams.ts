@@ -3,9 +3,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
+import { offersTrunks } from '@almanac/service-kit/trunk-http';
 import { type UpstreamName, type UpstreamTimes, upstreamNames } from '../config.ts';
+import { Connections } from './connections.ts';
 import { type Exchange, refuse } from './exchange.ts';
-import { Forwarding, openConnections } from './forwarder.ts';
+import { Forwarding } from './forwarder.ts';
 import { hasBody } from './framing.ts';
 import { type FindReplicas, findByName, type Replica, Replicas } from './replicas.ts';
 
@@ -90,7 +92,7 @@ type Upstream = ReturnType<typeof createUpstream>;
 function createUpstream(name: UpstreamName, options: Options) {
   const { urls, times, mostOpen, logger, find = findByName } = options;
   const { host } = new URL(urls[name]);
-  const open = (origin: string) => openConnections(origin, times.connectMs);
+  const open = (origin: string) => new Connections(origin, times.connectMs);
   const replicas = new Replicas({ name, url: urls[name], times, find, open, logger });
 
   const forward = (exchange: Exchange, headers: string[]) => {
@@ -112,8 +114,7 @@ function createUpstream(name: UpstreamName, options: Options) {
     replicas.sent(replica);
     const forwarding = new Forwarding(exchange, events);
     exchange.forwarding = forwarding;
-    const { kept, fresh } = replica.connections;
-    forwarding.send(exchange.wasRetried ? fresh : kept, headers);
+    forwarding.send(replica.connections.choose(exchange), headers);
   };
 
   const fails = (exchange: Exchange, error: Error) => {
@@ -157,6 +158,7 @@ const answerHeaders =
     exchange.answerDue = undefined;
     const isLeaving = headers.connection === 'close' && !exchange.wasRetried; // a fresh connection ends as we wish
     if (exchange.replica) exchange.upstream?.replicas.heard(exchange.replica, isLeaving);
+    if (offersTrunks(headers.upgrade)) exchange.replica?.connections.offered();
     letGo(exchange);
     if (isDraining()) exchange.isLast = true; // it may have begun before
     const sent: (string | string[])[] = [];

@@ -1,0 +1,114 @@
+// What goes over a trunk: frames of eight bytes and a payload. Type (1 byte), length of the payload (3), strand (4), little-endian.
+import type { Socket } from 'node:net';
+
+export const frameTypes = {
+  /** The strand begins; ids grow. */
+  open: 1,
+  data: 2,
+  /** So many bytes more may be sent (4 bytes). */
+  credit: 3,
+  /** No more data from this side. */
+  end: 4,
+  /** The strand is over on this side. */
+  reset: 5,
+};
+
+export type Frame = { type: number; id: number; payload: Buffer };
+
+const headBytes = 8;
+/** The longest payload. */
+export const mostInFrame = 65_536;
+const slabBytes = 65_536;
+const copiedBytes = 8_192; // a longer payload isn't copied to go out with others
+
+/** A length that no side may send. */
+const tooLong = -1;
+
+/** Makes frames of bytes as they come. */
+export class FrameReader {
+  private rest: Buffer | undefined;
+
+  /** The frames that these bytes complete. One that is too long is the last, with a type that nobody knows. */
+  read(bytes: Buffer): Frame[] {
+    const all = this.rest ? Buffer.concat([this.rest, bytes]) : bytes;
+    const frames: Frame[] = [];
+    let at = 0;
+    while (all.length - at >= headBytes) {
+      const length = all.readUIntLE(at + 1, 3);
+      const id = all.readUInt32LE(at + 4);
+      if (length > mostInFrame) {
+        frames.push({ type: tooLong, id, payload: all.subarray(at, at) });
+        break;
+      }
+      const end = at + headBytes + length;
+      if (all.length < end) break;
+      frames.push({ type: all[at] as number, id, payload: all.subarray(at + headBytes, end) });
+      at = end;
+    }
+    this.rest = at < all.length ? all.subarray(at) : undefined;
+    return frames;
+  }
+}
+
+/** Gathers the frames of one turn of the event loop: every write to a socket may wake a process that sleeps, which costs more than the bytes. */
+export class FrameWriter {
+  private readonly socket: Socket;
+  private slab = Buffer.allocUnsafe(slabBytes);
+  private from = 0;
+  private to = 0;
+  private isDue = false;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+  }
+
+  /** Writes a frame; it leaves with the others of this turn, in order. A number is four bytes. */
+  write(type: number, id: number, payload: Buffer | string | number = '', encoding: BufferEncoding = 'utf8'): void {
+    const length = lengthOf(payload, encoding);
+    const isCopied = length <= copiedBytes;
+    if (slabBytes - this.to < headBytes + (isCopied ? length : 0)) this.renew();
+    const { slab } = this;
+    slab[this.to] = type;
+    slab.writeUIntLE(length, this.to + 1, 3);
+    slab.writeUInt32LE(id, this.to + 4);
+    this.to += headBytes;
+    if (isCopied) this.to += put(payload, slab, this.to, encoding);
+    else {
+      this.flush();
+      this.socket.write(typeof payload === 'string' ? Buffer.from(payload, encoding) : (payload as Buffer));
+    }
+    if (this.isDue || this.to === this.from) return;
+    this.isDue = true;
+    setImmediate(() => {
+      this.isDue = false;
+      this.flush();
+    });
+  }
+
+  /** Sends what was gathered. */
+  flush(): void {
+    if (this.to === this.from || this.socket.destroyed) return;
+    this.socket.write(this.slab.subarray(this.from, this.to));
+    this.from = this.to;
+  }
+
+  // What was sent may still be waiting in the socket, so a slab is never written to again.
+  private renew(): void {
+    this.flush();
+    this.slab = Buffer.allocUnsafe(slabBytes);
+    this.from = 0;
+    this.to = 0;
+  }
+}
+
+function lengthOf(payload: Buffer | string | number, encoding: BufferEncoding): number {
+  if (typeof payload === 'number') return 4;
+  return typeof payload === 'string' ? Buffer.byteLength(payload, encoding) : payload.length;
+}
+
+function put(payload: Buffer | string | number, slab: Buffer, at: number, encoding: BufferEncoding): number {
+  if (typeof payload === 'number') return slab.writeUInt32LE(payload, at) - at;
+  if (typeof payload === 'string') return slab.write(payload, at, encoding);
+  slab.set(payload, at);
+  return payload.length;
+}
