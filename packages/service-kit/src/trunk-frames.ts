@@ -11,6 +11,8 @@ export const frameTypes = {
   end: 4,
   /** The strand is over on this side. */
   reset: 5,
+  /** Of no strand: whether the other side is there, which says the same. */
+  ping: 6,
 };
 
 export type Frame = { type: number; id: number; payload: Buffer };

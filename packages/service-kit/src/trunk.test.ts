@@ -168,6 +168,21 @@ describe('strands', () => {
   });
 });
 
+it('a side that is there answers when it is asked; one that says nothing is silent', async () => {
+  const heard: number[] = [];
+  nearSocket.on('data', (bytes: Buffer) => heard.push(bytes.length));
+  const askFor = (answers: number) =>
+    eventually(() => {
+      expect(near.isSilent(20)).toBe(false);
+      expect(heard.length).toBeGreaterThanOrEqual(answers);
+    });
+  await askFor(3);
+  farSocket.pause();
+  await eventually(() => expect(near.isSilent(20)).toBe(true));
+  farSocket.resume();
+  await eventually(() => expect(near.isSilent(20)).toBe(false));
+});
+
 describe('a trunk that is to end', () => {
   it('ends at once when it has no strand', async () => {
     far.end();
@@ -208,6 +223,7 @@ describe('a side that breaks the rules is cut off', () => {
   const full = Buffer.concat([head(frameTypes.data, mostInFrame, 1), Buffer.alloc(mostInFrame)]);
 
   it.each<[string, Buffer[]]>([
+    ['data behind the end', [open(1), head(frameTypes.end, 0, 1), head(frameTypes.data, 0, 1)]],
     ['a frame that is too long', [open(1), head(frameTypes.data, mostInFrame + 1, 1)]],
     ['an unknown type', [open(1), head(9, 0, 1)]],
     ['data of a strand that was never opened', [open(1), head(frameTypes.data, 0, 2)]],

@@ -93,7 +93,7 @@ export class Strand extends Duplex {
   receive({ type, payload }: Frame): boolean {
     if (type === frameTypes.data) {
       this.owed += payload.length;
-      if (this.owed > windowBytes) return false;
+      if (this.isWhole || this.owed > windowBytes) return false;
       this.push(payload);
     } else if (type === frameTypes.credit) {
       if (payload.length !== 4) return false;
@@ -123,6 +123,8 @@ export class Trunk {
   private readonly writer: FrameWriter;
   private latest = 0;
   private isEnding = false;
+  private heardAt = performance.now();
+  private pingedAt: number | undefined;
 
   /** Over a connection on which both sides have agreed on it; `head` is what has come already. */
   constructor(socket: Socket, head: Buffer, onStrand?: OnStrand) {
@@ -155,6 +157,16 @@ export class Trunk {
   /** How many strands are open. */
   get size(): number {
     return this.strands.size;
+  }
+
+  /** Whether the other side has said nothing for that time after it was asked; asks when there was nothing for as long. To be called again and again. */
+  isSilent(ms: number): boolean {
+    const now = performance.now();
+    if (now - this.heardAt <= ms) return false;
+    if (this.pingedAt !== undefined) return now - this.pingedAt > ms;
+    this.pingedAt = now;
+    this.send(frameTypes.ping, 0);
+    return false;
   }
 
   /** A new strand. */
@@ -209,6 +221,8 @@ export class Trunk {
   }
 
   private read(bytes: Buffer): void {
+    this.heardAt = performance.now();
+    this.pingedAt = undefined;
     for (const frame of this.reader.read(bytes))
       if (!this.take(frame)) {
         this.socket.destroy();
@@ -218,6 +232,10 @@ export class Trunk {
 
   private take(frame: Frame): boolean {
     if (frame.type === frameTypes.open) return this.takeOpened(frame);
+    if (frame.type === frameTypes.ping) {
+      if (this.onStrand) this.send(frameTypes.ping, 0); // who opens strands asks, who takes them answers
+      return true;
+    }
     const strand = this.strands.get(frame.id);
     return strand ? strand.receive(frame) : frame.id <= this.latest; // it may be over on this side only
   }

@@ -1,9 +1,10 @@
 // Calls over strands (docs/adr/0019-trunks.md): many share one connection to a service, and none notices the others.
 import type { ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import type { UpstreamTimes } from '../src/config.ts';
 import {
   callWith,
   type FakeBilling,
@@ -43,9 +44,42 @@ afterEach(async () => {
   await Promise.all([gateway.stop(), identity.close(), services.close()]);
 });
 
-async function begin(data: string) {
+async function begin(data: string, upstreamTimes: Partial<UpstreamTimes> = {}) {
   const common = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  gateway = await givenGateway({ ...common, config: { upstreams: { data } } });
+  gateway = await givenGateway({ ...common, config: { upstreams: { data }, upstreamTimes } });
+}
+
+/** A way to a service on which the connections there are can stop carrying anything, as when a node in between forgets them. */
+async function givenFreezingPath(url: string) {
+  const ends: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(Number(new URL(url).port), '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as [Socket, Socket][]) {
+      ends.push(from);
+      from.on('data', (bytes) => to.write(bytes));
+      from.on('error', () => {});
+      from.on('close', () => to.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  let held: Socket[] = [];
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    freeze: () => {
+      held = [...ends];
+      for (const end of held) end.pause();
+    },
+    thaw: () => {
+      for (const end of held) end.resume();
+    },
+    close: () => {
+      for (const end of ends) end.destroy();
+      server.close();
+    },
+  };
 }
 
 const call = (method = 'GET', path = '/table_data/1?table_definition_id=1', init: RequestInit = {}) =>
@@ -177,6 +211,31 @@ it('when the trunk is lost, reads are repeated, writes are told so, and there is
   await untilThereIsATrunk();
 });
 
+it('a trunk over which nothing comes any more is left, and the calls that wait on it keep their time', async () => {
+  const frozen = await givenFreezingPath(services.url);
+  await gateway.stop();
+  await begin(frozen.url, { silentMs: 500, askEveryMs: 50 });
+  await untilThereIsATrunk();
+  frozen.freeze();
+  const waiting = textOf(call('PATCH'));
+  services.strands = 0;
+  const begun = services.reached.length;
+  await eventually(async () => {
+    const answered = Promise.race([
+      call().then(({ status }) => status),
+      new Promise((resolve) => setTimeout(resolve, 200)),
+    ]);
+    expect(await answered).toBe(200);
+  });
+  expect(services.reached.length).toBeGreaterThan(begun);
+  await untilThereIsATrunk();
+  frozen.thaw();
+  expect(await waiting).toBe('{}');
+  await gateway.stop();
+  await begin(services.url); // for afterEach
+  frozen.close();
+});
+
 it('a service that says that it is leaving ends them with their answers', async () => {
   await untilThereIsATrunk();
   services.answer((_req, res) => void res.setHeader('connection', 'close').end('{}'));
@@ -210,7 +269,10 @@ it('a service that offers trunks and gives none, or none that works, is called w
     expect((await call('PATCH')).status).toBe(200);
     expect(asked).toHaveLength(2);
   });
-  expect((await times(8, () => call('PATCH'))).map(({ status }) => status)).toEqual(Array(8).fill(200));
+  await eventually(async () =>
+    expect((await times(8, () => call('PATCH'))).map(({ status }) => status)).toEqual(Array(8).fill(200)),
+  );
+  expect(asked).toHaveLength(2);
   await gateway.stop();
   await begin(services.url); // for afterEach
   offering.close();

@@ -152,6 +152,8 @@ export class Replicas {
     for (const replica of this.replicas) {
       const isQuiet = replica.waiting > 0 && now - replica.heardAt > silentMs;
       if (replica.state !== 'up' || isQuiet) void this.ask(replica);
+      // After all that has come by now was heard: our own loop may have been what was late.
+      setImmediate(() => replica.connections.look(silentMs));
     }
   }
 
