@@ -14,7 +14,7 @@ import type { Metrics } from './metrics.ts';
 import { openApiFragment } from './openapi.ts';
 import { tracing } from './tracing.ts';
 import { traceRequest } from './tracing-calls.ts';
-import { offerTrunk, type Trunks, takeTrunks } from './trunk-http.ts';
+import { asksForTrunk, offerTrunk, type Trunks, takeTrunks } from './trunk-http.ts';
 
 export type HttpServer = {
   /** Listens; answers the port. */
@@ -33,6 +33,7 @@ export type HttpOptions = ApiOptions & {
   mount?: (app: Express) => void;
 };
 
+const keptMs = 75_000; // connections without a request
 const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Builds the server; nothing listens until `start`. */
@@ -65,7 +66,12 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   const answerApi = createApiHandler(options);
   // Twice what the gateway lets in: it adds the context and says where the call came from.
   const server = createServer(
-    { maxHeaderSize: 2 * limits.headerBytes, keepAliveTimeout: 75_000, requestTimeout: 0 },
+    {
+      maxHeaderSize: 2 * limits.headerBytes,
+      keepAliveTimeout: keptMs,
+      requestTimeout: 0,
+      shouldUpgradeCallback: asksForTrunk,
+    },
     (req, response) => {
       const res = observe(req, response);
       const serve = () => {
@@ -97,7 +103,7 @@ function createObserver({ service, logger, metrics, health }: HttpOptions) {
     res.setHeader('X-Content-Type-Options', 'nosniff');
     if (health.isDraining)
       res.setHeader('Connection', 'close'); // a kept connection would hold the drain up
-    else offerTrunk(req, res);
+    else offerTrunk(req, res, keptMs);
     res.on('close', () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const { route = 'none', accountId } = res.locals;

@@ -7,7 +7,7 @@ export const frameTypes = {
   data: 2,
   /** So many bytes more may be sent (4 bytes). */
   credit: 3,
-  /** No more data from this side. */
+  /** No more data from this side. Of no strand (0): this side takes no more strands. */
   end: 4,
   /** The strand is over on this side. */
   reset: 5,
@@ -20,8 +20,7 @@ export type Frame = { type: number; id: number; payload: Buffer };
 const headBytes = 8;
 /** The longest payload. */
 export const mostInFrame = 65_536;
-const slabBytes = 65_536;
-const copiedBytes = 8_192; // a longer payload isn't copied to go out with others
+const slabBytes = headBytes + mostInFrame;
 
 /** A length that no side may send. */
 const tooLong = -1;
@@ -64,22 +63,17 @@ export class FrameWriter {
     this.socket = socket;
   }
 
-  /** Writes a frame; it leaves with the others of this turn, in order. A number is four bytes. */
+  /** Writes a frame, copied; it leaves with the others of this turn, in order. A number is four bytes. */
   write(type: number, id: number, payload: Buffer | string | number = '', encoding: BufferEncoding = 'utf8'): void {
     const length = lengthOf(payload, encoding);
-    const isCopied = length <= copiedBytes;
-    if (slabBytes - this.to < headBytes + (isCopied ? length : 0)) this.renew();
+    if (slabBytes - this.to < headBytes + length) this.renew();
     const { slab } = this;
     slab[this.to] = type;
     slab.writeUIntLE(length, this.to + 1, 3);
     slab.writeUInt32LE(id, this.to + 4);
     this.to += headBytes;
-    if (isCopied) this.to += put(payload, slab, this.to, encoding);
-    else {
-      this.flush();
-      this.socket.write(typeof payload === 'string' ? Buffer.from(payload, encoding) : (payload as Buffer));
-    }
-    if (this.isDue || this.to === this.from) return;
+    this.to += put(payload, slab, this.to, encoding);
+    if (this.isDue) return;
     this.isDue = true;
     setImmediate(() => {
       this.isDue = false;

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { eventually } from '@almanac/testkit/eventually';
 import type { Trunk } from './trunk.ts';
-import { askForTrunk, offersTrunks, offerTrunk, type Trunks, takeTrunks } from './trunk-http.ts';
+import { askForTrunk, asksForTrunk, offersTrunks, offerTrunk, type Trunks, takeTrunks } from './trunk-http.ts';
 
 let server: Server;
 let trunks: Trunks;
@@ -13,8 +13,8 @@ let handle: (req: IncomingMessage, res: ServerResponse) => void;
 
 beforeEach(async () => {
   handle = (req, res) => void text(req).then((body) => res.end(`${req.method} ${req.url} ${body}`));
-  server = createServer((req, res) => {
-    offerTrunk(req, res);
+  server = createServer({ shouldUpgradeCallback: asksForTrunk }, (req, res) => {
+    offerTrunk(req, res, 5_000);
     handle(req, res);
   });
   trunks = takeTrunks(server);
@@ -50,11 +50,67 @@ it('an answer on a connection of its own offers trunks, one over a strand does n
   trunk.destroy();
 });
 
-it('who asks for another protocol gets none', async () => {
-  const asking = request(origin, { headers: { Connection: 'Upgrade', Upgrade: 'h2c' }, agent: false }).end();
+it('who asks for another protocol is answered as if he had not, or told so by an older Node', async () => {
+  const ask = async () => {
+    const asking = request(origin, { headers: { Connection: 'Upgrade', Upgrade: 'h2c' }, agent: false }).end();
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+    asking.destroy();
+    return answer.statusCode;
+  };
+  expect(await ask()).toBe(200);
+  (server as { shouldUpgradeCallback?: unknown }).shouldUpgradeCallback = () => true;
+  expect(await ask()).toBe(400);
+});
+
+it('who asks and breaks off harms nobody', async () => {
+  (server as { shouldUpgradeCallback?: unknown }).shouldUpgradeCallback = () => true;
+  for (const protocol of ['h2c', 'almanac-strands']) {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+    const asked = once(server, 'upgrade');
+    socket.write(`GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`);
+    await asked;
+    socket.resetAndDestroy();
+  }
+  expect((await fetch(origin)).status).toBe(200);
+});
+
+it('a strand is no way to another trunk', async () => {
+  const trunk = await givenTrunk();
+  const asking = request({
+    createConnection: () => trunk.open(),
+    headers: { Connection: 'Upgrade', Upgrade: 'almanac-strands' },
+  }).end();
   const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-  expect([answer.statusCode, answer.headers.connection]).toEqual([400, 'close']);
-  asking.destroy();
+  expect(answer.statusCode).toBe(200);
+  answer.resume();
+  trunk.destroy();
+});
+
+it('an offer leaves the connection as kept as it was, and is not made where it ends', async () => {
+  const headersOf = async (connection: string) => {
+    const asking = request(origin, { headers: { connection }, agent: false }).end();
+    const [{ headers }] = (await once(asking, 'response')) as [IncomingMessage];
+    asking.destroy();
+    return [headers.connection, headers['keep-alive'], headers.upgrade];
+  };
+  expect(await headersOf('keep-alive')).toEqual(['keep-alive, upgrade', 'timeout=5', 'almanac-strands']);
+  expect(await headersOf('close')).toEqual(['close', undefined, undefined]);
+});
+
+it('what was answered before a server stops arrives', async () => {
+  const trunk = await givenTrunk();
+  const answered: ServerResponse[] = [];
+  handle = (_req, res) => answered.push(res);
+  const asked = Array.from({ length: 40 }, (_, i) => ask(trunk, 'POST', `/${i}`));
+  await eventually(() => expect(answered).toHaveLength(40));
+  const sent = answered.map((res) => once(res, 'finish'));
+  for (const res of answered) res.end('x'.repeat(20_000));
+  await Promise.all(sent);
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  trunks.end();
+  for (const { status, body } of await Promise.all(asked)) expect([status, body.length]).toEqual([200, 20_000]);
+  await closed;
 });
 
 it('a server that knows of no trunks, says nothing, or is not there gives none', async () => {

@@ -6,11 +6,12 @@ import { Strand, Trunk } from './trunk.ts';
 
 const protocol = 'almanac-strands';
 
-/** Says in an answer that its connection could have been a trunk's; not on a strand, which is one. */
-export function offerTrunk({ socket }: IncomingMessage, res: ServerResponse): void {
-  if ((socket as Duplex) instanceof Strand) return;
-  res.setHeader('Connection', 'upgrade');
+/** Says in an answer that its connection could have been a trunk's; not on a strand, which is one. `keptMs`: how long the server keeps connections. */
+export function offerTrunk({ socket }: IncomingMessage, res: ServerResponse, keptMs: number): void {
+  if (isStrand(socket) || !res.shouldKeepAlive) return;
   res.setHeader('Upgrade', protocol);
+  res.setHeader('Connection', 'keep-alive, upgrade');
+  res.setHeader('Keep-Alive', `timeout=${Math.floor(keptMs / 1_000)}`); // Node leaves it out beside a Connection of ours
 }
 
 /** Whether the `Upgrade` header of an answer offers trunks. */
@@ -23,13 +24,23 @@ export type Trunks = {
   destroy(): void;
 };
 
+/**
+ * Whether a request asks for one. For the server's `shouldUpgradeCallback` (Node 24.9): what asks for another protocol is then a request like any
+ * other.
+ */
+export const asksForTrunk = ({ headers, socket }: IncomingMessage): boolean =>
+  headers.upgrade === protocol && !isStrand(socket);
+
+const isStrand = (socket: Duplex) => socket instanceof Strand;
+
 /** Makes the server take trunks; their strands are connections of its own. */
 export function takeTrunks(server: Server): Trunks {
   const trunks = new Set<Trunk>();
   let isEnding = false;
   server.on('upgrade', (req, socket: Socket, head) => {
-    if (req.headers.upgrade !== protocol || isEnding) {
-      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    socket.on('error', () => undefined); // nobody else listens any more
+    if (!asksForTrunk(req) || isEnding) {
+      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n', () => socket.destroy());
       return;
     }
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`);

@@ -183,6 +183,24 @@ it('a side that is there answers when it is asked; one that says nothing is sile
   await eventually(() => expect(near.isSilent(20)).toBe(false));
 });
 
+it.each<[string, (answered: Strand) => void]>([
+  ['the strand was let go of', (answered) => answered.destroy()],
+  ['the trunk was cut', () => far.destroy()],
+])('who asked reads what had come when %s', async (_what, goAway) => {
+  const given: Strand[] = [];
+  serve = (strand) => void given.push(strand);
+  const asking = near.open();
+  asking.write('a');
+  await eventually(() => expect(given).toHaveLength(1));
+  const answered = given[0] as Strand;
+  answered.end(Buffer.alloc(200_000, 1));
+  await eventually(() => expect(asking.readableLength).toBe(200_000));
+  goAway(answered);
+  await eventually(() => expect(far.size).toBe(0));
+  expect((await buffer(asking)).length).toBe(200_000);
+  await bothAre(0);
+});
+
 describe('a trunk that is to end', () => {
   it('ends at once when it has no strand', async () => {
     far.end();
@@ -197,6 +215,7 @@ describe('a trunk that is to end', () => {
     last.write('a');
     await eventually(() => expect(given).toHaveLength(1));
     far.end();
+    await eventually(() => expect(near.isUsable).toBe(false));
     const late = near.open();
     await once(late, 'close');
     (given[0] as Strand).resume().end(Buffer.alloc(100_000, 1));

@@ -7,7 +7,7 @@ import { type Frame, FrameReader, FrameWriter, frameTypes, mostInFrame } from '.
 
 /** What a side sends of a strand before the other side has taken it up; so much may lie in memory for each. */
 export const windowBytes = 262_144;
-/** One more is refused. */
+/** Who opens one more is cut off. */
 const mostStrands = 16_384;
 const lastId = 0xffff_ffff;
 const aliveMs = 10_000; // how soon a dead peer is asked after
@@ -89,12 +89,24 @@ export class Strand extends Duplex {
     held.done();
   }
 
+  /** For its trunk: the other side has gone. Who asks still reads what came before, as from a socket; who answers has nobody to answer. */
+  lost(): void {
+    if (this.readableLength === 0 || this.trunk.isAnswering) {
+      this.destroy();
+      return;
+    }
+    this.once('end', () => this.destroy());
+    if (!this.isWhole) this.push(null);
+    this.isWhole = true;
+  }
+
   /** A frame of the other side's; false when it breaks the rules. */
   receive({ type, payload }: Frame): boolean {
     if (type === frameTypes.data) {
       this.owed += payload.length;
       if (this.isWhole || this.owed > windowBytes) return false;
-      this.push(payload);
+      // What waits is copied out of what came with it, which may be much more.
+      this.push(this.readableLength > 0 ? Buffer.from(payload) : payload);
     } else if (type === frameTypes.credit) {
       if (payload.length !== 4) return false;
       this.window += payload.readUInt32LE();
@@ -103,11 +115,8 @@ export class Strand extends Duplex {
     } else if (type === frameTypes.end) {
       this.isWhole = true;
       this.push(null);
-    } else if (type === frameTypes.reset) {
-      // What came before is still to be read.
-      if (this.isWhole && !this.readableEnded) this.once('end', () => this.destroy());
-      else this.destroy();
-    } else return false;
+    } else if (type === frameTypes.reset) this.lost();
+    else return false;
     return true;
   }
 }
@@ -123,6 +132,8 @@ export class Trunk {
   private readonly writer: FrameWriter;
   private latest = 0;
   private isEnding = false;
+  /** Whether the other side takes no more strands. */
+  private isLeft = false;
   private heardAt = performance.now();
   private pingedAt: number | undefined;
 
@@ -136,7 +147,7 @@ export class Trunk {
     socket.on('drain', () => this.eachStrand((strand) => strand.goOn()));
     socket.on('end', () => socket.destroy());
     socket.on('error', () => undefined); // `close` follows
-    socket.on('close', () => this.eachStrand((strand) => strand.destroy()));
+    socket.on('close', () => this.eachStrand((strand) => strand.lost()));
     if (head.length > 0) this.read(head);
   }
 
@@ -146,12 +157,17 @@ export class Trunk {
 
   /** Whether strands can be opened. */
   get isUsable(): boolean {
-    return !this.socket.destroyed && !this.isEnding && this.latest < lastId;
+    return !this.socket.destroyed && !this.isEnding && !this.isLeft && this.latest < lastId;
   }
 
   /** Whether more waits to be sent than is good. */
   get isFull(): boolean {
     return this.socket.writableNeedDrain;
+  }
+
+  /** Whether this is the side that takes strands. */
+  get isAnswering(): boolean {
+    return this.onStrand !== undefined;
   }
 
   /** How many strands are open. */
@@ -179,6 +195,7 @@ export class Trunk {
   /** Ends the trunk as soon as no strand is open any more; takes and opens none from now on. */
   end(): void {
     this.isEnding = true;
+    if (this.isAnswering) this.send(frameTypes.end, 0);
     this.endWhenEmpty();
   }
 
@@ -194,7 +211,7 @@ export class Trunk {
 
   /** For strands: sends a frame with the others of this turn. */
   send(type: number, id: number, payload?: Buffer | string | number, encoding?: BufferEncoding): void {
-    if (!this.socket.destroyed) this.writer.write(type, id, payload, encoding);
+    if (!this.socket.writableEnded && !this.socket.destroyed) this.writer.write(type, id, payload, encoding);
   }
 
   /** For strands: one is over, as the other side knows when both have said that all was said. */
@@ -207,7 +224,9 @@ export class Trunk {
   private endWhenEmpty(): void {
     if (this.strands.size > 0) return;
     this.writer.flush();
-    this.socket.destroySoon();
+    // The other side closes then: who closes with bytes unread makes it lose what it hasn't read (RST).
+    if (this.isAnswering) this.socket.end();
+    else this.socket.destroySoon();
   }
 
   private add(id: number): Strand {
@@ -232,18 +251,23 @@ export class Trunk {
 
   private take(frame: Frame): boolean {
     if (frame.type === frameTypes.open) return this.takeOpened(frame);
-    if (frame.type === frameTypes.ping) {
-      if (this.onStrand) this.send(frameTypes.ping, 0); // who opens strands asks, who takes them answers
-      return true;
-    }
+    if (frame.id === 0) return this.takeOwn(frame);
     const strand = this.strands.get(frame.id);
     return strand ? strand.receive(frame) : frame.id <= this.latest; // it may be over on this side only
   }
 
+  // Of the trunk itself. Who opens strands asks, who takes them answers.
+  private takeOwn({ type }: Frame): boolean {
+    if (type === frameTypes.end) this.isLeft = true;
+    else if (type !== frameTypes.ping) return false;
+    else if (this.isAnswering && !this.isFull) this.send(frameTypes.ping, 0);
+    return true;
+  }
+
   private takeOpened({ id }: Frame): boolean {
-    if (!this.onStrand || id <= this.latest) return false;
+    if (!this.onStrand || id <= this.latest || this.strands.size >= mostStrands) return false;
     this.latest = id;
-    if (this.isEnding || this.strands.size >= mostStrands) this.send(frameTypes.reset, id);
+    if (this.isEnding) this.send(frameTypes.reset, id);
     else this.onStrand(this.add(id));
     return true;
   }

@@ -42,7 +42,7 @@ export async function givenServices({ takesTrunks = false } = {}): Promise<FakeS
   const take = (req: IncomingMessage, res: ServerResponse) => {
     if (req.url === '/healthz') return void res.end('{}'); // it lives, whatever becomes of calls
     if ((req.socket as Duplex) instanceof Strand) services.strands += 1;
-    else if (takesTrunks) offerTrunk(req, res);
+    else if (takesTrunks) offerTrunk(req, res, 5_000);
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('error', () => {});

@@ -48,8 +48,9 @@ export class Connections {
     void askForTrunk(this.origin, this.options.connectTimeout as number).then((trunk) => {
       this.isAsking = false;
       if (this.isClosed) trunk?.destroy();
-      else if (trunk)
-        this.shared = { trunk, strands: new Pool(this.origin, { ...this.options, connect: over(trunk) }) };
+      if (this.isClosed || !trunk) return;
+      this.leaveTrunk();
+      this.shared = { trunk, strands: new Pool(this.origin, { ...this.options, connect: over(trunk) }) };
     });
   }
 
