@@ -22,6 +22,17 @@ describe('a load', () => {
     expect((await list(table))[0].svc_updated_by).toBe('application:9');
   });
 
+  it('leaves a table that it filled known to PostgreSQL, whose first readers would have the plans of an unknown one', async () => {
+    const { table } = await givenTable();
+    const rows = Array.from({ length: 3_000 }, (_, i) => `k${i},${i},,\n`).join('');
+    expect(await load(net, table, rows, { file_columns })).toMatchObject({ inserted: 3_000 });
+    const known = await net.query(
+      `select s.correlation from pg_stats s join deployed_table d on s.tablename = format('t_%s', d.lineage_id)
+       where d.table_definition_id = ${table} and s.attname = 'svc_sk'`,
+    );
+    expect(known).toEqual([{ correlation: 1 }]);
+  });
+
   it('makes the table equal to a full file, but not when that would delete most of it', async () => {
     const { table } = await givenTable();
     await load(net, table, 'a,1,,\nb,2,,\nc,3,,\nd,4,,\n', { file_columns });

@@ -41,6 +41,8 @@ export function planFreshTable(table: DeployedTable, branch: DeployedTable[], nu
       // LIKE has copied the checks; the function of the history is the table's old one.
       ...objects.filter(({ kind }) => isBuilt.has(kind)).map(({ create }) => create),
       ...objects.filter(({ kind }) => kind === 'foreign key').map(({ create }) => create),
+      // Until autovacuum comes by, nobody would know how the rows lie: a full export would sort them, each with all of its text.
+      `analyze ${name}`,
     ],
     take: [
       `drop table ${tableName(table)}`,

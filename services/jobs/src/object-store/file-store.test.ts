@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -94,6 +94,27 @@ describe('the folder store', () => {
     const unfinished = () => readdir(join(folder, 'unfinished'));
     await eventually(async () => expect(await unfinished()).toEqual([]));
     expect(await store.stat(key)).toBeUndefined();
+  });
+
+  it('keeps nothing of a large object when the disk fails before its end', async () => {
+    const probe = await open(join(folder, 'probe'), 'w');
+    const handles = Object.getPrototypeOf(probe) as FileHandle;
+    await probe.close();
+    const { datasync } = handles;
+    const fault = Object.assign(new Error('EIO'), { errno: -5, code: 'EIO' });
+    handles.datasync = () => Promise.reject(fault);
+    async function* large() {
+      for (let sent = 0; sent < 40; sent += 1) yield new Uint8Array(1024 ** 2);
+    }
+    const key = newObjectKey(1, 'exports', 1);
+    try {
+      const failed = store.put(key, large(), { maxBytes: 1024 ** 3 });
+      await expect(failed).rejects.toMatchObject({ kind: 'unavailable', cause: fault });
+    } finally {
+      handles.datasync = datasync;
+    }
+    expect(await store.stat(key)).toBeUndefined();
+    expect(await store.put(key, large(), { maxBytes: 1024 ** 3 })).toMatchObject({ size: 40 * 1024 ** 2 });
   });
 
   it('sweeps what a killed process left behind', async () => {

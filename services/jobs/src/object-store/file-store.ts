@@ -49,7 +49,10 @@ export function createFileStore({ folder, publicUrl, secret }: FileStoreOptions)
       await mkdir(unfinished, { recursive: true });
       // Opened first: a sender who leaves at once must not be cleaned up after before the file is made.
       const file = await open(draft, 'wx', 0o600);
-      await pipeline(limitBytes(source, maxBytes), file.createWriteStream({ flush: true }), { signal });
+      const flushes = flushAlong(file);
+      const limited = limitBytes(source, maxBytes, flushes.written);
+      await pipeline(limited, file.createWriteStream({ flush: true }), { signal });
+      await flushes.all();
       const stored = describe(await stat(draft, { bigint: true }));
       await moveInto(draft, path);
       return stored;
@@ -108,6 +111,33 @@ export function createFileStore({ folder, publicUrl, secret }: FileStoreOptions)
       }
       return removed;
     },
+  };
+}
+
+/** Little enough that the last of it is on the disk in a moment, much more than asking for it costs. */
+const flushEveryBytes = 16 * 1024 * 1024;
+
+/**
+ * Sends what is written on to the disk while more comes: of a large file little is left to wait for at its end. Linux tells of a write that
+ * failed once only, so whoever waits for the last flush waits for all of them.
+ */
+function flushAlong(file: FileHandle) {
+  let written = 0;
+  let isFlushing = false;
+  let flushed: Promise<unknown> = Promise.resolve();
+  return {
+    written: (bytes: number) => {
+      written += bytes;
+      if (isFlushing || written < flushEveryBytes) return;
+      written = 0;
+      isFlushing = true;
+      const flush = file.datasync().finally(() => {
+        isFlushing = false;
+      });
+      flushed = Promise.all([flushed, flush]);
+      flushed.catch(() => {}); // thrown by `all`
+    },
+    all: () => flushed,
   };
 }
 
