@@ -100,7 +100,7 @@ describe('a full read', () => {
     });
 
     it('goes on when many do so at once', async () => {
-      const all = await Promise.all(Array.from({ length: 40 }, () => read(net, table)));
+      const all = await Promise.all(Array.from({ length: 16 }, () => read(net, table)));
       expect(new Set(all.map(({ rows }) => rows)).size).toBe(1);
       await eventually(async () => {
         const { totalCount, idleCount, waitingCount } = net.context.pools.quiet;
