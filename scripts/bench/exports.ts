@@ -14,8 +14,9 @@ export async function runExport(
   how: Record<string, unknown>,
 ): Promise<Exported> {
   const body = { branch_id: table.branchId, table_definition_key: table.key, pattern: 'full', ...how };
-  const order = async () => `/exports/${(await api.post<Export>('/exports', body)).id}`;
-  const { done, seconds } = await completed<Export>(order, api);
-  if (done.rows_exported !== rows) throw new Error(`The export ended as ${JSON.stringify(done)}`);
-  return { seconds, downloadUrl: done.download_url };
+  const begun = Date.now();
+  const { id } = await api.post<Export>('/exports', body);
+  const ended = await completed<Export>(api, `/exports/${id}`, begun);
+  if (ended.rows_exported !== rows) throw new Error(`The export ended as ${JSON.stringify(ended)}`);
+  return { seconds: ended.seconds, downloadUrl: ended.download_url };
 }

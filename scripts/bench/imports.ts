@@ -18,8 +18,6 @@ export function deployProducts(api: Api, name: string, categoriesId: number): Pr
   return givenDeployedTable(api, { name, columns: own });
 }
 
-type Import = { id: number; import_tables?: { metrics?: { inserted: number } }[] };
-
 /** Imports the file, all of the table unless told otherwise; answers the seconds from "the upload is complete" to "completed": the upload is not the system's work. */
 export async function importFile(
   api: Api,
@@ -27,27 +25,23 @@ export async function importFile(
   csv: Buffer,
   pattern: 'full' | 'incremental' = 'full',
 ): Promise<number> {
-  const { id } = await api.post<Import>('/imports', { branch_id: table.branchId });
+  const { id } = await api.post<{ id: number }>('/imports', { branch_id: table.branchId });
   const { upload_url } = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, pattern });
   await upload(upload_url, csv);
-  const { seconds } = await completed(async () => {
-    await api.post(`/imports/${id}/upload_complete`);
-    return `/imports/${id}`;
-  }, api);
-  return seconds;
+  const begun = Date.now();
+  await api.post(`/imports/${id}/upload_complete`);
+  return (await completed(api, `/imports/${id}`, begun)).seconds;
 }
 
-type Ending = { status: string; finished_at: string | null };
+type Ended = { status: string; finished_at: string | null };
 
 /**
- * Begins an import or an export, waits until it is over, and answers it with the seconds until then by its own account: asking oftener, to see it
- * sooner, would take part of the cores.
+ * Waits until an import or an export is over, and answers it with the seconds since `begun` (Date.now) by its own account: asking oftener, to see
+ * the end sooner, would take part of the cores.
  */
-export async function completed<T>(begin: () => Promise<string>, api: Api): Promise<{ done: T; seconds: number }> {
-  const begun = Date.now();
-  const path = await begin();
-  const isOver = ({ status }: Ending) => !/^(created|uploading|processing)$/.test(status);
-  const done = await poll(() => api.get<T & Ending>(path), isOver, { timeoutMs: 1_800_000, everyMs: 100 });
-  if (done.status !== 'completed') throw new Error(`${path} ended as ${JSON.stringify(done)}`);
-  return { done, seconds: (Date.parse(done.finished_at as string) - begun) / 1_000 };
+export async function completed<T>(api: Api, path: string, begun: number): Promise<T & { seconds: number }> {
+  const isOver = ({ status }: Ended) => !/^(created|uploading|processing)$/.test(status);
+  const ended = await poll(() => api.get<T & Ended>(path), isOver, { timeoutMs: 1_800_000, everyMs: 100 });
+  if (ended.status !== 'completed') throw new Error(`${path} ended as ${JSON.stringify(ended)}`);
+  return { ...ended, seconds: (Date.parse(ended.finished_at as string) - begun) / 1_000 };
 }
