@@ -12,6 +12,13 @@ export type Resolution = {
   resolution: 'source' | 'target';
 };
 
+/** Three rows to begin with. */
+export const base: Edits = {
+  A: { name: 'Alpha', size: 1 },
+  B: { name: 'Beta', size: 2 },
+  C: { name: 'Gamma', size: 3 },
+};
+
 let last = 0;
 
 /** An id that ends in 0, none before it used. */
