@@ -1,4 +1,4 @@
-// One project for each layer of tests; `npm test` runs those that need nothing but Node (scripts/test.ts), .ci/run the rest.
+// One project for each layer of tests; `npm test` chooses those that need nothing but Node (scripts/test.ts), .ci/run the rest.
 const transform = {
   '\\.ts$': [
     '@swc/jest',
@@ -30,7 +30,7 @@ const projects = [
 
 // Needs the history of git, which has the code of the last release; see scripts/test.ts.
 const skew = project('skew', ['tests/skew/**/*.test.ts'], 'jest-global');
-// These need Chromium, root, and real servers (RabbitMQ, Ceph RGW), whose addresses come with ALMANAC_TEST_REAL=1; see .ci/run.
+// These need Chromium, root, and real servers (RabbitMQ, Ceph RGW); see docs/how-to/run-tests.md.
 const real = project('real', ['tests/real/**/!(compose|cluster).test.ts'], 'jest-global');
 // Takes five minutes and images of other servers, so it is asked for apart: docs/how-to/run-tests.md.
 const compose = project('compose', ['tests/real/compose.test.ts'], 'jest-global');
@@ -54,5 +54,5 @@ const cluster = project('cluster', ['tests/real/kubernetes/cluster.test.ts'], 'j
 /** @type {import('jest').Config} */
 export default {
   testTimeout: 300_000, // a busy machine takes its time; Jest reads it here only, not in a project
-  projects: [...projects, skew, ...(process.env.ALMANAC_TEST_REAL === '1' ? [real, images, compose, cluster] : [])],
+  projects: [...projects, skew, real, images, compose, cluster],
 };

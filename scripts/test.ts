@@ -131,5 +131,7 @@ function summarize(results: Map<Part, Counts>): void {
   }
   console.log('');
   console.log(`${total.passed} passed, ${total.failed} failed`);
-  process.exitCode = total.failed > 0 ? 1 : 0;
+  const nothingRan = total.passed + total.failed === 0;
+  if (nothingRan) console.error(`No test of ${[...results.keys()].join(', ')} is called so: ${words.join(' ')}`);
+  process.exitCode = nothingRan || total.failed > 0 ? 1 : 0;
 }
