@@ -6,9 +6,11 @@ import { ExactNumber } from '@almanac/service-kit/json-body';
 import { limits } from '@almanac/service-kit/limits';
 import { createLogger } from '@almanac/service-kit/logger';
 import { callHeaders } from '@almanac/testkit/call';
+import { eventually } from '@almanac/testkit/eventually';
+import pg from 'pg';
 import type { DataContext } from '../src/context.ts';
 import { readRow } from '../src/rows/read-row.ts';
-import { createRecord } from '../src/rows/table-data.ts';
+import { createRecord, updateRecord } from '../src/rows/table-data.ts';
 import { dataTypes } from '../src/values/value-types.ts';
 import { create, type DataNet, deploy, givenData } from './given.ts';
 
@@ -116,16 +118,18 @@ describe('rows that are read one by one at the same time', () => {
   });
 });
 
+const machine = { issuer: 'gateway' as const, accountId: 1, scopes: ['api'], branching: true };
+/** Of what was written: the record, or why not. */
+const recordsOf = (results: PromiseSettledResult<Answer>[]) =>
+  results.map((each) => (each.status === 'fulfilled' ? JSON.parse(each.value.body) : each.reason.errors));
+
 describe('rows that are created one by one at the same time', () => {
-  const machine = { issuer: 'gateway' as const, accountId: 1, scopes: ['api'], branching: true };
   const createAll = (context: DataContext, records: Record<string, unknown>[]) =>
     Promise.allSettled(
       records.map((record, i) =>
         createRecord(context, { ...machine, applicationId: i + 1, requestId: `request-${i}` }, { id: 4 }, record),
       ),
     );
-  const recordsOf = (results: PromiseSettledResult<Answer>[]) =>
-    results.map((each) => (each.status === 'fulfilled' ? JSON.parse(each.value.body) : each.reason.errors));
   const stored = () =>
     net.query('select c_4001 as n, svc_updated_by as by, svc_request_id as request from b_1.t_4 order by c_4001');
 
@@ -163,5 +167,118 @@ describe('rows that are created one by one at the same time', () => {
     expect([found[2], found[3]]).toContainEqual(taken);
     expect(found[4]).toEqual(['of must refer to a record of the referenced table']);
     expect((await stored()).slice(rows).map(({ n }) => n)).toEqual([one, two, four]);
+  });
+});
+
+describe('rows that are changed one by one at the same time', () => {
+  type Change = { id: string; record: Record<string, unknown>; versions?: number[] };
+  const changeAll = (context: DataContext, changes: Change[]) =>
+    Promise.allSettled(
+      changes.map(({ id, record, versions }, i) =>
+        updateRecord(
+          context,
+          { ...machine, applicationId: i + 1, requestId: `request-${i}` },
+          { id: 5 },
+          { id, record, versions },
+        ),
+      ),
+    );
+  let own: string[];
+
+  beforeAll(async () => {
+    await deploy(net, [
+      {
+        id: 5,
+        columns: [key, { name: 'text', length: 100 }, { name: 'of', data_type: 'integer', foreign_key_table_id: 1 }],
+      },
+    ]);
+  });
+  beforeEach(async () => {
+    await net.query('truncate b_1.t_5, b_1.h_5');
+    const made = await Promise.all(ids(1, rows).map((n) => create(net, 5, { n, text: `first ${n}` })));
+    own = made.map(({ svc_sk }) => String(svc_sk));
+  });
+
+  it('are written by few statements, each under the name of whoever asked for it, and leave a version each', async () => {
+    const changes = own.map((id, i) => ({
+      id,
+      record: i % 2 === 0 ? { text: `{"${i}",NULL}` } : { of: 7, text: null },
+    }));
+    const { result, statements } = await counted((context) => changeAll(context, changes));
+    const expected = changes.map(({ id, record }, i) => ({
+      ...{ svc_sk: Number(id), n: i + 1, svc_version: 2, svc_updated_by: `application:${i + 1}` },
+      ...record,
+    }));
+    expect(recordsOf(result)).toMatchObject(expected);
+    expect(statements).toBe(6); // three turns in, with two shapes each
+    const stored = await net.query(
+      'select svc_sk::int, c_5001 as n, c_5002 as text, svc_request_id as request from b_1.t_5 order by n',
+    );
+    expect(stored).toMatchObject(
+      expected.map(({ svc_sk, n, text }, i) => ({ svc_sk, n, text, request: `request-${i}` })),
+    );
+    const kept = await net.query('select c_5002 as text, svc_version from b_1.h_5 order by c_5001');
+    expect(kept).toEqual(ids(1, rows).map((n) => ({ text: `first ${n}`, svc_version: 1 })));
+  });
+
+  it('are refused alone when something is in their way', async () => {
+    const [one, two, three, four, five, six] = own as [string, string, string, string, string, string];
+    await net.call('POST', `${path}/delete_records`, { table_definition_id: 5, ids: [Number(two)] });
+    const results = await changeAll(net.context, [
+      { id: one, record: { text: 'a' }, versions: [4, 1] },
+      { id: two, record: { text: 'b' } },
+      { id: three, record: { text: 'c' }, versions: [2] },
+      { id: '999999', record: { text: 'd' } },
+      { id: four, record: { n: 1 } },
+      { id: five, record: { of: -1 } },
+      { id: six, record: { text: 'e' }, versions: [] },
+      { id: own[6] as string, record: { text: 'f' } },
+    ]);
+    expect(recordsOf(results)).toMatchObject([
+      { text: 'a', svc_version: 2 },
+      ['Record not found'],
+      [expect.stringContaining('If-Match')],
+      ['Record not found'],
+      ['n must be unique: a record with this value exists'],
+      ['of must refer to a record of the referenced table'],
+      [expect.stringContaining('If-Match')],
+      { text: 'f', svc_version: 2 },
+    ]);
+  });
+
+  it('are all done when they are of the same row, one after the other', async () => {
+    const [first, second] = own as [string, string];
+    const changes = ids(1, 24).map((n) => ({ id: n % 3 === 0 ? second : first, record: { text: `change ${n}` } }));
+    const records = recordsOf(await changeAll(net.context, changes));
+    const versionsOf = (id: string) =>
+      records
+        .filter(({ svc_sk }) => String(svc_sk) === id)
+        .map(({ svc_version }) => svc_version)
+        .toSorted((a, b) => a - b);
+    expect(versionsOf(first)).toEqual(ids(2, 17));
+    expect(versionsOf(second)).toEqual(ids(2, 9));
+    expect(records.map(({ text }) => text)).toEqual(changes.map(({ record }) => record.text));
+  });
+
+  it('wait for nobody who is changing the row of another', async () => {
+    const [busy, ...free] = own.slice(0, 10) as [string, ...string[]];
+    const client = new pg.Client({ connectionString: net.database.url });
+    await client.connect();
+    await client.query('begin');
+    await client.query('select from b_1.t_5 where svc_sk = $1 for no key update', [busy]);
+    const { result, statements } = await counted(async (patient) => {
+      const all = changeAll(
+        patient,
+        [busy, ...free].map((id) => ({ id, record: { text: 'now' } })),
+      );
+      await eventually(async () => {
+        expect(await net.query("select from b_1.t_5 where c_5002 = 'now'")).toHaveLength(free.length);
+      });
+      await client.query('commit');
+      return all;
+    });
+    await client.end();
+    expect(recordsOf(result).map(({ text }) => text)).toEqual(Array(10).fill('now'));
+    expect(statements).toBe(2);
   });
 });

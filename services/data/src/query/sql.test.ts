@@ -226,9 +226,8 @@ describe('statements', () => {
 
   it('that change or read a row name it by value', () => {
     const { cells } = readRecord(table, { name: 'x' }, false);
-    const update = updateSql(table, '99', cells, origin, [2, 3]);
-    expect(update.text).toContain('svc_sk = $4::bigint and not svc_is_deleted and svc_version = any($5::int[])');
-    expect(update.values.slice(0, 5)).toEqual(['user:1', hostile, 'x', '99', [2, 3]]);
+    const update = updateSql(table, [{ id: '99', cells, origin, versions: [2, 3] }], 'api');
+    expect(update.values.slice(0, 5)).toEqual([['99'], ['{2,3}'], ['user:1'], [hostile], ['x']]);
     expect(guard(update.text)).toBe(current);
     expect(showSql(table, ['99']).values[0]).toEqual(['99']);
     expect(guard(showSql(table, ['99']).text)).toBe(current);
@@ -238,9 +237,11 @@ describe('statements', () => {
 
   it('revert a row whether it is deleted or not, and leave it live', () => {
     const { cells } = readRecord(table, { name: 'x' }, false);
-    const { text } = updateSql(table, '99', cells, { ...origin, channel: 'revert' }, undefined);
+    const one = { id: '99', cells, origin, versions: undefined };
+    expect(updateSql(table, [one], 'api').text).toContain('not r.svc_is_deleted');
+    const { text } = updateSql(table, [one], 'revert');
     expect(text).toContain('svc_is_deleted = false from');
-    expect(text).not.toContain('not svc_is_deleted');
+    expect(text).not.toContain('not r.svc_is_deleted');
   });
 });
 

@@ -1,10 +1,9 @@
 // A new row, written together with others that come at the same moment, or alone.
 import { retryTransaction } from '@almanac/service-kit/database';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
-import { together } from './together.ts';
+import { isUndone, together } from './together.ts';
 import { insertSql, type NewRow } from './write-sql.ts';
 
 type Inserted = { svc_sk: number | string; record: string; svc_version: number };
@@ -25,6 +24,3 @@ export const insertRow = together<NewRow, Inserted | undefined>(statementsAtOnce
 function insert({ rows: pool }: DataContext['pools'], table: DeployedTable, rows: NewRow[]): Promise<Inserted[]> {
   return retryTransaction(() => run<Inserted>(pool, insertSql(table, rows, 'api')));
 }
-
-// PostgreSQL has said what is wrong with the statement: nothing of it was done. After a lost connection nobody knows.
-const isUndone = (error: unknown): boolean => /^(22|23|40|54|55)/.test(findSqlState(error) ?? '');

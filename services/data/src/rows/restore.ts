@@ -85,7 +85,7 @@ export function revertRecord(
     if (cells === stale) return stale;
     const problems = [...cells].flatMap(([column, cell]) => findProblem(column, cell) ?? []);
     if (problems.length > 0) throw await withConstraintProblems(ctx, table, problems, cells, id);
-    const statement = updateSql(table, id, cells, originOf(call, 'revert'), versions);
+    const statement = updateSql(table, [{ id, cells, origin: originOf(call, 'revert'), versions }], 'revert');
     let answer: Answer | undefined;
     try {
       answer = await writeOnce(ctx, call, table, statement, recordAnswer);

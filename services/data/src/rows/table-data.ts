@@ -21,8 +21,9 @@ import { readPage } from './read-page.ts';
 import { readRow } from './read-row.ts';
 import { type ReadingRequest, readTable } from './read-table.ts';
 import { onlyByImport, readRecord } from './record-input.ts';
+import { updateRow } from './update-row.ts';
 import { absentOrStale, isCurrent, useTable } from './use-table.ts';
-import { deleteSql, insertSql, type Marked, type NewRow, updateSql } from './write-sql.ts';
+import { deleteSql, insertSql, type Marked, type NewRow } from './write-sql.ts';
 
 /** A row as a statement returns it. */
 export type Written = { record: string; svc_version: number };
@@ -123,14 +124,16 @@ export function updateRecord(
       await requireLive(ctx, table, input);
       throw await withConstraintProblems(ctx, table, problems, cells, input.id);
     }
-    const statement = updateSql(table, input.id, cells, originOf(call, 'api'), input.versions);
-    let answer: Answer | undefined;
+    let updated: Written | undefined;
     try {
-      answer = await writeOnce(ctx, call, table, statement, recordAnswer);
+      updated = await updateRow(ctx, table, { ...input, cells, origin: originOf(call, 'api') });
     } catch (error) {
       throw await explainRefusal(ctx, table, error, cells, input.id);
     }
-    if (answer) return answer;
+    if (updated) {
+      ctx.announcer.touch(table);
+      return recordAnswer(updated);
+    }
     if (await isCurrent(ctx, table)) {
       await requireLive(ctx, table, input);
       throw new ServiceError('unavailable', 'The record was changed at the same moment; try again.');

@@ -2,6 +2,7 @@
 // enough statements for it are under way, all until one of these ends. A statement, its way there and back included, costs far more than one
 // more row in it. Who is alone waits for nobody.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { longestRecord, surelyFit } from '../query/answer-size.ts';
@@ -75,3 +76,6 @@ function turnIn({ waiting }: { waiting: (() => void)[] }, patienceMs: number): P
     waiting.push(go);
   });
 }
+
+/** Whether PostgreSQL has said what is wrong with a statement: nothing of it was done, so each of a group can be tried alone. After a lost connection nobody knows. */
+export const isUndone = (error: unknown): boolean => /^(22|23|40|54|55)/.test(findSqlState(error) ?? '');

@@ -1,7 +1,7 @@
 // The statements that write single rows. Pure. Each states the revision it was made for and returns what it wrote; the versions
 // that they supersede go to the history by a trigger (`deploy/history-ddl.ts`).
 import { currentSql } from '../catalogue/catalogue.ts';
-import type { Column, DeployedTable } from '../catalogue/structure.ts';
+import type { DeployedTable } from '../catalogue/structure.ts';
 import { mayOverflow, wholeSql } from '../query/answer-size.ts';
 import { answerableSql, rowsSql } from '../query/as-of-sql.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
@@ -11,8 +11,6 @@ import { type Statement, Template, templateOf, Values } from '../query/statement
 import { typeOf } from '../values/value-types.ts';
 import { type Channel, channelSql, type Origin } from './origin.ts';
 import type { Cells } from './record-input.ts';
-
-const slotOf = (values: Values, column: Column) => values.slot(typeOf(column).base);
 
 // In milliseconds, as answers show it, so that a time taken from an answer finds the version again. Read inside the statement, when
 // the transaction is known to be open: incremental exports rely on it (`read/mark.ts`).
@@ -53,39 +51,58 @@ export function insertSql(table: DeployedTable, rows: readonly NewRow[], channel
   ]);
 }
 
+/** What a row is to become: the text forms of the cells that change, and who changes them. `versions`: only while it has one of these. */
+export type RowUpdate = { id: string; cells: Cells; origin: Origin; versions: number[] | undefined };
+
+/** Rows that are changed by one statement have the same columns changed. */
+export const shapeOf = ({ cells }: RowUpdate): string => [...cells.keys()].map((column) => column.lineage_id).join();
+
 /**
- * Changes named columns of a live row, or of any when it is reverted, which is live afterwards. No row comes back when there is
- * none, its version is another, or the table has changed.
+ * Changes live rows, or any when they are reverted, which are live afterwards; each row once and all in one shape. Answers `svc_sk`, `record`
+ * and `svc_version` of each that it has changed: not of those that are absent or have another version, that somebody else is changing just
+ * now unless it `waits` for them, and of none when the table has changed.
  */
 export function updateSql(
   table: DeployedTable,
-  id: string,
-  cells: Cells,
-  { actor, channel, requestId }: Origin,
-  versions: number[] | undefined,
+  updates: readonly [RowUpdate, ...RowUpdate[]],
+  channel: Channel,
+  waits = true,
 ): Statement {
-  const columns = [...cells.keys()];
-  const shape = `update ${channel} ${columns.map((column) => column.lineage_id).join()} ${versions === undefined ? '' : 'if-match'}`;
-  const template = templateOf(table, shape, () => {
+  const [first] = updates;
+  const columns = [...first.cells.keys()];
+  const template = templateOf(table, `update ${channel} ${waits} ${shapeOf(first)}`, () => {
     const values = new Values();
+    const given = ['bigint', 'text', 'text', 'text', ...columns.map((column) => typeOf(column).base)].map((type) =>
+      values.slot(`${type}[]`),
+    );
+    const names = ['id', 'versions', 'actor', 'request', ...columns.map((column) => `new_${columnName(column)}`)];
     const sets = [
-      `svc_updated_by = ${values.slot('text')}`,
-      `svc_request_id = ${values.slot('text')}`,
-      ...columns.map((column) => `${columnName(column)} = ${slotOf(values, column)}`),
+      'svc_updated_by = u.actor',
+      'svc_request_id = u.request',
+      ...columns.map((column) => `${columnName(column)} = u.new_${columnName(column)}`),
       `svc_channel = ${channelSql(channel)}`,
-      `svc_updated_at = ${monotonic('')}`,
-      'svc_version = svc_version + 1',
+      `svc_updated_at = ${monotonic('t.')}`,
+      'svc_version = t.svc_version + 1',
       ...(channel === 'revert' ? ['svc_is_deleted = false'] : []),
     ];
-    const row = `svc_sk = ${values.slot('bigint')}${channel === 'revert' ? '' : ' and not svc_is_deleted'}`;
-    const matching = versions === undefined ? '' : ` and svc_version = any(${values.slot('int[]')})`;
-    const slots = values.list.length;
+    // In one order, so that two such statements never wait for each other.
+    const locked =
+      `select given.* from unnest(${given.join(', ')}) given(${names.join(', ')}) join ${tableName(table)} r on r.svc_sk = given.id` +
+      ` where ${channel === 'revert' ? '' : 'not r.svc_is_deleted and '}(versions is null or r.svc_version = any(versions::int[]))` +
+      ` order by r.svc_sk for no key update of r${waits ? '' : ' skip locked'}`;
+    // The update comes first in the text, as in `markSql`.
     const text =
-      `update ${tableName(table)} set ${sets.join(', ')} from ${clock} where ${row}${matching} and ${currentSql(table, values.bind)}` +
-      ` returning ${oneRecordSql(table, values.bind)} as record, svc_version`;
-    return new Template(text, values, slots);
+      `update ${tableName(table)} t set ${sets.join(', ')} from ${clock}, (${locked}) u where t.svc_sk = u.id` +
+      ` and ${currentSql(table, values.bind)} returning svc_sk, ${oneRecordSql(table, values.bind)} as record, svc_version`;
+    return new Template(text, values, given.length);
   });
-  return template.fill([actor, requestId, ...cells.values(), id, ...(versions === undefined ? [] : [versions])]);
+  return template.fill([
+    updates.map(({ id }) => id),
+    updates.map(({ versions }) => (versions ? `{${versions}}` : null)),
+    updates.map(({ origin }) => origin.actor),
+    updates.map(({ origin }) => origin.requestId),
+    ...columns.map((column) => updates.map(({ cells }) => cells.get(column) ?? null)),
+  ]);
 }
 
 /** Reads rows, deleted or not, as they are or were: `svc_sk`, `record`, `svc_version`, `svc_is_deleted`. */
