@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 const root = resolve(import.meta.dirname, '..');
 
 function npmTest(...args: string[]) {
-  const { ALMANAC_TEST_REAL: _real, ALMANAC_TEST_S3_URL: _store, ...env } = process.env;
+  const { ALMANAC_TEST_S3_URL: _store, ...env } = process.env;
   const run = spawnSync(process.execPath, [join(root, 'scripts/test.ts'), ...args], {
     cwd: root,
     env,
