@@ -18,8 +18,6 @@ type Given = {
   pace: Pace;
 };
 
-const warmRequests = 700; // until Node has compiled what it runs often
-
 /** Measures each operation over one connection and over many. */
 export async function measureOverhead({ gateway, service, processes, operations, pace }: Given): Promise<Overhead[]> {
   const pick = (...names: string[]) => Object.fromEntries(names.map((name) => [name, processes[name] as number]));
@@ -42,7 +40,7 @@ export async function measureOverhead({ gateway, service, processes, operations,
 async function measure(
   operation: Operation,
   sides: Record<SideName, Side>,
-  { rounds, sliceSeconds }: Pace,
+  { rounds, sliceSeconds, warmRequests }: Pace,
   together: number,
 ): Promise<Overhead> {
   let number = 0;
