@@ -216,7 +216,7 @@ describe('statements', () => {
     expect(problems).toEqual([]);
     const insert = insertSql(table, [{ cells, origin }], 'api');
     expect(insert.text).toMatch(
-      /^insert into b_2\.t_5 \(svc_created_at, svc_updated_at, svc_channel, svc_updated_by, svc_request_id, c_11, c_12\) select at, at, 'a'::"char", svc_updated_by, svc_request_id, c_11, c_12 from .*, unnest\(\$1::text\[\], \$2::text\[\], \$3::integer\[\], \$4::text\[\]\)/,
+      /^insert into b_2\.t_5 \(svc_created_at, svc_updated_at, svc_channel, svc_updated_by, svc_request_id, c_11, c_12\) select at, at, 'a'::"char", svc_updated_by, svc_request_id, c_11, c_12 from .*, unnest\(\(select \$1::text\[\]\), \(select \$2::text\[\]\), \(select \$3::integer\[\]\), \(select \$4::text\[\]\)\)/,
     );
     expect(insert.values.slice(0, 4)).toEqual([['user:1'], [hostile], ['4'], [hostile]]);
     expect(guard(insert.text)).toBe(current);

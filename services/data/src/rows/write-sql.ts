@@ -7,7 +7,7 @@ import { answerableSql, rowsSql } from '../query/as-of-sql.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import { type Reading, readableSql } from '../query/reading.ts';
 import { beginWithRecord, oneRecordSql } from '../query/record-sql.ts';
-import { type Statement, Template, templateOf, Values } from '../query/statement.ts';
+import { type Statement, Template, templateOf, unseen, unseenIn, Values } from '../query/statement.ts';
 import { typeOf } from '../values/value-types.ts';
 import { type Channel, channelSql, type Origin } from './origin.ts';
 import type { Cells } from './record-input.ts';
@@ -29,7 +29,7 @@ export function insertSql(table: DeployedTable, rows: readonly NewRow[], channel
   const template = templateOf(table, `insert ${channel}`, () => {
     const values = new Values();
     const given = ['text', 'text', ...columns.map((column) => typeOf(column).base)].map((type) =>
-      values.slot(`${type}[]`),
+      unseen(values.slot(`${type}[]`)),
     );
     const sets: [string, string][] = [
       ['svc_created_at', 'at'],
@@ -73,7 +73,7 @@ export function updateSql(
   const template = templateOf(table, `update ${channel} ${waits} ${shapeOf(first)}`, () => {
     const values = new Values();
     const given = ['bigint', 'text', 'text', 'text', ...columns.map((column) => typeOf(column).base)].map((type) =>
-      values.slot(`${type}[]`),
+      unseen(values.slot(`${type}[]`)),
     );
     const names = ['id', 'versions', 'actor', 'request', ...columns.map((column) => `new_${columnName(column)}`)];
     const sets = [
@@ -111,7 +111,7 @@ export function showSql(table: DeployedTable, ids: readonly string[], reading: R
   if (targets) return showWithLookupsSql(table, ids, reading);
   const template = templateOf(table, asOf === undefined ? 'show' : 'show as of', () => {
     const values = new Values();
-    const rows = `svc_sk = any(${values.slot('bigint[]')})`;
+    const rows = `svc_sk = ${unseenIn(values.slot('bigint[]'), 'bigint')}`;
     const at = asOf === undefined ? undefined : values.slot('timestamptz');
     const slots = values.list.length;
     const text =
@@ -127,7 +127,7 @@ const shownSql = (record: string) => `svc_sk, ${record} as record, svc_version, 
 function showWithLookupsSql(table: DeployedTable, ids: readonly string[], reading: Reading): Statement {
   const { values, record, longest, at } = beginWithRecord(table, reading, 'p');
   const whole = mayOverflow(1, longest) ? wholeSql(record) : record;
-  const rows = `(select * from ${rowsSql(table, at)} where svc_sk = any(${values.bind(ids, 'bigint[]')})) p`;
+  const rows = `(select * from ${rowsSql(table, at)} where svc_sk = ${unseenIn(values.bind(ids, 'bigint[]'), 'bigint')}) p`;
   return {
     text: `select ${shownSql(whole)} from ${rows} where ${readableSql(table, reading, at, values.bind)}`,
     values: values.list,
