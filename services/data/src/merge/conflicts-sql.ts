@@ -26,12 +26,12 @@ export function listConflictsSql(plan: MergePlan, limit: number): Statement {
     const { to } = plan.shared.find((each) => each.to === column) as MergePlan['shared'][number];
     const x = mergedColumn(form, column);
     const text = typeOf(to).textSql(x);
-    return `case when length(${text}) > ${shownCharacters} then to_json(left(${text}, ${shownCharacters}) || '…')::text else ${typeOf(to).jsonSql(x)} end`;
+    return `case when length(${text}) > ${shownCharacters} then to_json(left(${text}, ${shownCharacters}) || '…')::text else (${typeOf(to).jsonSql(x)})::text end`;
   };
   const keys = plan.key.map((column) => mergedColumn('key', column));
   const name = plan.key.map(
     (column, i) =>
-      `${values.bind(`${JSON.stringify(column.name)}:`, 'text')} || ${typeOf(column).jsonSql(keys[i] as string)}`,
+      `${values.bind(`${JSON.stringify(column.name)}:`, 'text')} || (${typeOf(column).jsonSql(keys[i] as string)})::text`,
   );
   const columns = [
     `'{' || ${name.join(` || ',' || `)} || '}' as row_key`,

@@ -59,7 +59,7 @@ export function lookupsSql(lookups: Lookup[], row: string, at: string | undefine
 function shownSql({ table, pairs, shown }: NonNullable<Lookup['target']>, row: string, at: string | undefined): string {
   const equal = pairs.map(({ own, key }) => `r.${columnName(key)} = ${row}.${columnName(own)}`);
   return (
-    `(select ${typeOf(shown).jsonSql(`r.${columnName(shown)}`)} from (select * from ${rowsSql(table, at)}) r` +
+    `(select (${typeOf(shown).jsonSql(`r.${columnName(shown)}`)})::text from (select * from ${rowsSql(table, at)}) r` +
     ` where r.svc_live and ${equal.join(' and ')}${at === undefined ? '' : ' order by r.svc_updated_at desc limit 1'})`
   );
 }

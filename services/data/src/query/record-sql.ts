@@ -13,9 +13,9 @@ export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind, l
   const parts: string[] = [];
   for (const { name, sql, type, nullable, column } of fieldsOf(table).values()) {
     const label = `${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`;
-    parts.push(column ? bind(label, 'text') : `'${label}'`);
+    parts.push(column ? bind(label, 'text') : `'${label}'`, type.jsonSql(sql));
     // A deleted row may lack what a live one must have.
-    parts.push(column || nullable ? `coalesce(${type.jsonSql(sql)}, 'null')` : type.jsonSql(sql));
+    if (column || nullable) parts.push(`case when ${sql} is null then 'null' end`);
   }
   if (lookups !== undefined) parts.push(`',"svc_lookups":'`, lookups);
   return concatSql([...parts, "'}'"]);

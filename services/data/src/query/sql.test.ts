@@ -96,9 +96,10 @@ describe('values', () => {
     expect(values.list).toEqual([1, 1, '1', null, null]);
   });
 
-  it('join as a balanced tree', () => {
-    expect(concatSql(['a', 'b', 'c', 'd'])).toBe('((a || b) || (c || d))');
-    expect(concatSql([])).toBe("''");
+  it('are put together by as few calls as PostgreSQL allows', () => {
+    expect(concatSql(['a', 'b', 'c'])).toBe('concat(a, b, c)');
+    const calls = concatSql(Array.from({ length: 101 }, (_, i) => `v${i}`));
+    expect(calls).toMatch(/^concat\(concat\(v0, .*, v99\), concat\(v100\)\)$/);
   });
 });
 

@@ -42,11 +42,15 @@ export const unseen = (place: string): string => `(select ${place})`;
 /** The array of a placeholder, as `unseen`, for `any` to look in. */
 export const unseenIn = (place: string, type: string): string => `any(${unseen(place)}::${type}[])`;
 
-/** Joins text expressions with `||` as a balanced tree, so that long rows aren't copied once for every cell. */
+const argumentsMost = 100; // no function of PostgreSQL takes more
+
+/** What these expressions print, one behind the other; those that are null print nothing. Written in one pass: `||` copies all for each cell. */
 export function concatSql(parts: readonly string[]): string {
-  if (parts.length <= 1) return parts[0] ?? "''";
-  const middle = parts.length >> 1;
-  return `(${concatSql(parts.slice(0, middle))} || ${concatSql(parts.slice(middle))})`;
+  if (parts.length <= argumentsMost) return `concat(${parts.join(', ')})`;
+  const groups = Array.from({ length: Math.ceil(parts.length / argumentsMost) }, (_, i) =>
+    concatSql(parts.slice(i * argumentsMost, (i + 1) * argumentsMost)),
+  );
+  return concatSql(groups);
 }
 
 /** A statement written once for many executions; its slots come first and are filled each time. */

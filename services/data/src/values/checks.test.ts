@@ -1,4 +1,6 @@
 // Holds the two halves of every rule equal: what JavaScript refuses, PostgreSQL refuses, and nothing else.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { limits } from '@almanac/service-kit/limits';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import fc from 'fast-check';
@@ -14,6 +16,8 @@ beforeAll(async () => {
   database = await createTestDatabase('checks');
   client = new pg.Client({ connectionString: database.url, options: '-c timezone=UTC -c datestyle=ISO,YMD' });
   await client.connect();
+  const migrations = join(import.meta.dirname, '../../prisma/migrations');
+  await client.query(readFileSync(join(migrations, '20261123120000_json_cells/migration.sql'), 'utf8'));
 });
 
 afterAll(async () => {
@@ -250,7 +254,9 @@ describe('values that pass', () => {
     ];
     for (const [data_type, cell, shown] of examples) {
       const { base, jsonSql } = typeOf({ data_type });
-      const { rows } = await client.query(`select ${jsonSql('v')} as shown from (select $1::${base} as v) s`, [cell]);
+      const { rows } = await client.query(`select (${jsonSql('v')})::text as shown from (select $1::${base} as v) s`, [
+        cell,
+      ]);
       expect([data_type, rows[0].shown]).toEqual([data_type, shown]);
     }
   });

@@ -57,7 +57,7 @@ export type ValueType = {
   checks: (column: ColumnShape) => Check[];
   /** The same text for equal values that passed the checks. */
   canonical: (text: string) => string;
-  /** The value as JSON text; null stays null. */
+  /** What prints as the value's JSON text, in `concat` or cast to text; null stays null. */
   jsonSql: (x: string) => string;
   /** No value's JSON text is longer than this, in bytes. */
   jsonBytes: (column: ColumnShape) => number;
@@ -71,7 +71,7 @@ const plain = (x: string) => `${x}::text`;
 const quoted = (x: string) => `'"' || ${x}::text || '"'`;
 // YYYY-MM-DDTHH:MM:SS.mmmZ, for instants of whole milliseconds. JSON's own form of a time costs half of what to_char does; the
 // microsecond keeps it from leaving out zeros at the end. The session's time zone is UTC (`database.ts`).
-const wholeMilliseconds = (x: string) => `to_json(${x} + interval '1 microsecond')::text`;
+const wholeMilliseconds = (x: string) => `json_cell(${x} + interval '1 microsecond')::text`;
 
 const text = (length: boolean): ValueType => ({
   family: 'text',
@@ -81,7 +81,7 @@ const text = (length: boolean): ValueType => ({
   fromJson: textFromJson,
   checks: (column) => textChecks(length ? column.length : null),
   canonical: same,
-  jsonSql: (x) => `to_json(${x})::text`,
+  jsonSql: (x) => `json_cell(${x})`,
   // A control character becomes six letters.
   jsonBytes: (column) => 2 + 6 * Math.min((length && column.length) || limits.textCellBytes, limits.textCellBytes),
   textSql: (x) => `${x}::text`,
@@ -94,7 +94,7 @@ const integer = (type: 'smallint' | 'integer' | 'bigint'): ValueType => ({
   fromJson: numberFromJson,
   checks: () => [integerCheck(type)],
   canonical: canonicalInteger,
-  jsonSql: plain,
+  jsonSql: same,
   jsonBytes: short,
   textSql: plain,
 });
@@ -106,7 +106,7 @@ const float = (type: 'real' | 'double', base: string): ValueType => ({
   fromJson: numberFromJson,
   checks: () => [floatCheck(type)],
   canonical: (value) => canonicalFloat(type, value),
-  jsonSql: plain,
+  jsonSql: same,
   jsonBytes: short,
   textSql: plain,
 });
@@ -136,7 +136,7 @@ export const valueTypes = {
     fromJson: numberFromJson,
     checks: (column) => decimalChecks(decimalShape(column)),
     canonical: canonicalDecimal,
-    jsonSql: plain,
+    jsonSql: same,
     jsonBytes: () => longestDecimal,
     textSql: plain,
   },
@@ -149,7 +149,7 @@ export const valueTypes = {
     fromJson: booleanFromJson,
     checks: () => [booleanCheck],
     canonical: (value) => value.toLowerCase(),
-    jsonSql: plain,
+    jsonSql: (x) => `case when ${x} then 'true' when not ${x} then 'false' end`,
     jsonBytes: short,
     textSql: plain,
   },
@@ -195,7 +195,7 @@ export const valueTypes = {
     fromJson: jsonFromJson,
     checks: () => [jsonCheck],
     canonical: same,
-    jsonSql: plain,
+    jsonSql: same,
     // Numbers are written out: few letters become many.
     jsonBytes: () => Number.POSITIVE_INFINITY,
     textSql: plain,
