@@ -153,6 +153,16 @@ describe('framing', () => {
     expect(services.reached[0]?.headers['x-secret']).toBeUndefined();
   });
 
+  it.each([
+    ['that comes with its head', '{"a":1}', 'Content-Length: 7', '{"a":1}'],
+    ['of several reads', 'x'.repeat(300_000), 'Content-Length: 300000', 'x'.repeat(300_000)],
+    ['of no chunk', '', 'Transfer-Encoding: chunked', '0\r\n\r\n'],
+  ])('passes a body on %s', async (_, body, framing, bytes) => {
+    const head = lines('POST /api/v1/domains HTTP/1.1', 'Host: a', auth, framing, 'Connection: close');
+    expect((await send(gateway, head + bytes)).status).toBe(200);
+    expect(services.reached.map((each) => each.body)).toEqual([body]);
+  });
+
   it('passes a chunked body on', async () => {
     const head = lines(
       'POST /api/v1/domains HTTP/1.1',

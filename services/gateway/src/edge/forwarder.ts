@@ -1,4 +1,4 @@
-// One request to one replica, and its answer to the client: bodies flow through as fast as the slower side takes them, and neither is ever gathered.
+// One request to one replica, and its answer to the client: bodies flow through as fast as the slower side takes them, and neither is ever waited for.
 // On undici's dispatch, the lowest of its interfaces (docs/adr/0013-forwarding-with-undici.md). Which replica it is, what is repeated and
 // what a failure means is not decided here: that is upstreams.ts.
 import type { IncomingHttpHeaders } from 'node:http';
@@ -6,7 +6,7 @@ import { bytesPassed } from '@almanac/service-kit/passing-bytes';
 import type { Dispatcher, Pool } from 'undici';
 import { dropBody, type Exchange } from './exchange.ts';
 import { hasBody } from './framing.ts';
-import { RequestBody } from './request-body.ts';
+import { bodyOf } from './request-body.ts';
 
 type Controller = Dispatcher.DispatchController;
 
@@ -45,7 +45,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
         path: req.url as string,
         method: req.method as Dispatcher.HttpMethod,
         headers,
-        body: hasBody(req) ? new RequestBody(req) : null,
+        body: hasBody(req) ? bodyOf(req) : null,
         reset: false, // undici would not keep a connection that has had a HEAD
       },
       this,

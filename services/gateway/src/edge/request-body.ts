@@ -3,11 +3,19 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { bytesPassed } from '@almanac/service-kit/passing-bytes';
 
+/** The body as it is to be sent: one that has come whole at once, which spares both streams; what is still on its way flows through. */
+export function bodyOf(req: IncomingMessage): Buffer | Readable {
+  if (!req.complete || req.readableLength === 0) return new RequestBody(req);
+  const whole: Buffer = req.read();
+  bytesPassed(whole.length);
+  return whole;
+}
+
 /**
  * Lets a body through as fast as its reader takes it. undici destroys what it has read from, also when a service answers early or breaks off;
  * a request destroyed takes its client's connection along, and nobody could be answered any more. So this stands between them.
  */
-export class RequestBody extends Readable {
+class RequestBody extends Readable {
   private readonly req: IncomingMessage;
   private isBegun = false;
 
