@@ -14,8 +14,10 @@ const changesBeforeRenewal = 200;
 const countsPerTable = 200;
 // Now and then rows are counted anew, so that nothing a wrong clock has done stays for long.
 const rememberedMs = 10 * 60_000;
+const toleranceMs = 1_000; // how late that may be: a look at the clock costs a timer
 
 type Remembered = CountAt & { changes: number };
+type Planned = Counting & { known?: Remembered };
 
 /** What a statement answers that counted as told: `countSql`. */
 export type Counted = { c: number; changes: number; since?: number };
@@ -36,7 +38,7 @@ export class Counts {
   }
 
   /** How to count what `key` stands for. */
-  plan(table: DeployedTable, key: string): Counting {
+  plan(table: DeployedTable, key: string): Planned {
     const known = this.byTable.get(table)?.get(key);
     const rows = this.sizes.find(table);
     if (known && known.changes < changesBeforeRenewal) return { known, rows };
@@ -46,21 +48,21 @@ export class Counts {
   }
 
   /** Remembers what came of it; false when the count is wrong and the statement must be run again, as planned then. */
-  learn(table: DeployedTable, key: string, { known, mark }: Counting, counted: Counted): boolean {
+  learn(table: DeployedTable, key: string, { known, mark }: Planned, counted: Counted): boolean {
     const { c, changes, since } = counted;
     if (changes > changesMaximum) {
       this.byTable.get(table)?.delete(key);
       return known === undefined;
     }
     if (mark !== undefined && since !== undefined) this.remember(table, key, { mark, count: c - since, changes: 0 });
-    else if (known) this.remember(table, key, { ...known, changes });
+    else if (known && changes !== known.changes) this.remember(table, key, { ...known, changes });
     return true;
   }
 
   private remember(table: DeployedTable, key: string, count: Remembered): void {
     let counts = this.byTable.get(table);
     if (!counts) {
-      counts = new LRUCache({ max: countsPerTable, ttl: rememberedMs, noUpdateTTL: true });
+      counts = new LRUCache({ max: countsPerTable, ttl: rememberedMs, noUpdateTTL: true, ttlResolution: toleranceMs });
       this.byTable.set(table, counts);
     }
     counts.set(key, count);
