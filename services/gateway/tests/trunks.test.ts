@@ -244,6 +244,18 @@ it('a service that says that it is leaving ends them with their answers', async 
   expect((await times(8, () => call())).map(({ status }) => status)).toEqual(Array(8).fill(200));
 });
 
+it('once one says that it is leaving, no call goes over a connection that it may close meanwhile', async () => {
+  await untilThereIsATrunk();
+  answerTogether(4);
+  const large = { body: JSON.stringify('x'.repeat(70_000)), headers: { 'content-type': 'application/json' } };
+  await times(4, () => call('PATCH', undefined, large));
+  const known = [...services.sockets];
+  expect(known.length).toBeGreaterThan(4);
+  services.answer((_req, res) => void res.setHeader('connection', 'close').end('{}'));
+  expect((await call('PATCH')).status).toBe(200);
+  await eventually(() => expect(known.filter((socket) => services.sockets.has(socket))).toEqual([]));
+});
+
 it('a service that offers trunks and gives none, or none that works, is called without', async () => {
   const asked: string[] = [];
   const offering = createServer((socket) => {

@@ -14,7 +14,7 @@ export class Connections {
   private readonly origin: string;
   private readonly options: Pool.Options;
   /** Used again and again. */
-  private readonly kept: Pool;
+  private kept: Pool;
   /** Each for one request: when one kept connection turned out to be dead, so may the others be. */
   private readonly fresh: Pool;
   /** Many small calls cost one write (docs/adr/0019-trunks.md). */
@@ -57,6 +57,17 @@ export class Connections {
   /** Gives the trunk up when nothing has come over it for twice that time although it was asked. Calls that wait on it keep their time. */
   look(silentMs: number): void {
     if (this.shared?.trunk.isSilent(silentMs)) this.leaveTrunk();
+  }
+
+  /**
+   * An answer said that its replica is about to stop. A call that meets the end of its connection can't be told from one that was done, so none
+   * goes over one that there is: those without a call end now, the others with their answers. Behind one address there may be replicas that stay.
+   */
+  leave(): void {
+    if (this.isClosed) return;
+    this.leaveTrunk();
+    void this.kept.close();
+    this.kept = new Pool(this.origin, this.options);
   }
 
   /** Ends them with the last of their answers. */

@@ -124,6 +124,7 @@ export class Replicas {
   /** It said something. */
   heard(replica: Replica, isLeaving: boolean): void {
     replica.heardAt = performance.now();
+    if (isLeaving) replica.connections.leave();
     const state = isLeaving ? 'leaving' : 'up';
     if (replica.state !== state) this.become(replica, state);
   }
