@@ -13,39 +13,46 @@ export type Operation = {
 const windows = 10;
 const pageRows = 100;
 const filterValues = 16; // so many people, each with a filter of his own, paging
-const startOf = (number: number) => ((number * 7) % windows) * pageRows;
 const categoryOf = (number: number) => 1 + ((number * 5) % filterValues);
+
+/** Where pages begin: at the same ten rows again and again, or each somewhere else, so that with a filter none of 14,000 is like another. */
+const starts = {
+  'asked for again': (number: number) => ((number * 7) % windows) * pageRows,
+  'each another': (number: number) => (number * 7) % ((windows - 1) * pageRows + 1),
+};
 
 /** Pages of the grid: of one filter, an order and the exact number of matches; and of an order alone, which the bare server doesn't count. */
 export function pageOperations(tableId: number): Operation[] {
-  const page = (number: number, more: Record<string, unknown>) => ({
+  const page = (startRow: number, more: Record<string, unknown>) => ({
     method: 'POST',
     path: '/api/v1/table_data/grid',
     body: {
       table_definition_id: tableId,
-      startRow: startOf(number),
-      endRow: startOf(number) + pageRows,
+      startRow,
+      endRow: startRow + pageRows,
       sortModel: [{ colId: 'price', sort: 'asc' }],
       ...more,
     },
   });
-  return [
-    {
-      name: 'grid page: filter, sort, 100 rows, exact count',
-      product: (number) =>
-        page(number, {
-          filterModel: { category_id: { filterType: 'number', type: 'equals', filter: categoryOf(number) } },
-        }),
-      bare: (number) => ({
-        method: 'POST',
-        path: '/filtered',
-        body: { startRow: startOf(number), category: categoryOf(number) },
+  const filtered = (which: keyof typeof starts): Operation => ({
+    name: `grid page, ${which}: filter, sort, 100 rows, exact count`,
+    product: (number) =>
+      page(starts[which](number), {
+        filterModel: { category_id: { filterType: 'number', type: 'equals', filter: categoryOf(number) } },
       }),
-    },
+    bare: (number) => ({
+      method: 'POST',
+      path: '/filtered',
+      body: { startRow: starts[which](number), category: categoryOf(number) },
+    }),
+  });
+  return [
+    filtered('each another'),
+    filtered('asked for again'),
     {
-      name: 'grid page: sort, 100 rows (the bare server counts nothing)',
-      product: (number) => page(number, {}),
-      bare: (number) => ({ method: 'POST', path: '/sorted', body: { startRow: startOf(number) } }),
+      name: 'grid page, asked for again: sort, 100 rows (the bare server counts nothing)',
+      product: (number) => page(starts['asked for again'](number), {}),
+      bare: (number) => ({ method: 'POST', path: '/sorted', body: { startRow: starts['asked for again'](number) } }),
     },
   ];
 }

@@ -14,12 +14,12 @@ export function readRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{8,128}$/.test(given) ? given : randomUUID();
 }
 
-/** Answers with JSON that is text already. As a string it leaves in one write together with the headers. */
-export function sendText(res: ServerResponse, status: number, text: string): void {
+/** Answers with JSON that is text already, or its bytes. As a string it leaves in one write together with the headers. */
+export function sendText(res: ServerResponse, status: number, text: string | Buffer): void {
   res.statusCode = status;
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', Buffer.byteLength(text));
-  res.end(text, 'utf8');
+  res.end(text);
 }
 
 /** Answers with a value as JSON. */

@@ -26,10 +26,10 @@ export type RouteInput<
   response: ServerResponse;
 };
 
-/** A JSON answer that is text already (rows rendered by PostgreSQL): sent as it is. */
+/** A JSON answer that is text already (rows rendered by PostgreSQL), or its bytes: sent as it is. */
 export class JsonText {
-  readonly text: string;
-  constructor(text: string) {
+  readonly text: string | Buffer;
+  constructor(text: string | Buffer) {
     this.text = text;
   }
 }

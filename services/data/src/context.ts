@@ -7,6 +7,7 @@ import type { Counts } from './counting/counts.ts';
 import type { Pools } from './database.ts';
 import type { Indexing } from './indexing/indexing.ts';
 import type { PageSlots } from './rows/page-slots.ts';
+import type { RememberedPages } from './rows/remembered-pages.ts';
 
 export type DataContext = {
   pools: Pools;
@@ -16,5 +17,6 @@ export type DataContext = {
   counts: Counts;
   indexing: Indexing;
   pageSlots: PageSlots;
+  rememberedPages: RememberedPages;
   logger: Logger;
 };

@@ -36,6 +36,13 @@ export async function createData(config: DataConfig): Promise<Service<DataContex
     frame.metrics,
     clusters.all.map(({ relay }) => relay),
   );
+  const remembered = () => clusters.all.map(({ context }) => context.rememberedPages);
+  frame.metrics.gauge('almanac_data_remembered_bytes', 'Pages kept in memory, in bytes.', () =>
+    sum(remembered().map(({ size }) => size)),
+  );
+  frame.metrics.gauge('almanac_data_remembered_answers', 'Pages answered from memory since the start.', () =>
+    sum(remembered().map(({ answers }) => answers)),
+  );
   const rpc = createDataRpc(clusters, frame, config.rpcPort);
   const http = createDataHttp(clusters, frame);
   // Accounts on another cluster that is away get 503; that is no reason to take the rest out of service.
@@ -64,3 +71,5 @@ export async function createData(config: DataConfig): Promise<Service<DataContex
 
 const poolsOf = ({ name, context }: Cluster) =>
   Object.entries(context.pools).map(([pool, connections]) => [`${name} ${pool}`, connections] as const);
+
+const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);

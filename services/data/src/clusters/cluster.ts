@@ -13,7 +13,9 @@ import { TableSizes } from '../counting/table-sizes.ts';
 import { closePools, createPools } from '../database.ts';
 import { createHousekeeping } from '../housekeeping.ts';
 import { Indexing } from '../indexing/indexing.ts';
+import { readLastChange } from '../rows/last-change.ts';
 import { PageSlots } from '../rows/page-slots.ts';
+import { RememberedPages } from '../rows/remembered-pages.ts';
 
 export type Cluster = {
   /** How operators call it; `main` is the one of DATA_DATABASE_URL. */
@@ -37,7 +39,7 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
   const pools = createPools(url, config.connections, logger);
   const announcer = new RowsAnnouncer(pools, logger);
   const sizes = new TableSizes(pools.rows);
-  const counts = new Counts(new Marks(pools.rows), sizes);
+  const marks = new Marks(pools.rows);
   const indexing = new Indexing({ pool: pools.quiet, sizes, logger, rules: { rowsMinimum: config.indexFromRows } });
   const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
   const housekeeping = createHousekeeping(pools, logger, config.historyDays);
@@ -48,9 +50,13 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
       catalogue: new Catalogue(pools.rows),
       rights,
       announcer,
-      counts,
+      counts: new Counts(marks, sizes),
       indexing,
       pageSlots: new PageSlots(config.connections.rows),
+      rememberedPages: new RememberedPages({
+        lastChange: (table) => readLastChange({ pools }, table, undefined),
+        marks,
+      }),
       logger,
     },
     relay,

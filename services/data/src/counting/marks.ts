@@ -23,6 +23,12 @@ export class Marks {
     return this.mark;
   }
 
+  /** No mark from before is true any more: the clock was set back. */
+  forget(): void {
+    this.mark = undefined;
+    this.askedAt = Number.NEGATIVE_INFINITY;
+  }
+
   /** Asks now. */
   async read(): Promise<string> {
     this.askedAt = performance.now();

@@ -17,7 +17,7 @@ import { findKept, writeOnce } from './idempotency.ts';
 import { insertRow } from './insert-row.ts';
 import { originOf } from './origin.ts';
 import { refuseUnknown, requireLive } from './present-rows.ts';
-import { readPage } from './read-page.ts';
+import { type Body, readPage } from './read-page.ts';
 import { readRow } from './read-row.ts';
 import { type ReadingRequest, readTable } from './read-table.ts';
 import { onlyByImport, readRecord } from './record-input.ts';
@@ -35,10 +35,13 @@ export function getGrid(
   reference: TableReference,
   request: GridRequest,
   how: ReadingRequest = {},
-): Promise<string> {
+): Promise<Body> {
   return readTable(ctx, call, reference, how, (table, reading) => {
     const plan = planGrid(table, request);
-    return readPage(ctx, table, plan, reading, (served, counting) => gridSql(table, served, reading, counting));
+    return readPage(ctx, table, plan, reading, {
+      name: 'grid',
+      write: (served, counting) => gridSql(table, served, reading, counting),
+    });
   });
 }
 
@@ -49,10 +52,13 @@ export function listRecords(
   reference: TableReference,
   request: ListRequest,
   how: ReadingRequest = {},
-): Promise<string> {
+): Promise<Body> {
   return readTable(ctx, call, reference, how, (table, reading) => {
     const { plan, ...page } = planList(table, request);
-    return readPage(ctx, table, plan, reading, (served, counting) => listSql(table, served, page, reading, counting));
+    return readPage(ctx, table, plan, reading, {
+      name: 'list',
+      write: (served, counting) => listSql(table, served, page, reading, counting),
+    });
   });
 }
 

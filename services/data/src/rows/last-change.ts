@@ -1,0 +1,33 @@
+// When a row of a table was changed last, asked once for all who want to know it at about the same moment.
+import { currentSql } from '../catalogue/catalogue.ts';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import { run } from '../database.ts';
+import { tableName } from '../query/identifiers.ts';
+import { type Statement, Values } from '../query/statement.ts';
+import { together } from './together.ts';
+
+/** In milliseconds since 1970 by the database's clock: the latest `svc_updated_at` (0 in an empty table), and what it is now. */
+export type LastChange = { at: number; now: number };
+
+const statementsAtOnce = 1; // of a table: who comes meanwhile must not be told of a time before he came, and waits for the next
+
+/** Undefined when the table is no longer what its entry says. It is not older than the question. */
+export const readLastChange = together<undefined, LastChange | undefined>(
+  statementsAtOnce,
+  async ({ pools }, table, asked) => {
+    const [change] = await run<LastChange>(pools.rows, lastChangeSql(table));
+    return asked.map(() => change);
+  },
+);
+
+const milliseconds = (instant: string) => `(extract(epoch from ${instant}) * 1000)::float8`;
+
+// The end of the index of svc_updated_at, which every table has.
+function lastChangeSql(table: DeployedTable): Statement {
+  const values = new Values();
+  const latest = `(select max(svc_updated_at) from ${tableName(table)})`;
+  return {
+    text: `select coalesce(${milliseconds(latest)}, 0) as at, ${milliseconds('clock_timestamp()')} as now where ${currentSql(table, values.bind)}`,
+    values: values.list,
+  };
+}

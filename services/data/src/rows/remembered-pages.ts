@@ -1,0 +1,112 @@
+// Pages that are asked for again and again, kept as they were sent for as long as nothing in their table changes. Whether something has is
+// asked of PostgreSQL for every answer, which costs a fraction of the page (docs/adr/0020-remembered-pages.md).
+import { LRUCache } from 'lru-cache';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import type { Marks } from '../counting/marks.ts';
+import type { LastChange } from './last-change.ts';
+import type { Body } from './read-page.ts';
+
+const bytesOfAll = 32 * 1_048_576;
+const bytesOfOne = 1_048_576;
+/** Longer ones belong to filters that nobody types twice. */
+const keyLength = 4_096;
+/** So many different pages later, one that was asked for once counts as new. */
+const firstsRemembered = 4_000;
+/** A table must have been at rest for so long; a clock may be set back by less without doing harm. */
+const restMs = 1_000;
+
+type Page = { body: Buffer; changedAt: number };
+type Place = { serial: number; changingUntil: number };
+
+type Options = {
+  /** When the table changed last; not older than the question. Undefined when it is no longer what its entry says. */
+  lastChange: (table: DeployedTable) => Promise<LastChange | undefined>;
+  marks: Pick<Marks, 'find' | 'forget'>;
+  /** The process' own clock, in milliseconds, which never goes back. */
+  now?: () => number;
+};
+
+export class RememberedPages {
+  private readonly options: Required<Options>;
+  private readonly pages = new LRUCache<string, Page>({
+    maxSize: bytesOfAll,
+    maxEntrySize: bytesOfOne,
+    sizeCalculation: ({ body }, key) => body.length + key.length,
+  });
+  private readonly firsts = new LRUCache<string, true>({ max: firstsRemembered });
+  // By entry, so by revision too.
+  private readonly places = new WeakMap<DeployedTable, Place>();
+  private latestSerial = 0;
+  private clockAhead = Number.NEGATIVE_INFINITY;
+  private timesSetBack = 0;
+  private answered = 0;
+
+  constructor({ now = () => performance.now(), ...options }: Options) {
+    this.options = { now, ...options };
+  }
+
+  /** How many bytes are kept. */
+  get size(): number {
+    return this.pages.calculatedSize;
+  }
+
+  /** How many pages were answered from memory so far. */
+  get answers(): number {
+    return this.answered;
+  }
+
+  /**
+   * The page that `key` stands for, as it is now: from memory, or by `read`, which answers undefined when the table is no longer what
+   * its entry says; then so does this.
+   */
+  async find(table: DeployedTable, key: string, read: () => Promise<string | undefined>): Promise<Body | undefined> {
+    const place = this.placeOf(table);
+    const name = `${place.serial} ${key}`;
+    if (name.length > keyLength || !this.comesAgain(name) || this.options.now() < place.changingUntil) return read();
+    const last = await this.options.lastChange(table);
+    if (!last) return undefined;
+    this.watchClock(last.now);
+    const known = this.pages.get(name);
+    if (known?.changedAt === last.at) {
+      this.answered += 1;
+      return known.body;
+    }
+    // Before the page is read: what its statement doesn't see yet will be younger than this mark.
+    const mark = this.options.marks.find();
+    const isAtRest = mark !== undefined && last.at + restMs <= Math.min(Date.parse(mark), last.now);
+    if (!isAtRest) place.changingUntil = this.options.now() + restMs;
+    const { timesSetBack } = this;
+    const body = await read();
+    if (body !== undefined && isAtRest && timesSetBack === this.timesSetBack)
+      this.pages.set(name, { body: Buffer.from(body), changedAt: last.at });
+    return body;
+  }
+
+  private placeOf(table: DeployedTable): Place {
+    let place = this.places.get(table);
+    if (!place) {
+      this.latestSerial += 1;
+      place = { serial: this.latestSerial, changingUntil: 0 };
+      this.places.set(table, place);
+    }
+    return place;
+  }
+
+  // What is asked for once is not worth a question, nor its place.
+  private comesAgain(name: string): boolean {
+    if (this.pages.has(name) || this.firsts.has(name)) return true;
+    this.firsts.set(name, true);
+    return false;
+  }
+
+  // After the database's clock was set back, a change may bear the time of what is known already.
+  private watchClock(now: number): void {
+    const ahead = now - this.options.now();
+    if (ahead < this.clockAhead - restMs) {
+      this.pages.clear();
+      this.timesSetBack += 1;
+      this.options.marks.forget();
+      this.clockAhead = ahead;
+    } else this.clockAhead = Math.max(this.clockAhead, ahead);
+  }
+}
