@@ -9,7 +9,7 @@ import { together } from './together.ts';
 /** In milliseconds since 1970 by the database's clock: the latest `svc_updated_at` (0 in an empty table), and what it is now. */
 export type LastChange = { at: number; now: number };
 
-const statementsAtOnce = 1; // of a table: who comes meanwhile must not be told of a time before he came, and waits for the next
+const statementsAtOnce = 2; // of a table: who comes meanwhile must not be told of a time before he came, and waits for the next
 
 /** Undefined when the table is no longer what its entry says. It is not older than the question. */
 export const readLastChange = together<undefined, LastChange | undefined>(

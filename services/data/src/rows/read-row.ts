@@ -9,7 +9,7 @@ import { showSql } from './write-sql.ts';
 type Row = { svc_sk: number | string; record: string; svc_version: number; svc_is_deleted: boolean };
 type Ctx = Pick<DataContext, 'pools'>;
 
-const statementsAtOnce = 1; // of a table: what comes meanwhile is the next, and waits for less than it would cost
+const statementsAtOnce = 2; // of a table: what comes meanwhile goes with the next. With one alone, everybody waits for the same; with more, each has few rows
 
 /** The row, deleted or not, as it is or was; undefined when there is none, or the table is no longer what its entry says. */
 export async function readRow(
