@@ -3,13 +3,20 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { bytesPassed } from '@almanac/service-kit/passing-bytes';
 
-/** The body as it is to be sent: one that has come whole at once, which spares both streams; what is still on its way flows through. */
+/**
+ * The body as it is to be sent: one that has come whole at once, what is still on its way as a stream. Most are short and come with their
+ * heads; sent as streams, they leave so much behind that searching the heap takes a third of the gateway's time.
+ */
 export function bodyOf(req: IncomingMessage): Buffer | Readable {
-  if (!req.complete || req.readableLength === 0) return new RequestBody(req);
+  if (!isWhole(req)) return new RequestBody(req);
   const whole: Buffer = req.read();
   bytesPassed(whole.length);
   return whole;
 }
+
+// Node says that it is complete a moment later, when the parser has seen its end.
+const isWhole = ({ headers, readableLength, complete }: IncomingMessage): boolean =>
+  readableLength > 0 && (complete || readableLength === Number(headers['content-length']));
 
 /**
  * Lets a body through as fast as its reader takes it. undici destroys what it has read from, also when a service answers early or breaks off;
