@@ -12,8 +12,10 @@ const bytesOfOne = 1_048_576;
 const keyLength = 4_096;
 /** So many different pages later, one that was asked for once counts as new. */
 const firstsRemembered = 4_000;
-/** A table must have been at rest for so long; a clock may be set back by less without doing harm. */
+/** A table must have been at rest for so long; a clock that is set back by less does no harm. */
 const restMs = 1_000;
+/** From here on that is noticed. Answers that take their time look the same, and only cost what was remembered. */
+const setBackMs = 500;
 
 type Page = { body: Buffer; changedAt: number };
 type Place = { serial: number; changingUntil: number };
@@ -102,7 +104,7 @@ export class RememberedPages {
   // After the database's clock was set back, a change may bear the time of what is known already.
   private watchClock(now: number): void {
     const ahead = now - this.options.now();
-    if (ahead < this.clockAhead - restMs) {
+    if (ahead < this.clockAhead - setBackMs) {
       this.pages.clear();
       this.timesSetBack += 1;
       this.options.marks.forget();
