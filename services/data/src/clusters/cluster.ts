@@ -40,6 +40,7 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
   const announcer = new RowsAnnouncer(pools, logger);
   const sizes = new TableSizes(pools.rows);
   const marks = new Marks(pools.rows);
+  const counts = new Counts(marks, sizes);
   const indexing = new Indexing({ pool: pools.quiet, sizes, logger, rules: { rowsMinimum: config.indexFromRows } });
   const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
   const housekeeping = createHousekeeping(pools, logger, config.historyDays);
@@ -50,12 +51,16 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
       catalogue: new Catalogue(pools.rows),
       rights,
       announcer,
-      counts: new Counts(marks, sizes),
+      counts,
       indexing,
       pageSlots: new PageSlots(config.connections.rows),
       rememberedPages: new RememberedPages({
         lastChange: (table) => readLastChange({ pools }, table, undefined),
         marks,
+        whenSetBack: () => {
+          marks.forget();
+          counts.forget();
+        },
       }),
       logger,
     },

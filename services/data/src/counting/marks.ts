@@ -9,6 +9,7 @@ export class Marks {
   private readonly pool: pg.Pool;
   private mark: string | undefined;
   private askedAt = Number.NEGATIVE_INFINITY;
+  private timesForgotten = 0;
 
   constructor(pool: pg.Pool) {
     this.pool = pool;
@@ -27,12 +28,15 @@ export class Marks {
   forget(): void {
     this.mark = undefined;
     this.askedAt = Number.NEGATIVE_INFINITY;
+    this.timesForgotten += 1;
   }
 
   /** Asks now. */
   async read(): Promise<string> {
     this.askedAt = performance.now();
-    this.mark = await readMark(pgSql(this.pool));
-    return this.mark;
+    const { timesForgotten } = this;
+    const mark = await readMark(pgSql(this.pool));
+    if (timesForgotten === this.timesForgotten) this.mark = mark;
+    return mark;
   }
 }
