@@ -217,13 +217,16 @@ async function expectStill(): Promise<void> {
   await eventually(async () => {
     const seen = await written();
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(await written()).toEqual(seen);
-    const [made] = await stores.query(
+    // What came before these reads has its connection by now, or is done.
+    const [begun] = await stores.query(
       'identity',
-      `select count(distinct resource_id)::int as domains from user_group where account_id = $1 and resource_type = 'domain'`,
+      `select count(*)::int as transactions,
+         (select count(distinct resource_id)::int from user_group where account_id = $1 and resource_type = 'domain') as domains
+       from pg_stat_activity where xact_start is not null and usename <> current_user`,
       [account.id],
     );
-    expect(made).toEqual({ domains: seen.domains });
+    expect(begun).toEqual({ transactions: 0, domains: seen.domains });
+    expect(await written()).toEqual(seen);
   });
 }
 
