@@ -149,7 +149,7 @@ export function gridSql(
 ): Statement {
   const { values, begin, rows, count, columns, current, afresh } = pageParts(table, plan, reading, counting);
   return {
-    text: `${begin} '{"rows":[' || ${rows} || '],"rowCount":' || c || '}' as answer${columns} from ${count} where ${current}`,
+    text: `${begin} '{"rows":[' || ${rows} || ('],"rowCount":' || c || '}') as answer${columns} from ${count} where ${current}`,
     values: values.list,
     afresh,
   };
@@ -173,8 +173,8 @@ export function listSql(
   };
 }
 
-/** What ends the body of a list: `meta`, of `c` items in all. */
+/** What ends the body of a list: `meta`, of `c` items in all. In brackets, for each `||` copies all that is before it. */
 export function metaSql({ page, perPage }: PageNumbers, bind: Bind): string {
   const size = bind(perPage, 'int');
-  return `'],"meta":{"page":' || ${bind(page, 'int')} || ',"per_page":' || ${size} || ',"total_count":' || c || ',"total_pages":' || (c + ${size} - 1) / ${size} || '}}'`;
+  return `('],"meta":{"page":' || ${bind(page, 'int')} || ',"per_page":' || ${size} || ',"total_count":' || c || ',"total_pages":' || (c + ${size} - 1) / ${size} || '}}')`;
 }
