@@ -16,7 +16,8 @@ const countsPerTable = 200;
 const rememberedMs = 10 * 60_000;
 const toleranceMs = 1_000; // how late that may be: a look at the clock costs a timer
 
-type Remembered = CountAt & { changes: number };
+/** `changes`: how many there were since the mark, when somebody looked last. */
+type Remembered = CountAt & { changes?: number };
 type Planned = Counting & { known?: Remembered };
 
 /** What a statement answers that counted as told: `countSql`. */
@@ -46,22 +47,23 @@ export class Counts {
   plan(table: DeployedTable, key: string): Planned {
     const known = this.byTable.get(table)?.get(key);
     const rows = this.sizes.find(table);
-    if (known && known.changes < changesBeforeRenewal) return { known, rows };
+    const { changes = 0 } = known ?? {};
+    if (known && changes < changesBeforeRenewal) return { known, isUnchanged: known.changes === 0, rows };
     const mark = this.marks.find();
     if (mark === undefined || !isInHistory(table, mark) || (known && mark <= known.mark)) return { known, rows };
     return { known, mark, rows };
   }
 
   /** Remembers what came of it; false when the count is wrong and the statement must be run again, as planned then. */
-  learn(table: DeployedTable, key: string, { known, mark }: Planned, counted: Counted): boolean {
+  learn(table: DeployedTable, key: string, { known, isUnchanged, mark }: Planned, counted: Counted): boolean {
     const { c, changes, since } = counted;
     if (changes > changesMaximum) {
       this.byTable.get(table)?.delete(key);
       return known === undefined;
     }
-    if (mark !== undefined && since !== undefined) this.remember(table, key, { mark, count: c - since, changes: 0 });
+    if (mark !== undefined && since !== undefined) this.remember(table, key, { mark, count: c - since });
     else if (known && changes !== known.changes) this.remember(table, key, { ...known, changes });
-    return true;
+    return !isUnchanged || changes === 0;
   }
 
   private remember(table: DeployedTable, key: string, count: Remembered): void {

@@ -10,10 +10,10 @@ import { unseen } from './statement.ts';
 /** A count as of a mark. */
 export type CountAt = { mark: string; count: number };
 /**
- * `known`: work the count out from this one. `mark`: also tell by how much it differs from the one as of this mark, not older than `known`.
- * `rows`: about how many the table has.
+ * `known`: work the count out from this one. `isUnchanged`: take it as it is, for lately nothing had changed since its mark. `mark`: also
+ * tell by how much it differs from the one as of this mark, not older than `known`. `rows`: about how many the table has.
  */
-export type Counting = { known?: CountAt; mark?: string; rows?: number };
+export type Counting = { known?: CountAt; isUnchanged?: boolean; mark?: string; rows?: number };
 
 /** Beyond so many changes since a mark, counting anew is not much dearer. */
 export const changesMaximum = 2_000;
@@ -27,29 +27,41 @@ export type CountSql = { ctes: string[]; from: string; columns: string };
 
 /**
  * The count by way of what is remembered. Answered besides: `c`; `changes` since the older mark (c is wrong when they are more than
- * `changesMaximum`); `since`, the difference to the count as of the new mark. `counted`: how it is counted when nothing is known.
+ * `changesMaximum`, or when there is one after `isUnchanged`); `since`, the difference to the count as of the new mark. `counted`: how it is
+ * counted when nothing is known.
  */
 export function countSql(
   table: DeployedTable,
   where: string,
-  { known, mark }: Counting,
+  { known, isUnchanged = false, mark }: Counting,
   bind: Bind,
   counted = plainCountSql(tableName(table), where),
 ): CountSql {
   const name = tableName(table);
   const oldest = known?.mark ?? mark;
   if (oldest === undefined) return { ctes: [], from: counted, columns: '' };
+  // The limit keeps this from costing more than it saves, and tells the planner to go by the index.
+  const changedSql = (columns: string, most: number) =>
+    `select ${columns} from ${name} where svc_updated_at > ${unseen(bind(oldest, 'timestamptz'))} order by svc_updated_at limit ${most}`;
+  // OFFSET keeps the planner from working the expression out at every place that names it.
+  const from = (count: string) => `(select ${count} offset 0) as counted(c)`;
+  const remembered = known && bind(known.count, 'bigint');
+  if (remembered && isUnchanged)
+    return {
+      ctes: [],
+      from: from(remembered),
+      columns: `, c, (select count(*) from (${changedSql('', 1)}) changed) as changes`,
+    };
   const differenceTo = (instant: string) => {
     const at = unseen(bind(instant, 'timestamptz'));
     const version = `select v.* from changed n cross join lateral (select * from ${historyName(table)} h where h.svc_sk = n.svc_sk and h.svc_updated_at <= ${at} and h.svc_valid_to > ${at}) v where n.svc_updated_at > ${at}`;
     return `(select count(*) from (select * from changed where svc_updated_at > ${at}) now${where}) - (select count(*) from (${version}) before${where})`;
   };
-  // The limit keeps this from costing more than it saves, and tells the planner to go by the index.
-  const changed = `changed as materialized (select * from ${name} where svc_updated_at > ${unseen(bind(oldest, 'timestamptz'))} order by svc_updated_at limit ${changesMaximum + 1})`;
-  // OFFSET keeps the planner from working the expression out at every place that names it.
-  const from = known
-    ? `(select ${bind(known.count, 'bigint')} + ${differenceTo(known.mark)} offset 0) as counted(c)`
-    : counted;
+  const changed = `changed as materialized (${changedSql('*', changesMaximum + 1)})`;
   const since = mark === undefined ? '' : `, ${differenceTo(mark)} as since`;
-  return { ctes: [changed], from, columns: `, c, (select count(*) from changed) as changes${since}` };
+  return {
+    ctes: [changed],
+    from: known && remembered ? from(`${remembered} + ${differenceTo(known.mark)}`) : counted,
+    columns: `, c, (select count(*) from changed) as changes${since}`,
+  };
 }
