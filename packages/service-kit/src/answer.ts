@@ -21,8 +21,7 @@ export function sendText(res: ServerResponse, status: number, text: string | Buf
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', bytes);
   // A string of ASCII alone has the same bytes in Latin-1, of which no step of its way has to count or convert them.
-  if (typeof text === 'string' && text.length === bytes) res.end(text, 'latin1');
-  else res.end(text);
+  res.end(text, text.length === bytes ? 'latin1' : 'utf8');
 }
 
 /** Answers with a value as JSON. */

@@ -45,11 +45,10 @@ export function countSql(
     `select ${columns} from ${name} where svc_updated_at > ${unseen(bind(oldest, 'timestamptz'))} order by svc_updated_at limit ${most}`;
   // OFFSET keeps the planner from working the expression out at every place that names it.
   const from = (count: string) => `(select ${count} offset 0) as counted(c)`;
-  const remembered = known && bind(known.count, 'bigint');
-  if (remembered && isUnchanged)
+  if (known && isUnchanged)
     return {
       ctes: [],
-      from: from(remembered),
+      from: from(bind(known.count, 'bigint')),
       columns: `, c, (select count(*) from (${changedSql('', 1)}) changed) as changes`,
     };
   const differenceTo = (instant: string) => {
@@ -61,7 +60,7 @@ export function countSql(
   const since = mark === undefined ? '' : `, ${differenceTo(mark)} as since`;
   return {
     ctes: [changed],
-    from: known && remembered ? from(`${remembered} + ${differenceTo(known.mark)}`) : counted,
+    from: known ? from(`${bind(known.count, 'bigint')} + ${differenceTo(known.mark)}`) : counted,
     columns: `, c, (select count(*) from changed) as changes${since}`,
   };
 }
