@@ -21,6 +21,8 @@ export type DataConfig = {
   newAccountsOn: string;
   /** Tables of at least so many rows get indexes for what people filter and sort by. */
   indexFromRows: number;
+  /** The role that may read views of the deployed tables, with an SQL client; without one there are none. */
+  sqlReader: string | undefined;
   /** PostgreSQL clusters by name; the first, `main`, is home: it says where accounts are. */
   secrets: { databaseUrls: { name: string; url: string }[] };
 };
@@ -53,9 +55,16 @@ export function readConfig(env: Environment): DataConfig {
       max: 36_500,
     }),
     newAccountsOn,
+    sqlReader: readSqlReader(read, env),
     indexFromRows: indexFromRows === 0 ? Number.POSITIVE_INFINITY : indexFromRows,
     secrets: { databaseUrls },
   });
+}
+
+function readSqlReader(read: ConfigReader, { DATA_SQL_READER: role }: Environment): string | undefined {
+  if (role && !/^[a-z_][a-z0-9_]{0,62}$/.test(role))
+    read.problems.push('DATA_SQL_READER should be the name of a role: small letters, digits and _, 63 at most.');
+  return role || undefined;
 }
 
 const homeName = 'main';

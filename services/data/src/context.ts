@@ -8,6 +8,7 @@ import type { Pools } from './database.ts';
 import type { Indexing } from './indexing/indexing.ts';
 import type { PageSlots } from './rows/page-slots.ts';
 import type { RememberedPages } from './rows/remembered-pages.ts';
+import type { SqlViews } from './sql-views/sql-views.ts';
 
 export type DataContext = {
   pools: Pools;
@@ -18,5 +19,6 @@ export type DataContext = {
   indexing: Indexing;
   pageSlots: PageSlots;
   rememberedPages: RememberedPages;
+  sqlViews: SqlViews;
   logger: Logger;
 };

@@ -1,11 +1,10 @@
 // Forgets what can no longer matter: kept answers; ends of loads, merges and deployments; retired tables and columns, abandoned files,
-// old versions of rows; and gives tables of earlier releases a history. Every instance does it; twice harms nobody.
+// old versions of rows; and gives tables of earlier releases a history, and those without one a view. Every instance does it; twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql } from '@almanac/service-kit/database';
 import { sweepAnswers } from '@almanac/service-kit/idempotency';
-import type { Logger } from '@almanac/service-kit/logger';
 import { sweepDeparted } from './clusters/residence.ts';
-import type { Pools } from './database.ts';
+import type { DataContext } from './context.ts';
 import { adoptTables } from './deploy/adoption.ts';
 import { sweepApplied } from './deploy/deployment.ts';
 import { sweepRetired } from './deploy/removal.ts';
@@ -17,16 +16,19 @@ import { sweepHistory } from './rows/history-retention.ts';
 
 const everyMs = 10 * 60_000;
 
+/** What a round needs. */
+type Swept = Pick<DataContext, 'pools' | 'sqlViews' | 'logger'>;
+
 export type Housekeeping = { start(): void; stop(): Promise<void> };
 
 /** `historyDays`: how long superseded versions of rows are kept; 0: for ever. */
-export function createHousekeeping(pools: Pools, logger: Logger, historyDays: number): Housekeeping {
+export function createHousekeeping(ctx: Swept, historyDays: number): Housekeeping {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   const work = async () => {
     while (!stopping.signal.aborted) {
-      await sweep(pools, logger, historyDays).catch((error: unknown) =>
-        logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
+      await sweep(ctx, historyDays).catch((error: unknown) =>
+        ctx.logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
       );
       await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
     }
@@ -43,7 +45,7 @@ export function createHousekeeping(pools: Pools, logger: Logger, historyDays: nu
 }
 
 /** One round. */
-export async function sweep(pools: Pools, logger: Logger, historyDays = 0): Promise<void> {
+export async function sweep({ pools, sqlViews, logger }: Swept, historyDays = 0): Promise<void> {
   await sweepStaging(pools.quiet);
   await sweepAnswers(pgSql(pools.work));
   await sweepLoads(pgSql(pools.work));
@@ -54,4 +56,5 @@ export async function sweep(pools: Pools, logger: Logger, historyDays = 0): Prom
   await sweepDeparted(pools.work);
   await sweepHistory(pools.work, historyDays);
   await adoptTables(pools.work, logger);
+  await sqlViews.complete(pools.work, logger);
 }

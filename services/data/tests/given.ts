@@ -136,12 +136,14 @@ export type ColumnInput = {
   foreign_key_table_id?: number;
   valid_values?: string[];
   lineage_id?: number;
+  description?: string;
 };
 export type TableInput = {
   id: number;
   columns: ColumnInput[];
   key?: string;
   name?: string;
+  description?: string;
   branch_id?: number;
   domain_id?: number;
   lineage_id?: number;
@@ -160,7 +162,7 @@ export function wanted(table: TableInput) {
     uuid: `00000000-0000-4000-8000-${String(table.id).padStart(12, '0')}`,
     key: table.key ?? `table_${table.id}`,
     name: table.name ?? `Table ${table.id}`,
-    description: '',
+    description: table.description ?? '',
     branch_id: table.branch_id ?? 1,
     domain_id: table.domain_id ?? 1,
     load_type: table.load_type ?? 'manual',
@@ -179,7 +181,7 @@ export function wanted(table: TableInput) {
       is_required: column.is_required ?? false,
       foreign_key_table_id: column.foreign_key_table_id,
       valid_values: column.valid_values ?? [],
-      description: '',
+      description: column.description ?? '',
     })),
   };
 }

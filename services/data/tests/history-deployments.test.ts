@@ -71,7 +71,7 @@ describe('a deployment', () => {
     );
     expect(aside.map((each) => each.table)).toEqual([`b_1.h_${table.id}`, `b_1.t_${table.id}`]);
     await net.query("update retired_column set retired_at = now() - interval '8 days'");
-    await sweep(net.context.pools, net.context.logger);
+    await sweep(net.context);
     expect(
       await net.query(
         `select attname from pg_attribute where attrelid in ('b_1.t_${table.id}'::regclass, 'b_1.h_${table.id}'::regclass) and attname like 'x!_%' escape '!'`,
@@ -108,14 +108,14 @@ describe('a table taken out of service', () => {
     await patch(net.call, table.id, row, { x: 'newer' });
     expect(await kept(net, table.id)).toBe(1);
     await net.query("update retired_table set retired_at = now() - interval '8 days'");
-    await sweep(net.context.pools, net.context.logger);
+    await sweep(net.context);
     expect(await net.query('select to_regclass($1) as gone', [`b_1.rh_${retired?.id}`])).toEqual([{ gone: null }]);
     expect(await kept(net, table.id)).toBe(1);
     const writes = () => net.query('select 1 from bulk_write where table_definition_id = $1', [table.id]);
     expect(await writes()).toHaveLength(1); // the definition is in service again
     await net.metadata.DropTable(caller, { table_definition_id: table.id });
     await net.query("update retired_table set retired_at = now() - interval '8 days'");
-    await sweep(net.context.pools, net.context.logger);
+    await sweep(net.context);
     expect(await writes()).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe('a table of an earlier release', () => {
       'it is deployed',
       (_: number, __: number, table: TableInput) => deploy(net, [withX(table, { data_type: 'text' })]),
     ],
-    ['the service tidies up', () => sweep(net.context.pools, net.context.logger)],
+    ['the service tidies up', () => sweep(net.context)],
   ])('gets its history when %s', async (_, work) => {
     const { table, id, row, before } = await givenOld();
     await work(id, row, table);
@@ -196,10 +196,9 @@ describe('versions of long ago', () => {
     await net.query(
       `update b_1.h_${table.id} set svc_valid_to = svc_valid_to - interval '40 days', svc_updated_at = svc_updated_at - interval '41 days' where svc_version <= 2`,
     );
-    const { pools, logger } = net.context;
-    await sweep(pools, logger, 0);
+    await sweep(net.context, 0);
     expect(await kept(net, table.id)).toBe(3);
-    await sweep(pools, logger, 30);
+    await sweep(net.context, 30);
     expect(await kept(net, table.id)).toBe(1);
     expect((await versionsOf(net.call, table.id, row)).map((each) => [each.svc_version, each.changed_columns])).toEqual(
       [

@@ -334,7 +334,7 @@ it('says so when the history no longer reaches the base, and then deletes nothin
   await net.query(
     `update b_2.h_${main.id} set svc_valid_to = now() - interval '10 days', svc_updated_at = now() - interval '20 days'`,
   );
-  await sweep(net.context.pools, net.context.logger, 5);
+  await sweep(net.context, 5);
   await net.query(`update deployed_table set history_since = now() where table_definition_id in ($1, $2)`, [
     main.id,
     copy.id,

@@ -52,7 +52,7 @@ describe('the sweep', () => {
     const loading = load(net, 1, slow(), { file_columns: ['id', 'x'] });
     const copying = "select 1 from pg_stat_activity where datname = current_database() and query like 'copy staging.%'";
     await eventually(async () => expect((await net.query(copying)).length).toBe(1));
-    await sweep(net.context.pools, net.context.logger);
+    await sweep(net.context);
     send();
     expect(await loading).toMatchObject({ inserted: 2 });
     expect(await net.query("select to_regclass('staging.s_4711') as left_over")).toEqual([{ left_over: null }]);
@@ -73,7 +73,7 @@ describe('the sweep', () => {
     await deploy(net, [{ id: 2, columns: [{ name: 'a' }] }]);
     await net.metadata.DropTable(caller, { table_definition_id: 3 });
     await load(net, 2, 'a,b,c\n', { file_columns: ['a'], load_id: 'old' });
-    await sweep(net.context.pools, net.context.logger);
+    await sweep(net.context);
     const kept = () =>
       net.query(
         "select (select count(*)::int from retired_table) as tables, (select count(*)::int from retired_column) as columns, (select count(*)::int from idempotent_answer) as answers, (select count(*)::int from pg_attribute where attrelid = 'b_1.t_2'::regclass and attname like 'x!_%' escape '!') as physical",
@@ -82,7 +82,7 @@ describe('the sweep', () => {
     await net.query("update retired_table set retired_at = now() - interval '8 days'");
     await net.query("update retired_column set retired_at = now() - interval '8 days'");
     await net.query("update idempotent_answer set created_at = now() - interval '25 hours'");
-    await sweep(net.context.pools, net.context.logger);
+    await sweep(net.context);
     expect(await kept()).toEqual([{ tables: 0, columns: 0, answers: 0, physical: 0 }]);
   });
 });
@@ -90,7 +90,7 @@ describe('the sweep', () => {
 describe('of deployments and merges the sweep', () => {
   const baseOf = ({ id }: { id: number }) =>
     net.query('select 1 from row_base where $1 in (table_definition_id, other_id)', [id]);
-  const sweepAll = () => sweep(net.context.pools, net.context.logger);
+  const sweepAll = () => sweep(net.context);
 
   it('forgets what rows had in common with tables that are gone, not with those that may come back', async () => {
     const [stays, goes] = [await givenCopy(net, { A: { name: 'a' } }), await givenCopy(net, { A: { name: 'a' } })];

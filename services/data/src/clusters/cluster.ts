@@ -16,6 +16,7 @@ import { Indexing } from '../indexing/indexing.ts';
 import { readLastChange } from '../rows/last-change.ts';
 import { PageSlots } from '../rows/page-slots.ts';
 import { RememberedPages } from '../rows/remembered-pages.ts';
+import { SqlViews } from '../sql-views/sql-views.ts';
 
 export type Cluster = {
   /** How operators call it; `main` is the one of DATA_DATABASE_URL. */
@@ -43,7 +44,8 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
   const counts = new Counts(marks, sizes);
   const indexing = new Indexing({ pool: pools.quiet, sizes, logger, rules: { rowsMinimum: config.indexFromRows } });
   const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
-  const housekeeping = createHousekeeping(pools, logger, config.historyDays);
+  const sqlViews = new SqlViews(config.sqlReader);
+  const housekeeping = createHousekeeping({ pools, sqlViews, logger }, config.historyDays);
   return {
     name,
     context: {
@@ -62,6 +64,7 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
           counts.forget();
         },
       }),
+      sqlViews,
       logger,
     },
     relay,

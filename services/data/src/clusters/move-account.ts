@@ -9,7 +9,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { lockBranch } from '../deploy/deployment.ts';
-import { retiredHistoryName, retiredTableName, schemaName, tableName } from '../query/identifiers.ts';
+import { retiredHistoryName, retiredTableName, schemaName, tableName, viewSchema } from '../query/identifiers.ts';
 import type { Cluster } from './cluster.ts';
 import type { Clusters } from './clusters.ts';
 import { copyRows, copySchema, side } from './copy-schema.ts';
@@ -79,17 +79,18 @@ async function* copyAndLeave(
       await sql('begin');
       await sql(patient);
     }
-    const { tables, schemas } = await keepWritersOut(source.sql, accountId);
-    await clearTarget(target.sql, accountId, schemas);
-    for (const schema of schemas)
-      for await (const copied of copySchema(source, target, schema)) {
+    const { tables, branches } = await keepWritersOut(source.sql, accountId);
+    const left = branches.flatMap((branch) => [schemaName(branch), viewSchema(branch)]);
+    await clearTarget(target.sql, accountId, left);
+    for (const branch of branches)
+      for await (const copied of copySchema(source, target, schemaName(branch))) {
         signal.throwIfAborted();
         yield { stage: 'copied', ...copied };
       }
     await copyRecords(source, target, accountId);
     await target.sql(
       'insert into arriving_account (account_id, cluster, schemas, tables) values ($1::int, $2, $3::text[], $4::jsonb)',
-      [accountId, from.name, schemas, JSON.stringify(tables)],
+      [accountId, from.name, left, JSON.stringify(tables)],
     );
     await target.sql('commit');
     signal.throwIfAborted();
@@ -97,7 +98,7 @@ async function* copyAndLeave(
     await source.sql('insert into departed_account (account_id, cluster, schemas) values ($1::int, $2, $3::text[])', [
       accountId,
       to.name,
-      schemas,
+      left,
     ]);
     await source.sql('commit');
     failed = false;
@@ -113,7 +114,7 @@ async function* copyAndLeave(
 }
 
 // The locks of a deployment, over all tables of the account: who reads goes on, who writes waits.
-async function keepWritersOut(sql: Sql, accountId: number): Promise<{ tables: DeployedTable[]; schemas: string[] }> {
+async function keepWritersOut(sql: Sql, accountId: number): Promise<{ tables: DeployedTable[]; branches: number[] }> {
   await holdAccount(sql, accountId);
   const { rows } = await sql(
     `select branch_id from deployed_table where account_id = $1::int
@@ -126,7 +127,7 @@ async function keepWritersOut(sql: Sql, accountId: number): Promise<{ tables: De
   ).rows as DeployedTable[];
   if (tables.length > 0)
     await sql(`lock table ${tables.map((table) => tableName(table)).join(', ')} in share row exclusive mode`);
-  return { tables, schemas: rows.map(({ branch_id }) => schemaName(branch_id)) };
+  return { tables, branches: rows.map(({ branch_id }) => branch_id) };
 }
 
 // What an earlier move away or an unfinished one back has left here. The account lives elsewhere: nothing of it is in use.

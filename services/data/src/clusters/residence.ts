@@ -5,6 +5,7 @@ import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database'
 import { ServiceError } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type pg from 'pg';
+import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Cluster } from './cluster.ts';
 
 /** The account doesn't live on this cluster any more; whoever asks should look up where it is. */
@@ -53,10 +54,11 @@ export async function settleArrival(cluster: Cluster, accountId: number): Promis
       `insert into deployed_table select table_of.*
        from jsonb_array_elements($1::jsonb) entry,
          jsonb_populate_record(null::deployed_table, entry || jsonb_build_object('revision', nextval('deployed_revision'))) table_of
-       returning table_definition_id`,
+       returning *`,
       [JSON.stringify(rows[0].tables)],
     );
-    return arrived.rows as { table_definition_id: number }[];
+    await cluster.context.sqlViews.make(sql, arrived.rows as DeployedTable[]);
+    return arrived.rows as DeployedTable[];
   });
   for (const table of tables) cluster.context.announcer.touch(table);
 }

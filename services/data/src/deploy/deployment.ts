@@ -187,7 +187,7 @@ export async function applyDeployment(
   for (let attempt = 1; ; attempt += 1) {
     const copying = await prepareCopying(ctx, call, request.tables);
     try {
-      const done = await withTransaction(ctx.pools.work, (sql) => apply(sql, call.accountId, request, copying));
+      const done = await withTransaction(ctx.pools.work, (sql) => apply(ctx, sql, call.accountId, request, copying));
       if (done.leavesWork) ctx.indexing.soon();
       for (const table of copying ? request.tables : []) ctx.announcer.touch(table);
       return done.plan;
@@ -207,6 +207,7 @@ export async function applyDeployment(
 }
 
 async function apply(
+  { sqlViews }: DataContext,
   sql: Sql,
   accountId: number,
   { branchId, tables, deploymentId }: Request & { deploymentId: string },
@@ -228,14 +229,16 @@ async function apply(
   const planned = await plan(reader(sql), accountId, { branchId, tables }, copying ?? { visible: new Set() });
   requireVisible(planned.first);
   requireNoBlockers(planned.shown);
+  const pairs = [...planned.change.wanted.map((table) => table.pair), ...planned.change.touched];
+  const wanted = pairs.map((pair) => pair.wanted);
+  await sqlViews.drop(
+    sql,
+    pairs.flatMap(({ old }) => old ?? []),
+  );
   for (const statement of inOrder(statementsOf(planned.physical))) await sql(statement);
   await rememberRetired(sql, accountId, planned);
-  const pairs = [...planned.change.wanted.map((table) => table.pair), ...planned.change.touched];
-  await catalogue(
-    sql,
-    accountId,
-    pairs.map(({ wanted }) => wanted),
-  );
+  await catalogue(sql, accountId, wanted);
+  await sqlViews.make(sql, wanted);
   await keepFirstRows(sql, accountId, planned.first, copying);
   await sql('insert into applied_deployment (account_id, deployment_id, plan) values ($1::int, $2, $3::jsonb)', [
     accountId,

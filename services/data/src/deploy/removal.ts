@@ -15,6 +15,7 @@ import {
   retiredTableName,
   schemaName,
   tableName,
+  viewSchema,
 } from '../query/identifiers.ts';
 import { referrersOf } from '../rows/constraint-sql.ts';
 import { beginHistory } from './adoption.ts';
@@ -44,6 +45,7 @@ export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId
         ),
       );
     await beginHistory(sql, table);
+    await ctx.sqlViews.drop(sql, [table]);
     await retire(sql, table, branch);
     return true;
   });
@@ -98,7 +100,8 @@ export function dropBranch(ctx: DataContext, call: CallContext, branchId: number
       [call.accountId, branchId],
     );
     if (branch.length === 0 && rows.length === 0) return 0;
-    await sql(`drop schema if exists ${schemaName(branchId)} cascade`);
+    for (const schema of [schemaName(branchId), viewSchema(branchId)])
+      await sql(`drop schema if exists ${schema} cascade`);
     await forget(
       sql,
       branch.map((table) => table.table_definition_id),

@@ -35,6 +35,7 @@ export function restoreTable(ctx: DataContext, call: CallContext, tableDefinitio
     const problems = findProblems(retired.entry, branch);
     if (problems.length > 0) throw validationFailed(problems);
     await bringBack(sql, retired, branch);
+    await ctx.sqlViews.make(sql, [retired.entry]);
     return true;
   });
 }

@@ -69,10 +69,14 @@ async function loadStaged(
   for (let attempt = 1; ; attempt += 1) {
     const how = { trusting: attempt === 1, fresh: fresh && attempt <= 2, alone: attempt === attempts };
     try {
-      return await withTransaction(ctx.pools.work, (sql) => new Merge(sql, call, options, staging, how).run(), {
-        isolation: 'repeatable read',
-        attempts: 1,
-      });
+      return await withTransaction(
+        ctx.pools.work,
+        (sql) => new Merge(sql, ctx.sqlViews, call, options, staging, how).run(),
+        {
+          isolation: 'repeatable read',
+          attempts: 1,
+        },
+      );
     } catch (error) {
       const state = findSqlState(error) ?? '';
       if (attempt < attempts && worthAnother.has(state)) {

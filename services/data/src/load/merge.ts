@@ -8,6 +8,7 @@ import type { DeployedTable } from '../catalogue/structure.ts';
 import { rejectedKeysName, tableName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
 import { originOf } from '../rows/origin.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
 import { type FreshTable, planFreshTable } from './fresh-table.ts';
 import { type LoadOptions, type LoadPlan, planLoad, readTargets } from './load-options.ts';
 import { type Counts, findResult, type LoadResult, nothing, type RejectedValue } from './load-result.ts';
@@ -53,13 +54,15 @@ type Rejected = {
 export class Merge {
   private readonly how: How;
   private readonly sql: Sql;
+  private readonly sqlViews: SqlViews;
   private readonly call: CallContext;
   private readonly options: LoadOptions;
   private readonly staging: Staging;
 
-  constructor(sql: Sql, call: CallContext, options: LoadOptions, staging: Staging, how: How) {
+  constructor(sql: Sql, sqlViews: SqlViews, call: CallContext, options: LoadOptions, staging: Staging, how: How) {
     this.how = how;
     this.sql = sql;
+    this.sqlViews = sqlViews;
     this.call = call;
     this.options = options;
     this.staging = staging;
@@ -262,6 +265,7 @@ export class Merge {
       await this.sql('savepoint taking');
       try {
         await this.sql(`lock table ${tableName(table)} in access exclusive mode`);
+        await this.sqlViews.drop(this.sql, [table]);
         break;
       } catch (error) {
         if (findSqlState(error) !== '55P03' || attempt >= takingAttempts) throw error;
@@ -270,6 +274,7 @@ export class Merge {
       }
     }
     for (const statement of take) await this.sql(statement);
+    await this.sqlViews.make(this.sql, [table]);
     // Statements made for the table that was dropped are of yesterday now.
     await this.sql(
       "update deployed_table set revision = nextval('deployed_revision') where table_definition_id = $1::int",

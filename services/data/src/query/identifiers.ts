@@ -1,5 +1,5 @@
-// The only file that makes SQL identifiers, and it makes them from numbers: ids that stay the same across branches and renames.
-// No text of a user ever becomes part of a name, so nothing here needs quoting.
+// The only file that makes SQL identifiers, and it makes them from numbers: ids that stay the same across branches and renames, and
+// need no quoting. The one exception are the names of views, which are for people (`sql-views/`): no statement of ours reads those.
 
 function id(number: number): string {
   if (!Number.isSafeInteger(number) || number <= 0) throw new Error(`${number} is no id`);
@@ -116,3 +116,33 @@ const mergedForms = { key: 'k', source: 's', misfit: 'x', base: 'b', target: 't'
 /** What that says of a column: its value on a side, whether the source's value doesn't fit, what is settled, and how. */
 export const mergedColumn = (form: keyof typeof mergedForms, column: { lineage_id: number }): string =>
   `${mergedForms[form]}_${id(column.lineage_id)}`;
+
+/** The schema of the views for people with an SQL client, of the deployed tables of a branch. */
+export const viewSchema = (branchId: number): string => `v_${id(branchId)}`;
+
+/** What such schemas are called, as a regular expression. */
+export const viewSchemaPattern = '^v_[0-9]+$';
+
+const longestName = 63; // bytes
+
+/** The view of a deployed table: by its key, the end of which gives way to `~` and a number when it is longer than names can be. */
+export function viewName({ branch_id, lineage_id, key }: TablePlace & { key: string }): string {
+  const end = `~${id(lineage_id)}`; // a key has no such sign, so no two views have the same name
+  const name = Buffer.byteLength(key) > longestName ? beginOf(key, longestName - end.length) + end : key;
+  return `${viewSchema(branch_id)}.${quoteName(name)}`;
+}
+
+function beginOf(text: string, bytes: number): string {
+  let begin = '';
+  for (const character of text) {
+    if (Buffer.byteLength(begin + character) > bytes) break;
+    begin += character;
+  }
+  return begin;
+}
+
+/** Any text as a name, as PostgreSQL's quote_ident writes it where that is needed; U+0000 can be in no name. */
+export function quoteName(text: string): string {
+  if (text === '' || text.includes('\u0000') || !text.isWellFormed()) throw new Error('this text can be no name');
+  return `"${text.replaceAll('"', '""')}"`;
+}

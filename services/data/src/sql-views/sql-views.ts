@@ -1,0 +1,120 @@
+// The views for people with an SQL client: made in the transaction that changes what they show, so that nobody sees one that is out of
+// date, and readable for one role (docs/adr/0021-sql-views.md). PostgreSQL keeps a table from changing while a view leans on it: whoever
+// changes one takes its view away first, whether views are wanted or not, and makes it anew at the end.
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
+import type { Logger } from '@almanac/service-kit/logger';
+import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import type pg from 'pg';
+import { catalogueSql } from '../catalogue/catalogue.ts';
+import type { DeployedTable } from '../catalogue/structure.ts';
+import { lockBranch } from '../deploy/deployment.ts';
+import { quoteName, tableName, viewName, viewSchema, viewSchemaPattern } from '../query/identifiers.ts';
+import { createViewSql, dropViewSql, type Viewed } from './view-sql.ts';
+
+type Place = Pick<DeployedTable, 'account_id' | 'table_definition_id' | 'branch_id' | 'lineage_id'>;
+
+export class SqlViews {
+  private readonly reader: string | undefined;
+
+  /** `reader`: the role that may read them; without one there are none. */
+  constructor(reader: string | undefined) {
+    this.reader = reader;
+  }
+
+  /** Takes the views of these tables away. Waits for who reads them just now, as whatever changes the tables does. */
+  async drop(sql: Sql, tables: readonly Viewed[]): Promise<void> {
+    for (const table of tables) await sql(dropViewSql(table));
+  }
+
+  /** Makes the views of these tables, which have none. */
+  async make(sql: Sql, tables: readonly Viewed[]): Promise<void> {
+    const { reader } = this;
+    if (reader === undefined || tables.length === 0) return;
+    const { rows } = await sql('select true from pg_roles where rolname = $1', [reader]);
+    const role = rows.length > 0 ? quoteName(reader) : undefined; // else granted by `complete`, when there is one
+    for (const branchId of new Set(tables.map((table) => table.branch_id))) await this.open(sql, branchId, role);
+    for (const table of tables) {
+      for (const statement of createViewSql(table)) await sql(statement);
+      if (role) await sql(`grant select on ${viewName(table)} to ${role}`);
+    }
+  }
+
+  // A load makes views beside a deployment of the same branch: one of them makes the schema.
+  private async open(sql: Sql, branchId: number, role: string | undefined): Promise<void> {
+    const schema = viewSchema(branchId);
+    const { rows } = await sql(
+      `select true from pg_namespace n where n.nspname = $1
+         and not exists (select from pg_roles r where r.rolname = $2 and not has_schema_privilege(r.oid, n.oid, 'usage'))`,
+      [schema, this.reader],
+    );
+    if (rows.length > 0) return;
+    await sql("select pg_advisory_xact_lock(hashtext('almanac.data.views'), $1::int)", [branchId]);
+    await sql(`create schema if not exists ${schema}`);
+    if (role) await sql(`grant usage on schema ${schema} to ${role}`);
+  }
+
+  /**
+   * Makes the views that are missing, or that the role can't read: of tables from before there were views, or from another cluster.
+   * Without a role takes all views away. What is in use just now is left to the next round.
+   */
+  async complete(pool: pg.Pool, logger: Logger): Promise<void> {
+    const sql = pgSql(pool);
+    if (this.reader === undefined) {
+      const { rows } = await sql(
+        'select nspname as schema from pg_namespace where nspname ~ $1 and pg_has_role(nspowner, $2)',
+        [viewSchemaPattern, 'usage'],
+      );
+      for (const { schema } of rows)
+        await unlessInUse(logger, { schema }, () => gently(pool, (own) => own(`drop schema ${schema} cascade`)));
+      return;
+    }
+    const known = await sql('select true from pg_roles where rolname = $1', [this.reader]);
+    if (known.rows.length === 0)
+      logger.warn(
+        { role: this.reader },
+        'nobody can read the views: PostgreSQL has no role of the name in DATA_SQL_READER; create it',
+      );
+    for (const table of (await sql(missingSql, [this.reader])).rows as Place[])
+      await unlessInUse(logger, { table_definition_id: table.table_definition_id }, () => this.renew(pool, table));
+  }
+
+  // Under the locks of a deployment, and of a load that lets a new table take the place of the old one.
+  private renew(pool: pg.Pool, place: Place): Promise<void> {
+    return gently(pool, async (sql) => {
+      await lockBranch(sql, place.branch_id);
+      await sql(`lock table ${tableName(place)} in share row exclusive mode`);
+      const { text, values } = catalogueSql.byId(place.account_id, place.table_definition_id);
+      const tables = (await sql(text, values)).rows as DeployedTable[];
+      await this.drop(sql, tables);
+      await this.make(sql, tables);
+    });
+  }
+}
+
+const gently = (pool: pg.Pool, work: (sql: Sql) => Promise<unknown>) =>
+  withTransaction(pool, async (sql) => {
+    await sql("select set_config('lock_timeout', '3s', true)");
+    await work(sql);
+  });
+
+// Somebody reads it, or it was deployed, moved or taken out of service meanwhile.
+const passing = new Set(['55P03', '40P01', '42P01', '3F000']);
+
+async function unlessInUse(logger: Logger, what: object, work: () => Promise<void>): Promise<void> {
+  await work().catch((error: unknown) => {
+    if (!passing.has(findSqlState(error) ?? '')) throw error;
+    logger.info(what, 'a table or its view is in use; the view is seen to later');
+  });
+}
+
+// A view of a table is what leans on it in the schema of its branch's views.
+const missingSql = `
+  select d.account_id, d.table_definition_id, d.branch_id, d.lineage_id
+  from deployed_table d left join pg_roles r on r.rolname = $1
+  where not exists (
+    select from pg_depend p join pg_rewrite w on w.oid = p.objid join pg_class v on v.oid = w.ev_class
+    where p.classid = 'pg_rewrite'::regclass and p.refclassid = 'pg_class'::regclass
+      and p.refobjid = to_regclass('b_' || d.branch_id || '.t_' || d.lineage_id)
+      and v.relnamespace = to_regnamespace('v_' || d.branch_id)
+      and (r.oid is null or has_table_privilege(r.oid, v.oid, 'select')))
+  order by d.table_definition_id`;
