@@ -1,6 +1,6 @@
 // The folder that holds everything an embedded system keeps (.almanac, or ALMANAC_HOME): where things lie, and who may use it now.
 import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isRunning, startTimeOf } from './processes.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
@@ -41,7 +41,20 @@ export function readHome(env: NodeJS.ProcessEnv): Home {
 
 /** Makes the folders. Secrets inside are readable by their owner only; the folder itself may be walked (PostgreSQL may run as another user). */
 export function makeHome(home: Home): void {
-  for (const folder of [home.folder, home.logs, home.cache, home.objects]) mkdirSync(folder, { recursive: true });
+  for (const folder of [home.folder, home.logs, home.cache, home.objects]) makeFolder(folder);
+}
+
+// Not by `recursive`, with which Node tries for ever where the system says that the parent isn't there although it is (/proc).
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST')
+      throw new Error(`The folder ${folder} can't be made (${code}). Choose another one with ALMANAC_HOME.`);
+  }
 }
 
 export class AlreadyRunningError extends Error {
