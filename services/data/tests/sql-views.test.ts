@@ -206,6 +206,20 @@ describe('who reads', () => {
     expect(await rowsOf(`v_${table.id}.things`)).toEqual([]);
   });
 
+  it('is no hindrance to a deployment of another table, to which the one he reads refers', async () => {
+    const target = await givenTable({ key: 'targets' });
+    const own = { name: 'own', foreign_key_table_id: target.id };
+    const table = await givenTable({ branch_id: target.id, columns: [code, own] });
+    const view = `v_${target.id}.things`;
+    await people.query(`begin; select * from ${view}`);
+    await target.redeploy([{ ...code, name: 'key', lineage_id: target.id * 1000 + 1 }]);
+    expect(await rowsOf(view)).toEqual([]);
+    await people.query('commit');
+    await create(net, target.id, { key: 'A' });
+    await create(net, table.id, { code: 'B', own: 'A' });
+    expect(await rowsOf(view)).toMatchObject([{ code: 'B', own: 'A' }]);
+  });
+
   it('keeps no table from changing with what is built on its view', async () => {
     const table = await givenTable();
     await people.query(`create temporary view mine as select "Size" from v_${table.id}.things`);

@@ -229,7 +229,7 @@ async function apply(
   const planned = await plan(reader(sql), accountId, { branchId, tables }, copying ?? { visible: new Set() });
   requireVisible(planned.first);
   requireNoBlockers(planned.shown);
-  const pairs = [...planned.change.wanted.map((table) => table.pair), ...planned.change.touched];
+  const pairs = planned.change.wanted.map((table) => table.pair);
   const wanted = pairs.map((pair) => pair.wanted);
   await sqlViews.drop(
     sql,
@@ -237,7 +237,8 @@ async function apply(
   );
   for (const statement of inOrder(statementsOf(planned.physical))) await sql(statement);
   await rememberRetired(sql, accountId, planned);
-  await catalogue(sql, accountId, wanted);
+  const touched = planned.change.touched.map((pair) => pair.wanted); // their columns, and so their views, stay as they are
+  await catalogue(sql, accountId, [...wanted, ...touched]);
   await sqlViews.make(sql, wanted);
   await keepFirstRows(sql, accountId, planned.first, copying);
   await sql('insert into applied_deployment (account_id, deployment_id, plan) values ($1::int, $2, $3::jsonb)', [
