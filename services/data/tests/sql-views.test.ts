@@ -280,7 +280,7 @@ describe('housekeeping', () => {
 
     const early = await restart({ DATA_SQL_READER: latecomer });
     await eventually(async () => expect(await viewsOf(id)).toEqual(['things']));
-    await deploy(early, [{ id, branch_id: id, key: 'things', version: 3, columns: [code, { name: 'x' }] }]);
+    await deploy(early, [{ id, branch_id: id, key: 'things', version: 30, columns: [code, { name: 'x' }] }]);
     await admin.query(`create role ${latecomer} login password '${password}'`);
     const late = await connect(main, latecomer);
     expect(await refused(`select x from v_${id}.things`, late)).toBe('42501');
@@ -288,5 +288,18 @@ describe('housekeeping', () => {
     expect(await rowsOf(`v_${id}.things`, late)).toEqual([]);
     await late.end();
     await admin.query(`drop owned by ${latecomer}`);
+  });
+
+  it('hinders no deployment and no load where the setting comes to one replica after the other', async () => {
+    const without = await restart({});
+    const table = await givenTable();
+    const lines = Array.from({ length: 2_000 }, (_, i) => `${i}\n`).join('');
+    for (let round = 0; round < 20; round += 1) {
+      const { id } = await givenTable();
+      const loading = load(net, id, lines, { file_columns: ['code'] });
+      await Promise.all([table.redeploy(table.columns), loading, sweep(without.context)]);
+    }
+    await sweep(net.context);
+    expect(await rowsOf(`v_${table.id}.things`)).toEqual([]);
   });
 });

@@ -55,8 +55,8 @@ export async function bulkLoad(
 }
 
 const attempts = 4;
-// Others changed, added or deleted rows meanwhile, or a deployment did, or readers wouldn't let go: look again at what there is.
-const worthAnother = new Set(['40001', '40P01', '23505', '23503', '23514', '42P01', '42703', '55P03']);
+// Others changed, added or deleted rows meanwhile, or a deployment did, or views went, or readers wouldn't let go: look again at what there is.
+const worthAnother = new Set(['40001', '40P01', '23505', '23503', '23514', '42P01', '42703', '3F000', '55P03']);
 
 async function loadStaged(
   ctx: DataContext,

@@ -121,7 +121,7 @@ export const mergedColumn = (form: keyof typeof mergedForms, column: { lineage_i
 export const viewSchema = (branchId: number): string => `v_${id(branchId)}`;
 
 /** What such schemas are called, as a regular expression. */
-export const viewSchemaPattern = '^v_[0-9]+$';
+export const viewSchemaPattern = '^v_[0-9]{1,9}$';
 
 const longestName = 63; // bytes
 

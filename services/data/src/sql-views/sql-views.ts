@@ -61,11 +61,10 @@ export class SqlViews {
     const sql = pgSql(pool);
     if (this.reader === undefined) {
       const { rows } = await sql(
-        'select nspname as schema from pg_namespace where nspname ~ $1 and pg_has_role(nspowner, $2)',
+        'select substr(nspname, 3)::int as branch from pg_namespace where nspname ~ $1 and pg_has_role(nspowner, $2)',
         [viewSchemaPattern, 'usage'],
       );
-      for (const { schema } of rows)
-        await unlessInUse(logger, { schema }, () => gently(pool, (own) => own(`drop schema ${schema} cascade`)));
+      for (const { branch } of rows) await unlessInUse(logger, { branch_id: branch }, () => this.remove(pool, branch));
       return;
     }
     const known = await sql('select true from pg_roles where rolname = $1', [this.reader]);
@@ -76,6 +75,14 @@ export class SqlViews {
       );
     for (const table of (await sql(missingSql, [this.reader])).rows as Place[])
       await unlessInUse(logger, { table_definition_id: table.table_definition_id }, () => this.renew(pool, table));
+  }
+
+  // Not while a deployment makes views there, as a replica with another setting does for a while.
+  private remove(pool: pg.Pool, branchId: number): Promise<void> {
+    return gently(pool, async (sql) => {
+      await lockBranch(sql, branchId);
+      await sql(`drop schema if exists ${viewSchema(branchId)} cascade`);
+    });
   }
 
   // Under the locks of a deployment, and of a load that lets a new table take the place of the old one.
