@@ -46,6 +46,7 @@ export function createHousekeeping(ctx: Swept, historyDays: number): Housekeepin
 
 /** One round. */
 export async function sweep({ pools, sqlViews, logger }: Swept, historyDays = 0): Promise<void> {
+  await sqlViews.complete(pools.work, logger);
   await sweepStaging(pools.quiet);
   await sweepAnswers(pgSql(pools.work));
   await sweepLoads(pgSql(pools.work));
@@ -56,5 +57,4 @@ export async function sweep({ pools, sqlViews, logger }: Swept, historyDays = 0)
   await sweepDeparted(pools.work);
   await sweepHistory(pools.work, historyDays);
   await adoptTables(pools.work, logger);
-  await sqlViews.complete(pools.work, logger);
 }

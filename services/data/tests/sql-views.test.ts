@@ -170,6 +170,17 @@ describe('a view', () => {
     expect((await admin.query('select 1 from pg_namespace where nspname = $1', [`v_${id}`])).rows).toEqual([]);
   });
 
+  it('takes the place of one that an earlier release has left under its name', async () => {
+    const branch = lastId + 1;
+    await admin.query(
+      `set role ${owner}; create schema v_${branch}; create view v_${branch}.things as select 1; reset role`,
+    );
+    const { id } = await givenTable();
+    expect(id).toBe(branch);
+    await create(net, id, { code: 'A' });
+    expect(await rowsOf(`v_${branch}.things`)).toMatchObject([{ code: 'A' }]);
+  });
+
   it('has the name of its table, whatever that is and however long', async () => {
     lastId += 10;
     const [branch, long] = [lastId, 'é'.repeat(200)];

@@ -80,7 +80,7 @@ async function* copyAndLeave(
       await sql(patient);
     }
     const { tables, branches } = await keepWritersOut(source.sql, accountId);
-    const left = branches.flatMap((branch) => [schemaName(branch), viewSchema(branch)]);
+    const left = branches.flatMap((branch) => [viewSchema(branch), schemaName(branch)]); // as who reads a view locks them
     await clearTarget(target.sql, accountId, left);
     for (const branch of branches)
       for await (const copied of copySchema(source, target, schemaName(branch))) {

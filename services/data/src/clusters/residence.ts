@@ -75,6 +75,6 @@ export async function sweepDeparted(pool: pg.Pool): Promise<void> {
       await sql(`update departed_account set schemas = '{}' where account_id = $1::int`, [account_id]);
     }
   }).catch((error: unknown) => {
-    if (findSqlState(error) !== '55P03') throw error; // somebody still reads; the next round does it
+    if (!['55P03', '40P01'].includes(findSqlState(error) ?? '')) throw error; // somebody still reads; the next round does it
   });
 }

@@ -100,7 +100,8 @@ export function dropBranch(ctx: DataContext, call: CallContext, branchId: number
       [call.accountId, branchId],
     );
     if (branch.length === 0 && rows.length === 0) return 0;
-    for (const schema of [schemaName(branchId), viewSchema(branchId)])
+    // In the order in which who reads a view locks them.
+    for (const schema of [viewSchema(branchId), schemaName(branchId)])
       await sql(`drop schema if exists ${schema} cascade`);
     await forget(
       sql,

@@ -27,6 +27,7 @@ import type { Staging } from './staging.ts';
 
 const shownRejections = 100;
 const takingAttempts = 40;
+const patience = '60s';
 
 export type How = {
   /**
@@ -105,7 +106,7 @@ export class Merge {
     const { sql, options } = this;
     for (const setting of [
       'statement_timeout = 0',
-      "lock_timeout = '60s'",
+      `lock_timeout = '${patience}'`,
       "work_mem = '128MB'",
       'idle_in_transaction_session_timeout = 0',
     ])
@@ -273,6 +274,7 @@ export class Merge {
         await sleep(100 + Math.random() * 200);
       }
     }
+    await this.sql(`set local lock_timeout = '${patience}'`);
     for (const statement of take) await this.sql(statement);
     await this.sqlViews.make(this.sql, [table]);
     // Statements made for the table that was dropped are of yesterday now.

@@ -26,15 +26,14 @@ export class SqlViews {
     for (const table of tables) await sql(dropViewSql(table));
   }
 
-  /** Makes the views of these tables, which have none. */
+  /** Makes the views of these tables, in the place of whatever an earlier release has left under their names. */
   async make(sql: Sql, tables: readonly Viewed[]): Promise<void> {
     const { reader } = this;
     if (reader === undefined || tables.length === 0) return;
-    const { rows } = await sql('select true from pg_roles where rolname = $1', [reader]);
-    const role = rows.length > 0 ? quoteName(reader) : undefined; // else granted by `complete`, when there is one
+    const role = (await isRole(sql, reader)) ? quoteName(reader) : undefined; // else granted by `complete`, when there is one
     for (const branchId of new Set(tables.map((table) => table.branch_id))) await this.open(sql, branchId, role);
     for (const table of tables) {
-      for (const statement of createViewSql(table)) await sql(statement);
+      for (const statement of [dropViewSql(table), ...createViewSql(table)]) await sql(statement);
       if (role) await sql(`grant select on ${viewName(table)} to ${role}`);
     }
   }
@@ -55,9 +54,15 @@ export class SqlViews {
 
   /**
    * Makes the views that are missing, or that the role can't read: of tables from before there were views, or from another cluster.
-   * Without a role takes all views away. What is in use just now is left to the next round.
+   * Without the setting takes all views away. What is in use just now, or fails, is left to the next round; nothing is thrown.
    */
   async complete(pool: pg.Pool, logger: Logger): Promise<void> {
+    await this.completeAll(pool, logger).catch((error: unknown) =>
+      logger.warn({ err: error }, 'views were not looked for; it will be tried again'),
+    );
+  }
+
+  private async completeAll(pool: pg.Pool, logger: Logger): Promise<void> {
     const sql = pgSql(pool);
     if (this.reader === undefined) {
       const { rows } = await sql(
@@ -67,14 +72,17 @@ export class SqlViews {
       for (const { branch } of rows) await unlessInUse(logger, { branch_id: branch }, () => this.remove(pool, branch));
       return;
     }
-    const known = await sql('select true from pg_roles where rolname = $1', [this.reader]);
-    if (known.rows.length === 0)
+    if (!(await isRole(sql, this.reader)))
       logger.warn(
         { role: this.reader },
         'nobody can read the views: PostgreSQL has no role of the name in DATA_SQL_READER; create it',
       );
-    for (const table of (await sql(missingSql, [this.reader])).rows as Place[])
+    for (const table of await this.findMissing(sql))
       await unlessInUse(logger, { table_definition_id: table.table_definition_id }, () => this.renew(pool, table));
+  }
+
+  private async findMissing(sql: Sql, tableDefinitionId?: number): Promise<Place[]> {
+    return (await sql(missingSql, [this.reader, tableDefinitionId ?? null])).rows as Place[];
   }
 
   // Not while a deployment makes views there, as a replica with another setting does for a while.
@@ -90,12 +98,17 @@ export class SqlViews {
     return gently(pool, async (sql) => {
       await lockBranch(sql, place.branch_id);
       await sql(`lock table ${tableName(place)} in share row exclusive mode`);
+      if ((await this.findMissing(sql, place.table_definition_id)).length === 0) return; // another replica was first
       const { text, values } = catalogueSql.byId(place.account_id, place.table_definition_id);
-      const tables = (await sql(text, values)).rows as DeployedTable[];
-      await this.drop(sql, tables);
-      await this.make(sql, tables);
+      await this.make(sql, (await sql(text, values)).rows as DeployedTable[]);
     });
   }
+}
+
+// Asked so, it is there or not now, whatever the transaction's snapshot says.
+async function isRole(sql: Sql, name: string): Promise<boolean> {
+  const { rows } = await sql('select to_regrole(quote_ident($1)) is not null as there', [name]);
+  return rows[0]?.there as boolean;
 }
 
 const gently = (pool: pg.Pool, work: (sql: Sql) => Promise<unknown>) =>
@@ -109,8 +122,9 @@ const passing = new Set(['55P03', '40P01', '42P01', '3F000']);
 
 async function unlessInUse(logger: Logger, what: object, work: () => Promise<void>): Promise<void> {
   await work().catch((error: unknown) => {
-    if (!passing.has(findSqlState(error) ?? '')) throw error;
-    logger.info(what, 'a table or its view is in use; the view is seen to later');
+    if (passing.has(findSqlState(error) ?? ''))
+      logger.info(what, 'a table or its view is in use; the view is seen to later');
+    else logger.warn({ ...what, err: error }, 'a view was not made or taken away; it will be tried again');
   });
 }
 
@@ -118,7 +132,7 @@ async function unlessInUse(logger: Logger, what: object, work: () => Promise<voi
 const missingSql = `
   select d.account_id, d.table_definition_id, d.branch_id, d.lineage_id
   from deployed_table d left join pg_roles r on r.rolname = $1
-  where not exists (
+  where ($2::int is null or d.table_definition_id = $2::int) and not exists (
     select from pg_depend p join pg_rewrite w on w.oid = p.objid join pg_class v on v.oid = w.ev_class
     where p.classid = 'pg_rewrite'::regclass and p.refclassid = 'pg_class'::regclass
       and p.refobjid = to_regclass('b_' || d.branch_id || '.t_' || d.lineage_id)
