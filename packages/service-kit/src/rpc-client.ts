@@ -1,5 +1,5 @@
-// Calls other services: signs the context, sets a deadline on every call (never later than that of the call it is made for), retries reads once when the neighbour is away,
-// and rebuilds errors with their kind.
+// Calls other services: signs the context, sets a deadline on every call (never later than that of the call it is made for), waits for a
+// neighbour that restarts, retries reads once, and rebuilds errors with their kind.
 import * as grpc from '@grpc/grpc-js';
 import type { CallClaims, ContextSigner } from './call-context.ts';
 import { timeLeft } from './deadline.ts';
@@ -22,6 +22,10 @@ import { addTraceContext, traceClientCall } from './tracing-calls.ts';
 const unaryDeadlineMs = 5_000;
 const streamDeadlineMs = 10 * 60_000;
 const signedForMs = 30_000;
+const reconnectEveryMs = 500;
+/** Longer than from one attempt to connect to the next: whoever asks a neighbour that has come back finds it. */
+const connectedWithinMs = 1_000;
+const resolveNamesEveryMs = 1_000;
 const streamWindowBytes = 1024 * 1024;
 const reads = /^(Get|List|Count|Plan)/;
 
@@ -41,20 +45,21 @@ export function createRpcClient<N extends RpcServiceName>(
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
     'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.max_reconnect_backoff_ms': 2_000,
+    'grpc.max_reconnect_backoff_ms': reconnectEveryMs,
+    'grpc.dns_min_time_between_resolutions_ms': resolveNamesEveryMs, // who comes back may have another address
     'grpc.max_receive_message_length': 16 * 1024 * 1024,
     'grpc.max_send_message_length': 16 * 1024 * 1024,
     // At the default of 64 kB whole tables come in small pieces, each with a word back; most of that time goes into garbage.
     'grpc-node.flow_control_window': streamWindowBytes,
   });
-  const metadataFor = rememberingSigner(sign);
+  const prepare = preparing(stub, rememberingSigner(sign));
   const client: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(definition)) {
     // biome-ignore lint/suspicious/noExplicitAny: generic stubs have their methods by name only.
     const invoke = (stub as any)[name].bind(stub);
-    if (method.responseStream) client[name] = serverStream(service, invoke, metadataFor);
-    else if (method.requestStream) client[name] = clientStream(service, invoke, metadataFor);
-    else client[name] = unary(service, invoke, metadataFor, reads.test(name));
+    if (method.responseStream) client[name] = serverStream(service, invoke, prepare);
+    else if (method.requestStream) client[name] = clientStream(service, invoke, prepare);
+    else client[name] = unary(service, invoke, prepare, reads.test(name));
     if (tracing) client[name] = traceClientCall(tracing, service, name, method.responseStream, client[name] as Invoke);
   }
   return { client: client as RpcClient<N>, close: () => stub.close() };
@@ -89,39 +94,53 @@ function rememberingSigner(sign: ContextSigner): MetadataFor {
   };
 }
 
+type Prepared = { metadata: grpc.Metadata; deadline: number; isConnected: boolean };
+type Prepare = (caller: RpcCaller, options: RpcOptions, usualDeadlineMs: number) => Promise<Prepared>;
+
+// Nothing is sent before there is a connection, so writes may wait for one as well as reads.
+function preparing(stub: grpc.Client, metadataFor: MetadataFor): Prepare {
+  const connects = (by: number): Promise<boolean> =>
+    new Promise((resolve) => stub.waitForReady(by, (failure) => resolve(!failure)));
+  return async (caller, { deadlineMs, waitForReady = true }, usualDeadlineMs) => {
+    const deadline = Date.now() + timeLeft(caller, deadlineMs ?? usualDeadlineMs);
+    const metadata = await metadataFor(caller);
+    // Who gets no connection makes the call as well: its failure says why.
+    const isConnected =
+      stub.getChannel().getConnectivityState(false) === grpc.connectivityState.READY ||
+      (waitForReady && (await connects(Math.min(deadline, Date.now() + connectedWithinMs))));
+    return { metadata, deadline, isConnected };
+  };
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: see above.
 type Invoke = (...args: any[]) => any;
 
-function unary(service: string, invoke: Invoke, metadataFor: MetadataFor, mayRetry: boolean) {
-  const once = async (caller: RpcCaller, request: unknown, options: RpcOptions) => {
-    const metadata = await metadataFor(caller);
-    const deadline = Date.now() + timeLeft(caller, options.deadlineMs ?? unaryDeadlineMs);
-    return new Promise((resolve, reject) => {
+function unary(service: string, invoke: Invoke, prepare: Prepare, mayRetry: boolean) {
+  const send = ({ metadata, deadline }: Prepared, request: unknown, { signal }: RpcOptions) =>
+    new Promise((resolve, reject) => {
       const call = invoke(request, metadata, { deadline }, (error: grpc.ServiceError | null, answer: unknown) => {
-        options.signal?.removeEventListener('abort', cancel);
+        stopHeeding();
         if (error) reject(fromStatus(service, error));
         else resolve(answer);
       });
-      const cancel = () => call.cancel();
-      options.signal?.addEventListener('abort', cancel, { once: true });
+      const stopHeeding = heed(signal, call);
     });
-  };
   return async (caller: RpcCaller, request: unknown, options: RpcOptions = {}) => {
+    const prepared = await prepare(caller, options, unaryDeadlineMs);
     try {
-      return await once(caller, request, options);
+      return await send(prepared, request, options);
     } catch (error) {
-      if (!mayRetry || !(error instanceof ServiceError) || error.kind !== 'unavailable' || options.signal?.aborted)
-        throw error;
+      const isAway = error instanceof ServiceError && error.kind === 'unavailable';
+      if (!mayRetry || !isAway || !prepared.isConnected || options.signal?.aborted) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
-      return once(caller, request, options);
+      return send(await prepare(caller, options, unaryDeadlineMs), request, options);
     }
   };
 }
 
-function clientStream(service: string, invoke: Invoke, metadataFor: MetadataFor) {
+function clientStream(service: string, invoke: Invoke, prepare: Prepare) {
   return async (caller: RpcCaller, requests: AsyncIterable<unknown>, options: RpcOptions = {}) => {
-    const metadata = await metadataFor(caller);
-    const deadline = Date.now() + timeLeft(caller, options.deadlineMs ?? streamDeadlineMs);
+    const { metadata, deadline } = await prepare(caller, options, streamDeadlineMs);
     let call!: grpc.ClientWritableStream<unknown>;
     let settled = false;
     const answer = new Promise((resolve, reject) => {
@@ -133,8 +152,7 @@ function clientStream(service: string, invoke: Invoke, metadataFor: MetadataFor)
       });
     });
     answer.catch(() => {}); // awaited below; a source that fails first must not leave it unhandled
-    const cancel = () => call.cancel();
-    options.signal?.addEventListener('abort', cancel, { once: true });
+    const stopHeeding = heed(options.signal, call);
     try {
       for await (const request of requests) {
         if (settled) break;
@@ -146,28 +164,33 @@ function clientStream(service: string, invoke: Invoke, metadataFor: MetadataFor)
       call.cancel();
       throw error;
     } finally {
-      options.signal?.removeEventListener('abort', cancel);
+      stopHeeding();
     }
   };
 }
 
-function serverStream(service: string, invoke: Invoke, metadataFor: MetadataFor) {
+function serverStream(service: string, invoke: Invoke, prepare: Prepare) {
   return async function* (caller: RpcCaller, request: unknown, options: RpcOptions = {}) {
-    const metadata = await metadataFor(caller);
-    const call: grpc.ClientReadableStream<unknown> = invoke(request, metadata, {
-      deadline: Date.now() + timeLeft(caller, options.deadlineMs ?? streamDeadlineMs),
-    });
-    const cancel = () => call.cancel();
-    options.signal?.addEventListener('abort', cancel, { once: true });
+    const { metadata, deadline } = await prepare(caller, options, streamDeadlineMs);
+    const call: grpc.ClientReadableStream<unknown> = invoke(request, metadata, { deadline });
+    const stopHeeding = heed(options.signal, call);
     try {
       yield* call;
     } catch (error) {
       throw fromStatus(service, error as grpc.ServiceError);
     } finally {
-      options.signal?.removeEventListener('abort', cancel);
+      stopHeeding();
       call.cancel();
     }
   };
+}
+
+// Cancels the call with the signal, which may have come while there was no connection yet. Answers how to stop that.
+function heed(signal: AbortSignal | undefined, call: grpc.Call): () => void {
+  const cancel = () => call.cancel();
+  if (signal?.aborted) cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
+  return () => signal?.removeEventListener('abort', cancel);
 }
 
 function fromStatus(service: string, error: grpc.ServiceError): ServiceError {

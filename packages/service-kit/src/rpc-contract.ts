@@ -37,8 +37,11 @@ export type RpcHandlers<N extends RpcServiceName> = {
   [K in Named<Contracts[N]['handlers']>]: Handle<Contracts[N]['handlers'][K]>;
 };
 
-/** `deadlineMs` replaces the default of 5 s (10 minutes for streams); `signal` cancels. */
-export type RpcOptions = { deadlineMs?: number; signal?: AbortSignal };
+/**
+ * `deadlineMs` replaces the default of 5 s (10 minutes for streams); `signal` cancels. `waitForReady: false`, for who can do without:
+ * a neighbour without a connection is away at once, not after the time in which it would be back from a restart.
+ */
+export type RpcOptions = { deadlineMs?: number; signal?: AbortSignal; waitForReady?: boolean };
 
 /** On whose behalf a call is made: an incoming call, or claims of a service acting later for an account. */
 export type RpcCaller = Pick<CallContext, 'accountId'> & Partial<CallContext>;

@@ -1,11 +1,12 @@
 import { eventually } from '@almanac/testkit/eventually';
+import { findFreePort } from '@almanac/testkit/ports';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { type CallContext, type ContextSigner, createContextSigner, createContextVerifier } from './call-context.ts';
 import { ServiceError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
 import { type ClosableRpcClient, createRpcClient, isUnknownCall } from './rpc-client.ts';
-import type { RpcHandlers } from './rpc-contract.ts';
+import type { RpcClient, RpcHandlers } from './rpc-contract.ts';
 import { createRpcServer, type RpcServer } from './rpc-server.ts';
 
 type DataHandlers = RpcHandlers<'data'>;
@@ -14,6 +15,7 @@ const refuse = () => Promise.reject(new Error('not expected'));
 const caller = { accountId: 7, userId: 9, requestId: 'request-0001', address: '192.0.2.1' };
 
 describe('gRPC between services', () => {
+  let givenServer: (port: number) => RpcServer;
   let server: RpcServer;
   let data: ClosableRpcClient<'data'>;
   let stranger: ClosableRpcClient<'data'>;
@@ -92,17 +94,19 @@ describe('gRPC between services', () => {
       keyof DataHandlers,
       readonly ['jobs']
     >;
-    server = createRpcServer({
-      service: 'data',
-      host: '127.0.0.1',
-      port: 0,
-      handlers,
-      callers,
-      logger: createLogger('data', 'silent'),
-      metrics: createMetrics(),
-      verifyContext: createContextVerifier({ keys: keys as Record<string, unknown>[] }),
-      tls: undefined,
-    });
+    givenServer = (port) =>
+      createRpcServer({
+        service: 'data',
+        host: '127.0.0.1',
+        port,
+        handlers,
+        callers,
+        logger: createLogger('data', 'silent'),
+        metrics: createMetrics(),
+        verifyContext: createContextVerifier({ keys: keys as Record<string, unknown>[] }),
+        tls: undefined,
+      });
+    server = givenServer(0);
     address = `127.0.0.1:${await server.start()}`;
     data = createRpcClient('data', address, signers.jobs as ContextSigner);
     stranger = createRpcClient('data', address, signers.billing as ContextSigner);
@@ -157,6 +161,17 @@ describe('gRPC between services', () => {
     await expect(data.client.DropTable(caller, {}, { deadlineMs: 100 })).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
+  it('cancels a call with its signal, also before there is a connection', async () => {
+    const fresh = createRpcClient('data', address, signers.jobs as ContextSigner);
+    for (const { client } of [data, fresh]) {
+      const leaving = new AbortController();
+      const call = client.DropTable(caller, {}, { signal: leaving.signal, deadlineMs: 600_000 });
+      leaving.abort();
+      await expect(call).rejects.toMatchObject({ kind: 'unavailable' });
+    }
+    fresh.close();
+  });
+
   it('gives what is asked on behalf of a call no more time than the call has', async () => {
     left = [];
     await data.client.PlanDeployment(caller, {}, { deadlineMs: 600_000 });
@@ -183,6 +198,45 @@ describe('gRPC between services', () => {
   it('says that a neighbour is away', async () => {
     const away = createRpcClient('data', '127.0.0.1:1', signers.jobs as ContextSigner);
     await expect(away.client.CountRows(caller, {}, { deadlineMs: 500 })).rejects.toMatchObject({ kind: 'unavailable' });
+    away.close();
+  });
+
+  it('asks a neighbour that has come back at once, for reads and writes and streams alike', async () => {
+    const port = await findFreePort();
+    const asks: ((client: RpcClient<'data'>) => Promise<unknown>)[] = [
+      (client) => client.CountRows(caller, {}),
+      (client) => client.CancelLoad(caller, {}),
+      (client) => client.BulkLoad(caller, noRequests()),
+      async (client) => {
+        for await (const _chunk of client.BulkRead(caller, {})) break;
+      },
+    ];
+    const waiting = asks.map((ask) => {
+      const { client, close } = createRpcClient('data', `127.0.0.1:${port}`, signers.jobs as ContextSigner);
+      return { ask: () => ask(client), close };
+    });
+    // Away until attempts to connect have become rare.
+    for (let again = 0; again < 2; again += 1)
+      for (const answer of await Promise.allSettled(waiting.map(({ ask }) => ask())))
+        expect(answer).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } });
+    const back = givenServer(port);
+    await back.start();
+    try {
+      await Promise.all(waiting.map(({ ask }) => ask()));
+    } finally {
+      for (const { close } of waiting) close();
+      await back.stop();
+    }
+  });
+
+  it('lets a call wait for a connection only if it may', async () => {
+    const away = createRpcClient('data', '127.0.0.1:1', signers.jobs as ContextSigner);
+    const told: string[] = [];
+    const asks = [{}, { waitForReady: false }].map((options, place) =>
+      away.client.CancelLoad(caller, {}, options).catch(() => told.push(place === 0 ? 'waits' : 'does not')),
+    );
+    await Promise.all(asks);
+    expect(told).toEqual(['does not', 'waits']);
     away.close();
   });
 

@@ -240,7 +240,7 @@ export class AccountMeter {
       const answer = await this.options.billing.ReserveCalls(
         { accountId: this.accountId },
         { gateway_id: this.options.gatewayId, wanted },
-        { deadlineMs: this.options.reserveDeadlineMs },
+        { deadlineMs: this.options.reserveDeadlineMs, waitForReady: false },
       );
       this.learn(answer, { sentAt, wanted, isCurrent: this.changes === changes });
       if (Number(answer.granted) > 0) return;
