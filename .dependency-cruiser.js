@@ -25,6 +25,13 @@ export default {
       to: { path: '^(packages|services|scripts|tests)/' },
     },
     {
+      name: 'streams-end-in-the-rpc-layer',
+      comment: 'A stream of gRPC alone does not tell its end; service-kit/rpc-streams.ts does (ADR 22).',
+      severity: 'error',
+      from: { pathNot: '^packages/service-kit/src/(rpc-|tracing-calls[.]ts)' },
+      to: { path: 'node_modules/@grpc/grpc-js' },
+    },
+    {
       name: 'service-kit-knows-no-service',
       severity: 'error',
       from: { path: '^packages/service-kit/', pathNot: '[.](test|suite)[.]ts$' },

@@ -15,6 +15,7 @@ import {
   type RpcServiceName,
   requestIdMetadataKey,
 } from './rpc-contract.ts';
+import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './rpc-streams.ts';
 import type { RpcTls } from './rpc-tls.ts';
 import { tracing } from './tracing.ts';
 import { addTraceContext, traceClientCall } from './tracing-calls.ts';
@@ -39,7 +40,8 @@ export function createRpcClient<N extends RpcServiceName>(
   tls?: RpcTls,
 ): ClosableRpcClient<N> {
   const definition = loadServiceDefinition(service);
-  const Client = grpc.makeGenericClientConstructor(definition, service);
+  const raw = Object.entries(definition).map(([name, method]) => [name, withRawStreams(method)]);
+  const Client = grpc.makeGenericClientConstructor(Object.fromEntries(raw), service);
   const stub = new Client(`dns:///${address}`, tls?.channelCredentials() ?? grpc.credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     'grpc.keepalive_time_ms': 30_000,
@@ -57,8 +59,8 @@ export function createRpcClient<N extends RpcServiceName>(
   for (const [name, method] of Object.entries(definition)) {
     // biome-ignore lint/suspicious/noExplicitAny: generic stubs have their methods by name only.
     const invoke = (stub as any)[name].bind(stub);
-    if (method.responseStream) client[name] = serverStream(service, invoke, prepare);
-    else if (method.requestStream) client[name] = clientStream(service, invoke, prepare);
+    if (method.responseStream) client[name] = serverStream(service, method, invoke, prepare);
+    else if (method.requestStream) client[name] = clientStream(service, method, invoke, prepare);
     else client[name] = unary(service, invoke, prepare, reads.test(name));
     if (tracing) client[name] = traceClientCall(tracing, service, name, method.responseStream, client[name] as Invoke);
   }
@@ -138,10 +140,14 @@ function unary(service: string, invoke: Invoke, prepare: Prepare, mayRetry: bool
   };
 }
 
-function clientStream(service: string, invoke: Invoke, prepare: Prepare) {
+type Method = grpc.MethodDefinition<unknown, unknown>;
+
+function clientStream(service: string, { requestSerialize }: Method, invoke: Invoke, prepare: Prepare) {
   return async (caller: RpcCaller, requests: AsyncIterable<unknown>, options: RpcOptions = {}) => {
     const { metadata, deadline } = await prepare(caller, options, streamDeadlineMs);
-    let call!: grpc.ClientWritableStream<unknown>;
+    metadata.set(streamEndMetadataKey, '1');
+    const sender = new StreamSender(requestSerialize);
+    let call!: grpc.ClientWritableStream<Buffer>;
     let settled = false;
     const answer = new Promise((resolve, reject) => {
       call = invoke(metadata, { deadline }, (error: grpc.ServiceError | null, value: unknown) => {
@@ -156,8 +162,10 @@ function clientStream(service: string, invoke: Invoke, prepare: Prepare) {
     try {
       for await (const request of requests) {
         if (settled) break;
-        if (!call.write(request)) await new Promise<void>((resolve) => call.once('drain', () => resolve()));
+        if (!call.write(sender.message(request)))
+          await new Promise<void>((resolve) => call.once('drain', () => resolve()));
       }
+      if (!settled) call.write(sender.end());
       call.end();
       return await answer; // still inside: whoever waits for the answer may cancel too
     } catch (error) {
@@ -169,15 +177,20 @@ function clientStream(service: string, invoke: Invoke, prepare: Prepare) {
   };
 }
 
-function serverStream(service: string, invoke: Invoke, prepare: Prepare) {
+function serverStream(service: string, { responseDeserialize }: Method, invoke: Invoke, prepare: Prepare) {
   return async function* (caller: RpcCaller, request: unknown, options: RpcOptions = {}) {
     const { metadata, deadline } = await prepare(caller, options, streamDeadlineMs);
-    const call: grpc.ClientReadableStream<unknown> = invoke(request, metadata, { deadline });
+    metadata.set(streamEndMetadataKey, '1');
+    const call: grpc.ClientReadableStream<Buffer> = invoke(request, metadata, { deadline });
+    let isEndAnnounced = false;
+    call.once('metadata', (answered) => {
+      isEndAnnounced = answered.get(streamEndMetadataKey).length > 0;
+    });
     const stopHeeding = heed(options.signal, call);
     try {
-      yield* call;
+      yield* receiveStream(call, responseDeserialize, () => isEndAnnounced);
     } catch (error) {
-      throw fromStatus(service, error as grpc.ServiceError);
+      throw error instanceof ServiceError ? error : fromStatus(service, error as grpc.ServiceError);
     } finally {
       stopHeeding();
       call.cancel();

@@ -10,6 +10,7 @@ import type * as grpc from '@grpc/grpc-js';
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader';
 import type { CallContext } from './call-context.ts';
 import { bytesPassed } from './passing-bytes.ts';
+import { requireStreamEnd } from './rpc-streams.ts';
 
 type Contracts = {
   identity: { handlers: IdentityHandlers; definition: IdentityDefinition };
@@ -63,7 +64,7 @@ export type RpcClient<N extends RpcServiceName> = {
   >;
 };
 
-/** The gRPC service definition of `name`, loaded from protos/. */
+/** The gRPC service definition of `name`, loaded from protos/. Throws when one of its streams can't tell its end. */
 export function loadServiceDefinition(name: RpcServiceName): grpc.ServiceDefinition {
   const root = dirname(createRequire(import.meta.url).resolve('@almanac/protos/package.json'));
   const packages = loadSync(join(root, 'almanac', name, 'v1', `${name}.proto`), {
@@ -76,6 +77,7 @@ export function loadServiceDefinition(name: RpcServiceName): grpc.ServiceDefinit
   });
   const service = `almanac.${name}.v1.${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   const methods = Object.entries(packages[service] as grpc.ServiceDefinition);
+  for (const [method, definition] of methods) requireStreamEnd(`${service}/${method}`, definition);
   return Object.fromEntries(methods.map(([method, definition]) => [method, counting(definition)]));
 }
 

@@ -17,6 +17,7 @@ import {
   type RpcServiceName,
   requestIdMetadataKey,
 } from './rpc-contract.ts';
+import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './rpc-streams.ts';
 import { isCertificateOf, type RpcTls } from './rpc-tls.ts';
 import { tracing } from './tracing.ts';
 import { traceServedCall } from './tracing-calls.ts';
@@ -55,15 +56,17 @@ export function createRpcServer<N extends RpcServiceName>(options: RpcServerOpti
     'grpc.keepalive_permit_without_calls': 1,
   });
   const definition = loadServiceDefinition(options.service);
+  const raw: Record<string, grpc.MethodDefinition<unknown, unknown>> = {};
   const implementation: Record<string, AnyHandler> = {};
   for (const [name, method] of Object.entries(definition)) {
     const handle = (options.handlers as Record<string, AnyHandler>)[name];
     const callers = (options.callers as Record<string, readonly Issuer[]>)[name];
     if (!handle || !callers) throw new Error(`RPC ${name} has no handler or no callers`);
+    raw[name] = withRawStreams(method);
     const served = wire(name, method, handle, callers, options);
     implementation[name] = tracing ? traceServedCall(tracing, options.service, name, served) : served;
   }
-  server.addService(definition, implementation);
+  server.addService(raw, implementation);
   const health = new HealthImplementation({ '': 'NOT_SERVING', [options.service]: 'NOT_SERVING' });
   health.addToServer(server);
   const { tls, host } = options;
@@ -136,10 +139,15 @@ function wire<N extends RpcServiceName>(
       try {
         const signal = signalOf(call);
         const context = await enter(call, requestId);
+        const isEndExpected = isEndAnnounced(call);
+        if (isEndExpected) call.sendMetadata(endAnnouncement());
+        const sender = new StreamSender(method.responseSerialize);
         for await (const message of handle(context, call.request, signal)) {
           if (signal.aborted) break;
-          if (!call.write(message)) await drained(call, signal);
+          if (!call.write(sender.message(message))) await drained(call, signal);
         }
+        signal.throwIfAborted();
+        if (isEndExpected) call.write(sender.end());
         call.end();
         observe(startedAt, 'ok');
       } catch (thrown) {
@@ -152,13 +160,22 @@ function wire<N extends RpcServiceName>(
     try {
       const signal = signalOf(call);
       const context = await enter(call, requestId);
-      const answer = await handle(context, method.requestStream ? call : call.request, signal);
+      const requests = () => receiveStream(call, method.requestDeserialize, () => isEndAnnounced(call));
+      const answer = await handle(context, method.requestStream ? requests() : call.request, signal);
       observe(startedAt, 'ok');
       callback(null, answer);
     } catch (thrown) {
       callback(failed(thrown, call, requestId, startedAt));
     }
   };
+}
+
+const isEndAnnounced = (call: AnyCall) => call.metadata.get(streamEndMetadataKey).length > 0;
+
+function endAnnouncement(): grpc.Metadata {
+  const metadata = new grpc.Metadata();
+  metadata.set(streamEndMetadataKey, '1');
+  return metadata;
 }
 
 // A caller's clock never comes into it: a deadline travels as time that is left.

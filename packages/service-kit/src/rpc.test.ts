@@ -22,6 +22,8 @@ describe('gRPC between services', () => {
   let address = '';
   let received = 0;
   let produced = 0;
+  /** What the handler made of the stream of each load. */
+  const ends = new Map<string, string>();
   let hasEnded = false;
   const signers: Record<string, ContextSigner> = {};
   /** What time a handler, and a handler it asks in turn, had left. */
@@ -61,10 +63,19 @@ describe('gRPC between services', () => {
     }),
     CountRows: async () => ({ counts: [{ table_definition_id: 1, rows: 5_000_000_000 }] }),
     BulkLoad: async (_call, requests) => {
-      for await (const request of requests) {
-        received += request.chunk?.length ?? 0;
-        if (request.options?.load_id === 'refuse') throw new ServiceError('wrong_state', 'no loads now');
+      let load = '';
+      try {
+        for await (const request of requests) {
+          received += request.chunk?.length ?? 0;
+          load ||= request.options?.load_id ?? '';
+          ends.set(load, 'reading');
+          if (load === 'refuse') throw new ServiceError('wrong_state', 'no loads now');
+        }
+      } catch (error) {
+        ends.set(load, 'broken off');
+        throw error;
       }
+      ends.set(load, 'whole');
       return { rows_read: received };
     },
     ReadRejectedRows: async function* () {
@@ -269,6 +280,19 @@ describe('gRPC between services', () => {
       throw new Error('the file is gone');
     };
     await expect(data.client.BulkLoad(caller, source())).rejects.toThrow('the file is gone');
+  });
+
+  it('never lets a handler take a stream that broke off for one that has ended', async () => {
+    for (const load_id of Array.from({ length: 20 }, (_, time) => `broken ${time}`)) {
+      const source = async function* () {
+        yield { options: { load_id } };
+        await eventually(() => expect(ends.get(load_id)).toBe('reading'));
+        throw new Error('the file is gone');
+      };
+      await expect(data.client.BulkLoad(caller, source())).rejects.toThrow('the file is gone');
+      await eventually(() => expect(ends.get(load_id)).not.toBe('reading'));
+      expect(ends.get(load_id)).toBe('broken off');
+    }
   });
 
   it('streams from the server no faster than it is read, and stops it when the reader leaves', async () => {

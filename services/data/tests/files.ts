@@ -1,5 +1,5 @@
 // Loads and reads whole files the way jobs does.
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller, RpcOptions } from '@almanac/service-kit/rpc-contract';
 import { caller, type DataNet } from './given.ts';
 
 type FileColumn = {
@@ -35,11 +35,12 @@ export type LoadAnswer = Awaited<ReturnType<DataNet['jobs']['BulkLoad']>>;
 
 /** Loads CSV text (or bytes, or chunks as they come) into a table. */
 export function load(
-  net: DataNet,
+  net: Pick<DataNet, 'jobs'>,
   table: number,
   content: string | Buffer | AsyncIterable<Buffer>,
   options: Options,
   as: RpcCaller = caller,
+  call: RpcOptions = {},
 ): Promise<LoadAnswer> {
   loads += 1;
   const load_id = `load-${process.pid}-${loads}`;
@@ -64,24 +65,25 @@ export function load(
       for (let at = 0; at < bytes.length; at += 65_536) yield { chunk: bytes.subarray(at, at + 65_536) };
     } else for await (const chunk of content) yield { chunk };
   }
-  return net.jobs.BulkLoad(as, messages());
+  return net.jobs.BulkLoad(as, messages(), call);
 }
 
 export type ReadAnswer = { columns: string[]; text: string; rows: number; mark: string; chunks: number };
 
 /** Reads a table as CSV, with a header of the columns' names; `mark`: what changed after it; `asOf`: as it was then. */
 export async function read(
-  net: DataNet,
+  net: Pick<DataNet, 'jobs'>,
   table: number,
   mark = '',
   as: RpcCaller = caller,
   asOf = '',
+  call: RpcOptions = {},
 ): Promise<ReadAnswer> {
   const answer: ReadAnswer = { columns: [], text: '', rows: -1, mark: '', chunks: 0 };
   const parts: Buffer[] = [];
   const pattern = mark === '' ? 'full' : 'incremental';
   const request = { table_definition_id: table, pattern, high_water_mark: mark, as_of: asOf };
-  for await (const message of net.jobs.BulkRead(as, request)) {
+  for await (const message of net.jobs.BulkRead(as, request, call)) {
     if (message.start) answer.columns = message.start.columns;
     if (message.chunk) parts.push(message.chunk as Buffer);
     if (message.end) {

@@ -24,6 +24,7 @@ export type DataNet = {
   context: DataContext;
   database: TestDatabase;
   baseUrl: string;
+  rpcPort: number;
   keys: TestKeys;
   /** As a machine of account 1, unless told otherwise. */
   call: Call;
@@ -72,6 +73,7 @@ export async function givenData(
     context: service.context,
     database,
     baseUrl,
+    rpcPort: rpcPort as number,
     keys,
     rights,
     as: (claims) => createCaller(baseUrl, keys, claims),

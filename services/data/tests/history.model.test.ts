@@ -1,5 +1,6 @@
 // Random work on a table, done to a naive model as well: whatever happens, every instant of the past reads as it was.
 // HISTORY_MODEL_OPERATIONS: how many (1,000); HISTORY_MODEL_SEED: repeats a run; HISTORY_MODEL_EVERY=1: asks every instant each time.
+import { randomOf } from '@almanac/testkit/random';
 import { load } from './files.ts';
 import { create, type DataNet, deploy, failureOf, givenData } from './given.ts';
 import {
@@ -33,17 +34,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => net.stop());
-
-// mulberry32: small, and the same everywhere.
-function randomOf(start: number): (below: number) => number {
-  let state = start;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
 
 class Run {
   readonly model = new HistoryModel();

@@ -1,6 +1,7 @@
 // Random work on two branches, merged this way and that, held against a naive merge in memory (`merge-model.ts`).
 // MERGE_MODEL_ROUNDS: how many merges (30); MERGE_MODEL_SEED: repeats a run.
 
+import { randomOf } from '@almanac/testkit/random';
 import { type ColumnInput, type DataNet, deploy, givenData, type TableInput } from './given.ts';
 import { type Base, copyOfRows, type ModelConflict, mergeModel, type Side, type Value } from './merge-model.ts';
 import { copyOf, type Edits, edit, givenCopy, merge, type Resolution, rowsOf, withLineages } from './row-merges.ts';
@@ -16,17 +17,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => net.stop());
-
-// mulberry32: small, and the same everywhere.
-function randomOf(start: number): (below: number) => number {
-  let state = start;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
 
 const random = randomOf(seed);
 const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;

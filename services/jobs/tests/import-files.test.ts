@@ -1,7 +1,7 @@
 // What becomes of the files of imports: how they come, which is loaded, what is told of their rows, and that nothing of them is left.
 import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { textRow, workbookOf } from '../src/formats/given-files.ts';
+import { textRow, workbookOf } from '@almanac/testkit/workbooks';
 import { parquetOf } from '../src/formats/given-parquet.ts';
 import { sweepObjects } from '../src/stored-objects.ts';
 import { sweep } from '../src/sweeper.ts';

@@ -1,5 +1,5 @@
 import { eventually } from '@almanac/testkit/eventually';
-import { textRow, workbookOf } from '../src/formats/given-files.ts';
+import { textRow, workbookOf } from '@almanac/testkit/workbooks';
 import { parquetOf } from '../src/formats/given-parquet.ts';
 import { givenJobs, type Jobs, runImport } from './given.ts';
 

@@ -1,5 +1,6 @@
 import { ServiceError } from '@almanac/service-kit/errors';
-import { fileOf, problemOf, readAll, textRow, workbookOf } from './given-files.ts';
+import { textRow, workbookOf } from '@almanac/testkit/workbooks';
+import { fileOf, problemOf, readAll } from './given-files.ts';
 import { parquetOf } from './given-parquet.ts';
 import { openIsolated } from './isolated-file.ts';
 

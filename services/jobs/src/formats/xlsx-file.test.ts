@@ -1,4 +1,5 @@
-import { fileOf, problemOf, readAll, textRow, workbookOf, zipOf } from './given-files.ts';
+import { textRow, workbookOf, zipOf } from '@almanac/testkit/workbooks';
+import { fileOf, problemOf, readAll } from './given-files.ts';
 import { openXlsx } from './xlsx-file.ts';
 
 const open = async (workbook: Promise<Buffer> | Buffer, piece?: number) => openXlsx(fileOf(await workbook, piece));

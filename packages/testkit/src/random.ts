@@ -1,0 +1,12 @@
+// Chance that can be repeated: a test that works by chance prints its seed and takes it back.
+
+/** Whole numbers from 0 to below `below`, the same ones for the same seed (mulberry32). */
+export function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % below;
+  };
+}
