@@ -22,7 +22,7 @@ const shownBy = {
   sorts: ['services/data/src/query/sql.test.ts', 'takes ten sorts and no more'],
   idsPerDelete: [tests('data', 'rows'), 'takes 1000 ids and no more'],
   operationsPerBatch: [tests('data', 'batch'), 'takes 1 to 1,000 operations'],
-  problemsPerBatch: [tests('data', 'batch'), 'lists ten thousand problems and says how many more there are'],
+  problems: [tests('data', 'batch'), 'lists a hundred problems and says how many more there are'],
   columnsPerTable: [tests('metadata', 'table-definitions'), 'are at most 200, with at most 31 in the key'],
   keyColumnsPerTable: [tests('metadata', 'table-definitions'), 'are at most 200, with at most 31 in the key'],
   nameCodePoints: [kit('input'), 'counts the length of a name in code points'],

@@ -178,7 +178,8 @@ const paramsOf = ({ paramNames }: Prepared, values: string[]): Record<string, st
 // What can't be text is refused here rather than by a database, or found as another text than the one that was sent.
 function queryOf(query: string): Record<string, unknown> {
   if (query === '') return {};
-  const given = { ...parseQuery(query) };
+  // The address is bounded; a parameter behind the first thousand would be as if it were not there.
+  const given = { ...parseQuery(query, undefined, undefined, { maxKeys: 0 }) };
   if (!query.includes('%')) return given;
   for (const [name, value] of Object.entries(given)) {
     const text = [name, value].flat().join('');

@@ -1,6 +1,8 @@
 // The one error class of all services, the kinds it can have, and how each kind looks to HTTP and gRPC.
 // Nobody decides by message text: the kind travels, also across gRPC.
 
+import { limits } from './limits.ts';
+
 /** The kinds of failure; `docs/errors.md` explains each. */
 export type ErrorKind =
   | 'bad_request'
@@ -60,8 +62,8 @@ type Options = {
 };
 
 /**
- * A failure with a meaning to the caller. `errors` holds one sentence per problem; `label` replaces the kind's
- * default `error` text where the contract fixes another (401, 403). Throw it where the fact is known.
+ * A failure with a meaning to the caller. `errors` holds one sentence per problem, the first hundred and then how many
+ * more there are; `label` replaces the kind's default `error` text where the contract fixes another (401, 403). Throw it where the fact is known.
  */
 export class ServiceError extends Error {
   readonly kind: ErrorKind;
@@ -71,7 +73,7 @@ export class ServiceError extends Error {
   readonly facts: Record<string, unknown>;
 
   constructor(kind: ErrorKind, errors: string | string[], options: Options = {}) {
-    const list = Array.isArray(errors) ? errors : [errors];
+    const list = Array.isArray(errors) ? firstProblems(errors) : [errors];
     super(list.join(' '), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ServiceError';
     this.kind = kind;
@@ -89,6 +91,18 @@ export class ServiceError extends Error {
     return { error: this.label, errors: this.errors, ...this.facts };
   }
 }
+
+/** The first problems and a line that counts the others. One problem too many is listed: the line would be as long. */
+function firstProblems(problems: string[]): string[] {
+  if (problems.length <= limits.problems + 1) return problems;
+  return [...problems.slice(0, limits.problems), moreProblems(problems.length - limits.problems)];
+}
+
+/** The line that closes a list of problems that stops. */
+export const moreProblems = (count: number): string => `${count} more problems are not listed`;
+
+/** A name or value of a caller inside a sentence: the beginning of a long one. */
+export const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text);
 
 /** 404 for an id that is unknown or another account's: the two must not differ by a byte. */
 export function notFound(resource: string): ServiceError {

@@ -28,6 +28,43 @@ const attributes = z.strictObject({
   length: z.number().int().min(1).max(10).optional(),
 });
 
+describe('a flood of problems', () => {
+  it('is told by its first hundred and a line that counts the others', () => {
+    const many = z.strictObject({ items: z.array(z.string()).max(1000) });
+    const { kind, errors } = failure(() => readParameters(many, { items: Array(500).fill(1) }));
+    expect([kind, errors.length, errors[99], errors[100]]).toEqual([
+      'bad_request',
+      101,
+      'items.99 must be a string',
+      '400 more problems are not listed',
+    ]);
+    expect(failure(() => readParameters(many, { items: Array(101).fill(1) })).errors[100]).toBe(
+      'items.100 must be a string',
+    );
+  });
+
+  it('of unknown properties is refused at once, with none of their names', () => {
+    const body = Object.fromEntries(Array.from({ length: 80_000 }, (_, i) => [`key ${i}`, i]));
+    const names = new Set(['name']);
+    expect(failure(() => splitBody(body, 'domain', names))).toEqual({
+      kind: 'bad_request',
+      errors: ['The body has 79998 properties more than are known.'],
+    });
+    expect(failure(() => splitBody({ domain: body }, 'domain', names)).errors).toEqual([
+      'domain has 79998 properties more than are known.',
+    ]);
+    const nested = z.strictObject({ item: z.strictObject({}) });
+    expect(failure(() => readParameters(nested, { item: body })).errors).toEqual([
+      'item has 80000 properties more than are known.',
+    ]);
+  });
+
+  it('shows the beginning of a long name', () => {
+    const { errors } = failure(() => readParameters(z.strictObject({}), { ['x'.repeat(100_000)]: 1 }));
+    expect(errors).toEqual([`${'x'.repeat(80)}… is not a known property.`]);
+  });
+});
+
 describe('readAttributes', () => {
   it('collects every broken rule, each a sentence', () => {
     expect(failure(() => readAttributes(attributes, { name: '  ', load_type: 'x', length: 11 }))).toEqual({

@@ -2,7 +2,7 @@
 // Parameters that are missing or of the wrong kind are 400; attributes that break a rule are 422, all problems at once;
 // an attribute of the wrong JSON type or an unknown property is 400 (design 3.11).
 import { z } from 'zod';
-import { ServiceError } from './errors.ts';
+import { ServiceError, shorten } from './errors.ts';
 import { limits } from './limits.ts';
 
 /** A system id. Ids above int4 can't exist; they are clamped to the largest so that every look-up simply finds nothing. */
@@ -55,11 +55,8 @@ type Issue = z.core.$ZodIssue & { input?: unknown };
 const ofWrongType = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[] {
-  const field = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    const prefix = field === '' ? '' : `${field}.`;
-    return issue.keys.map((key) => ({ kind: 'bad_request', sentence: `${prefix}${key} is not a known property.` }));
-  }
+  const field = issue.path.map((step) => shorten(String(step))).join('.');
+  if (issue.code === 'unrecognized_keys') return unknownProperties(field, issue.keys);
   const at = issue.path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
   const missing = at === undefined;
   const label = isAttribute && issue.path.length === 1 ? humanize(field) : field === '' ? 'The body' : field;
@@ -72,6 +69,17 @@ function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[]
   const kind = ruleBroken ? 'validation_failed' : 'bad_request';
   return [{ kind, sentence: `${label} ${phrase(issue)}` }];
 }
+
+function unknownProperties(field: string, keys: string[]): Problem[] {
+  if (keys.length > limits.problems) return [tooManyProperties(field === '' ? 'The body' : field, keys.length)];
+  const prefix = field === '' ? '' : `${field}.`;
+  return keys.map((key) => ({ kind: 'bad_request', sentence: `${prefix}${shorten(key)} is not a known property.` }));
+}
+
+const tooManyProperties = (what: string, count: number): Problem => ({
+  kind: 'bad_request',
+  sentence: `${what} has ${count} properties more than are known.`,
+});
 
 function phrase(issue: Issue): string {
   if (issue.code === 'invalid_type') return `must be ${article(issue.expected)}`;
@@ -133,7 +141,8 @@ const isBag = (value: unknown): value is Bag => typeof value === 'object' && val
 
 /**
  * Splits a body into parameters and attributes. Attributes may come nested (`{"domain": {"name": …}}`), flat
- * (`{"name": …}`) or with bracket keys (`{"domain[name]": …}`); parameters may be nested beside them. Naming one twice is 400.
+ * (`{"name": …}`) or with bracket keys (`{"domain[name]": …}`); parameters may be nested beside them. Naming one twice is
+ * 400, and so are far more properties than are known, at once.
  */
 export function splitBody(
   body: unknown,
@@ -142,22 +151,29 @@ export function splitBody(
   parameters: ReadonlySet<string> = new Set(),
 ): { rest: Bag; own: Bag } {
   if (!isBag(body)) throw new ServiceError('bad_request', 'The body must be a JSON object.');
+  const known = names.size + parameters.size + (key === undefined ? 0 : 1);
+  const refuseFlood = (bag: Bag, what: string) => {
+    const unknown = Object.keys(bag).length - known;
+    if (unknown > limits.problems) fail([tooManyProperties(what, unknown)]);
+  };
+  refuseFlood(body, 'The body');
   const rest: Bag = Object.create(null);
   const own: Bag = Object.create(null);
   // A resource without attributes of its own has its parameters under the key (`{"export": {"branch_id": …}}`).
   const homeOf = (name: string) => (parameters.has(name) && !names.has(name) ? rest : own);
   const put = (bag: Bag, name: string, value: unknown) => {
-    if (name in bag) throw new ServiceError('bad_request', `${name} is given twice.`);
+    if (name in bag) throw new ServiceError('bad_request', `${shorten(name)} is given twice.`);
     bag[name] = value;
   };
   for (const [name, value] of Object.entries(body)) {
     const bracket = /^([^[\]]+)\[([^[\]]+)\](\[\])?$/.exec(name);
     if (key !== undefined && name === key) {
       if (!isBag(value)) throw new ServiceError('bad_request', `${key} must be an object.`);
+      refuseFlood(value, key);
       for (const [inner, innerValue] of Object.entries(value)) put(homeOf(inner), inner, innerValue);
     } else if (key !== undefined && bracket && bracket[1] === key) {
       if (bracket[3] !== undefined && !Array.isArray(value))
-        throw new ServiceError('bad_request', `${name} must be an array.`);
+        throw new ServiceError('bad_request', `${shorten(name)} must be an array.`);
       put(homeOf(bracket[2] as string), bracket[2] as string, value);
     } else if (names.has(name)) put(own, name, value);
     else put(rest, name, value);

@@ -74,6 +74,15 @@ describe('parseJsonBody', () => {
     expect(problem(() => parse(text))).toBe('bad_request');
   });
 
+  it('refuses what is nested too deep before it is parsed, and not brackets inside texts', () => {
+    // What is no JSON either would be told as that by a parser.
+    expect(() => parse(`{"a":"\\\\","b":${'['.repeat(400_000)}`)).toThrow(
+      `The body is nested deeper than ${limits.jsonDepth} levels.`,
+    );
+    for (const text of ['['.repeat(100), `\\"${'{['.repeat(100)}`, `${'['.repeat(50)}\\\\`])
+      expect(parse(`{"a": "${text}"}`)).toEqual({ a: JSON.parse(`"${text}"`) });
+  });
+
   it('takes any JSON as it is, colons and quotes in texts too', () => {
     const letters = fc.constantFrom(':', '"', '\\', '{', '}', ',', 'a', 'é', '𝒳');
     const text = fc.string({ unit: letters });

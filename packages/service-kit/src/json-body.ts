@@ -27,6 +27,7 @@ export const parseJsonBody = (bytes: Uint8Array): unknown => parseJson(bytes, 'T
 
 /** The same for any JSON that comes from outside; `what` begins the sentences. */
 export function parseJson(bytes: Uint8Array, what: string): unknown {
+  const propertiesWritten = scan(bytes, what);
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -39,22 +40,38 @@ export function parseJson(bytes: Uint8Array, what: string): unknown {
   } catch {
     throw bad(`${what} is not valid JSON.`);
   }
-  // Each property has one colon; JSON.parse keeps the last of two with one name, and a reader of the first would be misled.
-  if (inspect(value, 1, what) < countColons(text)) throw bad(`${what} names a property twice in one object.`);
+  // JSON.parse keeps the last of two properties with one name, and a reader of the first would be misled.
+  if (inspect(value, what) < propertiesWritten) throw bad(`${what} names a property twice in one object.`);
   return value;
 }
 
-function countColons(text: string): number {
-  let count = 0;
-  let inString = false;
-  for (let i = 0; i < text.length; i += 1) {
-    const character = text.charCodeAt(i);
-    if (character === 0x22) inString = !inString;
-    else if (character === 0x5c)
-      i += 1; // whatever is escaped ends no string
-    else if (character === 0x3a && !inString) count += 1;
+/**
+ * Refuses what is nested too deep before anything is built of it; answers how many properties are written, each of which
+ * has one colon. Only ASCII has a meaning outside of texts, and no byte of a longer UTF-8 character looks like it.
+ */
+function scan(bytes: Uint8Array, what: string): number {
+  let properties = 0;
+  let depth = 0;
+  for (let i = 0; i < bytes.length; i += 1) {
+    const byte = bytes[i];
+    if (byte === quote) i = endOfText(bytes, i + 1);
+    else if (byte === colon) properties += 1;
+    else if (byte === openBrace || byte === openBracket) {
+      depth += 1;
+      if (depth > limits.jsonDepth) throw bad(`${what} is nested deeper than ${limits.jsonDepth} levels.`);
+    } else if (byte === closeBrace || byte === closeBracket) depth -= 1;
   }
-  return count;
+  return properties;
+}
+
+const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** Where the quote stands that ends the text; an escaped one ends none. */
+function endOfText(bytes: Uint8Array, start: number): number {
+  let i = start;
+  while (i < bytes.length && bytes[i] !== quote) i += bytes[i] === backslash ? 2 : 1;
+  return i;
 }
 
 function keepExact(_key: string, value: unknown, context: { source?: string }): unknown {
@@ -75,19 +92,18 @@ function isExact(value: number, source: string): boolean {
 }
 
 /** Refuses what no body may hold; answers how many properties there are. */
-function inspect(value: unknown, depth: number, what: string): number {
+function inspect(value: unknown, what: string): number {
   if (typeof value === 'string') inspectText(value, what);
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return 0;
-  if (depth > limits.jsonDepth) throw bad(`${what} is nested deeper than ${limits.jsonDepth} levels.`);
   let properties = 0;
   if (Array.isArray(value)) {
-    for (const item of value) properties += inspect(item, depth + 1, what);
+    for (const item of value) properties += inspect(item, what);
     return properties;
   }
   for (const key of Object.keys(value)) {
     if (forbiddenKeys.has(key)) throw bad(`The property name ${key} is not allowed.`);
     inspectText(key, what);
-    properties += 1 + inspect((value as Record<string, unknown>)[key], depth + 1, what);
+    properties += 1 + inspect((value as Record<string, unknown>)[key], what);
   }
   return properties;
 }

@@ -17,8 +17,8 @@ export const limits = {
   sorts: 10,
   idsPerDelete: 1000,
   operationsPerBatch: 1000,
-  /** A batch can break far more rules than anybody reads. */
-  problemsPerBatch: 10_000,
+  /** In one answer; a body can break far more rules than anybody reads. */
+  problems: 100,
   columnsPerTable: 200,
   /** PostgreSQL indexes 32 columns; one of them tells the rows in force from deleted ones. */
   keyColumnsPerTable: 31,

@@ -311,20 +311,20 @@ describe('a batch that is refused', () => {
     expect(status).toBe(200);
   });
 
-  it('lists ten thousand problems and says how many more there are', async () => {
+  it('lists a hundred problems and says how many more there are', async () => {
     const columns = Array.from({ length: 20 }, (_, n) => ({ name: `c${n}`, is_required: true }));
     const table = await givenTable(columns.slice(1));
     const full = await batch(
       table,
-      Array.from({ length: 500 }, () => added({})),
+      Array.from({ length: 5 }, () => added({})),
     );
     expect([full.status, full.body.errors.length, full.body.errors.at(-1)]).toEqual([
       422,
-      10_000,
-      "Operation 499: c19 can't be blank",
+      100,
+      "Operation 4: c19 can't be blank",
     ]);
-    const more = await batch(table, [...Array.from({ length: 500 }, () => added({})), added({ y: 1 })]);
-    expect([more.body.errors.length, more.body.errors.at(-1)]).toEqual([10_001, '21 more problems are not listed']);
+    const more = await batch(table, [...Array.from({ length: 5 }, () => added({})), added({ y: 1 })]);
+    expect([more.body.errors.length, more.body.errors.at(-1)]).toEqual([101, '21 more problems are not listed']);
   });
 });
 

@@ -1,5 +1,6 @@
 // /oauth_applications (extension): all for administrators (api:admin).
 import { idTextSchema, nameSchema } from '@almanac/service-kit/input';
+import { limits } from '@almanac/service-kit/limits';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
 import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
@@ -35,7 +36,7 @@ const withSecretSchema = applicationSchema.extend({
 });
 
 const redirectUriSchema = z
-  .union([z.string(), z.array(z.string())])
+  .union([z.string(), z.array(z.string()).max(limits.problems)])
   .transform((value, checked) => {
     const { text, problems } = readRedirectUris(typeof value === 'string' ? value : value.join('\n'));
     for (const message of problems)
@@ -48,7 +49,7 @@ const redirectUriSchema = z
   });
 
 const scopesSchema = z
-  .union([z.string(), z.array(z.string())])
+  .union([z.string(), z.array(z.string()).max(limits.problems)])
   .transform((value, checked) => {
     const parsed = parseScopes(typeof value === 'string' ? value : value.join(' '));
     if (parsed && parsed.length > 0) return parsed.join(' ');

@@ -74,6 +74,7 @@ const filterTypes = new Set(['text', 'number', 'bigint', 'date'] as const);
 const numberFamilies = new Set(['integer', 'decimal', 'real', 'double']);
 const dateFamilies = new Set(['date', 'instant']);
 const nothing: Filter = { all: [] };
+const tooManyConditions = `At most ${limits.filterConditions} filter conditions may be given.`;
 
 class GridReader {
   readonly problems: string[] = [];
@@ -85,18 +86,19 @@ class GridReader {
   }
 
   problem(sentence: string): void {
-    if (this.problems.length < 100) this.problems.push(sentence);
+    if (this.problems.length < limits.problems) this.problems.push(sentence);
   }
 
   readFilterModel(model: unknown): Filter {
     if (model === undefined || model === null) return nothing;
     if (!isBag(model)) return this.fail('filterModel must be an object.');
-    const filters = Object.keys(model).map((name) => {
+    const names = Object.keys(model);
+    if (names.length > limits.filterConditions) return this.fail(tooManyConditions);
+    const filters = names.map((name) => {
       const field = this.findField('filterModel', name);
       return field ? this.readFilter(field, model[name]) : nothing;
     });
-    if (this.conditions > limits.filterConditions)
-      this.problem(`At most ${limits.filterConditions} filter conditions may be given.`);
+    if (this.conditions > limits.filterConditions) this.problem(tooManyConditions);
     return { all: filters };
   }
 
@@ -158,6 +160,7 @@ class GridReader {
     const items = conditions ?? [model.condition1, model.condition2];
     if (!Array.isArray(items) || items.length === 0)
       return this.fail(`${field.name}: conditions must be an array of filters.`);
+    if (items.length > limits.filterConditions) return this.fail(tooManyConditions);
     const filters = items.map((item: unknown) => {
       if (!isBag(item) || item.operator !== undefined)
         return this.fail(`${field.name}: each of conditions must be a simple filter.`);

@@ -1,5 +1,5 @@
 // Reads the operations of a batch: every value by its column's type, before the database; all problems are collected.
-import { ServiceError } from '@almanac/service-kit/errors';
+import { moreProblems, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import { type Cells, onlyByImport, readRecord } from './record-input.ts';
@@ -25,13 +25,13 @@ export type Batch = { created: RowChange[]; updated: RowChange[]; deleted: RowCh
 /** A problem of one operation, as a sentence that doesn't name it yet. */
 export type Problem = { place: number; sentence: string };
 
-/** Problems as they are told: by operation, the first thousands of them. */
+/** Problems as they are told: by operation, the first hundred of them. */
 export class Problems {
   private readonly told: Problem[] = [];
   private left = 0;
 
   add(...problems: Problem[]): void {
-    const room = limits.problemsPerBatch - this.told.length;
+    const room = limits.problems - this.told.length;
     this.told.push(...problems.slice(0, room));
     this.left += Math.max(0, problems.length - room);
   }
@@ -44,7 +44,7 @@ export class Problems {
     const told = this.told
       .toSorted((a, b) => a.place - b.place)
       .map(({ place, sentence }) => `Operation ${place}: ${sentence}`);
-    return this.left === 0 ? told : [...told, `${this.left} more problems are not listed`];
+    return this.left === 0 ? told : [...told, moreProblems(this.left)];
   }
 }
 

@@ -1,4 +1,6 @@
 // Reads `record` of a write: every value by its column's type, before the database; all problems are collected.
+import { shorten, validationFailed } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import { isRequired } from '../catalogue/structure.ts';
 import type { Check } from '../values/check.ts';
@@ -13,13 +15,15 @@ export type RecordInput = { cells: Cells; problems: string[]; broken: Set<Column
 /** Why no row of a table of load type source is created by request. */
 export const onlyByImport = 'Rows of this table come from imports (load type source); they are not created one by one.';
 
-/** `whole`: the record is new, so columns it doesn't name have no value. */
+/** `whole`: the record is new, so columns it doesn't name have no value. 422 at once with far more names than columns. */
 export function readRecord(
   table: Pick<DeployedTable, 'structure'>,
   record: Record<string, unknown>,
   whole: boolean,
 ): RecordInput {
   const columns = columnsByName(table);
+  const unknown = Object.keys(record).length - columns.size;
+  if (unknown > limits.problems) throw validationFailed(`The record names ${unknown} columns more than this table has`);
   const cells: Cells = new Map();
   const problems: string[] = [];
   const broken = new Set<Column>();
@@ -59,7 +63,7 @@ function columnsByName({ structure }: Pick<DeployedTable, 'structure'>): Map<str
 }
 
 function unknownColumn(name: string): string {
-  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
+  const shown = shorten(name);
   return name.startsWith('svc_') ? `${shown} is set by the system` : `${shown} is not a column of this table`;
 }
 

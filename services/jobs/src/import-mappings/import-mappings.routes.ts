@@ -21,7 +21,7 @@ import {
   showMapping,
   updateMapping,
 } from './import-mappings.ts';
-import { dateStyles, decimalSeparators } from './mapping.ts';
+import { dateStyles, decimalSeparators, mostEntries } from './mapping.ts';
 import { proposeMapping } from './propose-mapping.ts';
 
 const tag = 'Import mappings';
@@ -100,7 +100,7 @@ const optional = {
           }),
       }),
     )
-    .max(1000)
+    .max(mostEntries)
     .optional()
     .meta({ description: 'A target_column of null leaves the file column out.' }),
 };

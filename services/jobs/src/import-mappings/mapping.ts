@@ -6,6 +6,9 @@ import type { import_mapping } from '../generated/prisma/client.ts';
 export const dateStyles = ['MDY', 'DMY', 'ISO'] as const;
 export const decimalSeparators = ['.', ','] as const;
 
+/** Entries of a mapping; a file may have more columns than go anywhere. */
+export const mostEntries = 1000;
+
 export type ColumnMapping = {
   /** A name of the header; in a file without one the place of the column, from 1. */
   source_column: string;

@@ -1,11 +1,11 @@
 // Answers what a sample of a file suggests for a table: a mapping to be posted, and what to know about it.
-import { ServiceError } from '@almanac/service-kit/errors';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { CsvStyle } from '../csv/csv-file.ts';
 import { foldName } from '../formats/column-names.ts';
 import { expectedNames } from '../imports/import-columns.ts';
 import { readSample } from '../samples/read-sample.ts';
 import type { SampleStyle } from '../samples/sample-style.ts';
-import type { ColumnMapping, Mapping } from './mapping.ts';
+import { type ColumnMapping, type Mapping, mostEntries } from './mapping.ts';
 import type { MappedTable } from './mapping-checks.ts';
 import { type SuggestedTarget, suggestMapping } from './suggest-mapping.ts';
 
@@ -30,6 +30,9 @@ export async function proposeMapping(
     expected: expectedNames(table.columns, null),
     width: table.columns.length,
   });
+  const width = sample.header.length;
+  if (width > mostEntries)
+    throw validationFailed(`A mapping has at most ${mostEntries} columns; the sample has ${width}.`);
   const { style, entries, unmatchedTargets, questions } = suggestMapping(sample, targets, has_header);
   const left = entries.filter(({ entry }) => entry.target_column === null).map(({ entry }) => entry.source_column);
   const isText = sample.format === 'csv' || sample.format === 'tsv';
@@ -72,10 +75,17 @@ function firstOfEach(entries: ColumnMapping[]): ColumnMapping[] {
 function headerQuestions(header: string[]): string[] {
   const names = header.map(foldName);
   const unnamed = names.flatMap((name, i) => (name === '' ? [i + 1] : []));
-  const twice = [...new Set(header.filter((_, i) => names[i] !== '' && names.indexOf(names[i] as string) !== i))];
+  const seen = new Set(['']);
+  const twice = new Set<string>();
+  for (const [i, name] of names.entries()) {
+    if (seen.has(name) && name !== '') twice.add(header[i] as string);
+    seen.add(name);
+  }
   return [
     ...(unnamed.length === 0 ? [] : [`Column ${unnamed.join(', ')} of the file has no name; give it one in the file.`]),
-    ...(twice.length === 0 ? [] : [`${twice.join(', ')} stands in the header more than once; rename one in the file.`]),
+    ...(twice.size === 0
+      ? []
+      : [`${[...twice].join(', ')} stands in the header more than once; rename one in the file.`]),
   ];
 }
 

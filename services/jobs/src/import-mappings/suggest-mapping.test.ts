@@ -1,5 +1,5 @@
 import { readSample } from '../samples/read-sample.ts';
-import { likeness as compare, readName } from './name-likeness.ts';
+import { likenessTo, readName } from './name-likeness.ts';
 import { type SuggestedTarget, suggestMapping } from './suggest-mapping.ts';
 
 const column = (name: string, data_type = 'string', rest: Partial<SuggestedTarget> = {}): SuggestedTarget => ({
@@ -9,7 +9,7 @@ const column = (name: string, data_type = 'string', rest: Partial<SuggestedTarge
   valid_values: [],
   ...rest,
 });
-const likeness = (one: string, other: string) => compare(readName(one), readName(other));
+const likeness = (one: string, other: string) => likenessTo([readName(other)])(readName(one))[0];
 const suggest = async (text: string, targets: SuggestedTarget[], hasHeader = true) =>
   suggestMapping(await readSample(text, { hasHeader }), targets, hasHeader);
 const targetsOf = ({ entries }: Awaited<ReturnType<typeof suggest>>) => entries.map(({ entry }) => entry.target_column);
@@ -34,6 +34,25 @@ describe('the likeness of names', () => {
       ['country code', 'currency code'],
     ] as const)
       expect(likeness(one, other)).toBeLessThan(0.75);
+  });
+});
+
+describe('a thousand names beside a table of two hundred columns', () => {
+  it('looks at the values of the likeliest twenty alone', async () => {
+    let looks = 0;
+    const counted = (name: string) =>
+      Object.defineProperty(column(name), 'data_type', {
+        get: () => {
+          looks += 1;
+          return 'date';
+        },
+      });
+    const name = (i: number) => `${'customer_number_of_the_'.repeat(2)}${i}`;
+    const targets = Array.from({ length: 200 }, (_, i) => counted(name(i)));
+    const header = Array.from({ length: 1000 }, (_, i) => `${name(i)} x`);
+    const found = await suggest(`${header.join()}\n${header.map(() => 'much').join()}\n`, targets);
+    expect(targetsOf(found).every((target) => target === null)).toBe(true);
+    expect(looks).toBeLessThanOrEqual(1000 * 20 * 20);
   });
 });
 

@@ -7,7 +7,7 @@ import { formatIn } from '../samples/sample-dates.ts';
 import { type ColumnLook, readStyle, type SampleStyle } from '../samples/sample-style.ts';
 import { type ColumnMapping, wholeEntry } from './mapping.ts';
 import type { MappedColumn, ReferencedTable } from './mapping-checks.ts';
-import { type ComparedName, likeness, readName } from './name-likeness.ts';
+import { type ComparedName, likenessTo, readName } from './name-likeness.ts';
 
 /** A column of the table, and of what it refers to the table's name, its key and the columns that may be looked up by. */
 export type SuggestedTarget = MappedColumn & {
@@ -67,27 +67,45 @@ const code: SuggestedTarget = { name: transactionCode, data_type: 'string', is_p
 
 // The likeliest pairs first; each column of either side once.
 function byName(sample: Sample, targets: readonly SuggestedTarget[], style: SampleStyle): Map<number, Match> {
-  const named = targets.map((target) => ({ target, names: namesOf(target) }));
+  const likeliest = likeliestTargets(targets);
   const pairs = sample.header.flatMap((source, position) => {
-    const name = readName(source);
     if (systemColumns.has(foldName(source))) return [];
     if (foldName(source) === transactionCode) return [{ position, target: code, score: 1 }];
-    const look = style.columns[position] as ColumnLook;
-    return named.flatMap(({ target, names }) => {
-      const score = nameScore(name, names);
-      if (score < threshold) return [];
-      const fits = score === 1 || suits(target, look, lookupFor(source, target, look) ?? false);
-      return [{ position, target, score: fits ? score : score * 0.6 }];
-    });
+    return likeliest(readName(source)).map((match) => ({ position, ...match }));
   });
   const matches = new Map<number, Match>();
   const taken = new Set<string>();
   for (const { position, target, score } of pairs.toSorted((a, b) => b.score - a.score)) {
-    if (score < threshold || matches.has(position) || taken.has(target.name)) continue;
+    if (matches.has(position) || taken.has(target.name)) continue;
+    const look = style.columns[position] as ColumnLook;
+    // By a name that is only alike nothing is matched that its values speak against.
+    const source = sample.header[position] as string;
+    if (score < 1 && !suits(target, look, lookupFor(source, target, look) ?? false)) continue;
     matches.set(position, { target, score });
     taken.add(target.name);
   }
   return matches;
+}
+
+/** Of a name no more targets than these are looked at with its values. */
+const mostCandidates = 20;
+
+function likeliestTargets(targets: readonly SuggestedTarget[]): (name: ComparedName) => Match[] {
+  const own = likenessTo(targets.map(({ name }) => readName(name)));
+  const others = targets.flatMap((target, i) => otherNames(target).map((name) => ({ i, name: readName(name) })));
+  const byOthers = likenessTo(others.map(({ name }) => name));
+  return (name) => {
+    const scores = own(name);
+    for (const [place, likeness] of byOthers(name).entries()) {
+      const { i } = others[place] as { i: number };
+      scores[i] = Math.max(scores[i] as number, 0.95 * likeness);
+    }
+    return targets
+      .map((target, i) => ({ target, score: scores[i] as number }))
+      .filter(({ score }) => score >= threshold)
+      .toSorted((a, b) => b.score - a.score)
+      .slice(0, mostCandidates);
+  };
 }
 
 // Without names there is only the order, and that only when there are as many.
@@ -99,19 +117,15 @@ function byPlace({ header }: Sample, targets: readonly SuggestedTarget[]): Map<n
 const idEnding = /(?:[ _-](?:id|key|code|no|nr|sk)|(?<=[a-z])(?:Id|Key|Code))$/i;
 
 // A foreign key may be called as what it refers to: country_id, country, Country name, Countries. Only what is likely is compared.
-function namesOf(target: SuggestedTarget): { own: ComparedName; others: ComparedName[] } {
-  const own = readName(target.name);
-  if (!target.refersTo) return { own, others: [] };
+function otherNames(target: SuggestedTarget): string[] {
+  if (!target.refersTo) return [];
   const stem = target.name.replace(idEnding, '');
   const { name, columns } = target.refersTo;
   const told = columns.filter((column) => column.is_primary_key || isText(column)).slice(0, columnsCompared);
-  return { own, others: [stem, name, ...told.map((column) => `${stem} ${column.name}`)].map(readName) };
+  return [stem, name, ...told.map((column) => `${stem} ${column.name}`)];
 }
 
 const columnsCompared = 5;
-
-const nameScore = (source: ComparedName, { own, others }: ReturnType<typeof namesOf>): number =>
-  Math.max(likeness(source, own), ...others.map((other) => 0.95 * likeness(source, other)));
 
 const isDated = ({ data_type }: MappedColumn) =>
   ['date', 'datetime', 'timestamp', 'timestamptz', 'time'].includes(data_type);
@@ -144,33 +158,78 @@ function lookupFor(
   if (!refersTo || !key || keys.length > 1 || cells.length === 0) return undefined;
   if (holds(key, cells) && !(isNumber(key) && !numbers)) return undefined;
   const others = refersTo.columns.filter((each) => !each.is_primary_key && isText(each) && holds(each, cells));
-  const last = readName(source.replace(/^.*[ _-]/, ''));
-  const called = others.find(({ name }) => likeness(last, readName(name)) >= sameName);
-  if (called) return called.name;
+  const called = likenessOfColumns(refersTo)(readName(source.replace(/^.*[ _-]/, '')));
+  const same = others.find((column) => (called.get(column) ?? 0) >= sameName);
+  if (same) return same.name;
   const chosen = refersTo.columns.find(({ id }) => id !== undefined && id === refersTo.lookup_display_column_id);
   if (chosen && holds(chosen, cells)) return true;
   return (others.find(({ name }) => /name|title|label/i.test(name)) ?? others[0])?.name ?? true;
 }
 
 const sameName = 0.95;
+
+const comparable = new WeakMap<ReferencedTable, (name: ComparedName) => Map<MappedColumn, number>>();
+
+/** How alike a name is to those of the referenced table's columns, which are read once. */
+function likenessOfColumns(table: ReferencedTable): (name: ComparedName) => Map<MappedColumn, number> {
+  const known = comparable.get(table);
+  if (known) return known;
+  const likeness = likenessTo(table.columns.map(({ name }) => readName(name)));
+  const compare = (name: ComparedName) => {
+    const scores = likeness(name);
+    return new Map(table.columns.map((column, i) => [column, scores[i] as number]));
+  };
+  comparable.set(table, compare);
+  return compare;
+}
+
 const isText = ({ data_type }: MappedColumn) => data_type === 'string' || data_type === 'text';
 const holds = ({ data_type, length }: MappedColumn, cells: string[]) =>
-  data_type !== 'string' || !length || cells.every((cell) => [...cell].length <= length);
+  data_type !== 'string' || !length || longestOf(cells) <= length;
+
+const lengths = new WeakMap<string[], number>();
+
+// The cells of a column are compared with many targets.
+function longestOf(cells: string[]): number {
+  let longest = lengths.get(cells);
+  if (longest === undefined) {
+    longest = cells.reduce((most, cell) => Math.max(most, [...cell].length), 0);
+    lengths.set(cells, longest);
+  }
+  return longest;
+}
+
+const forms = {
+  number: /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i,
+  day: /^\d{8}$/,
+  boolean: /^(?:true|false)$/i,
+  uuid: /^[0-9a-f-]{36}$/i,
+};
+const formed = new WeakMap<string[], Map<keyof typeof forms, boolean>>();
+
+function areAll(cells: string[], form: keyof typeof forms): boolean {
+  const known = formed.get(cells) ?? new Map<keyof typeof forms, boolean>();
+  formed.set(cells, known);
+  const found = known.get(form) ?? cells.every((cell) => forms[form].test(cell));
+  known.set(form, found);
+  return found;
+}
 
 function suits(target: MappedColumn, { cells, dates, numbers }: ColumnLook, lookup: ColumnMapping['lookup']): boolean {
   if (cells.length === 0 || lookup !== false) return true;
-  if (isNumber(target))
-    return numbers !== undefined || cells.every((cell) => /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(cell));
-  if (isDated(target)) return dates !== undefined || cells.every((cell) => /^\d{8}$/.test(cell));
-  if (target.data_type === 'boolean') return cells.every((cell) => /^(?:true|false)$/i.test(cell));
-  if (target.data_type === 'uuid') return cells.every((cell) => /^[0-9a-f-]{36}$/i.test(cell));
+  if (isNumber(target)) return numbers !== undefined || areAll(cells, 'number');
+  if (isDated(target)) return dates !== undefined || areAll(cells, 'day');
+  if (target.data_type === 'boolean') return areAll(cells, 'boolean');
+  if (target.data_type === 'uuid') return areAll(cells, 'uuid');
   return true;
 }
 
 function questionsOf(style: SampleStyle, entries: ColumnMapping[], targets: readonly SuggestedTarget[]): string[] {
   const mapped = new Map(targets.map((target) => [target.name, target]));
+  // The first of columns with one name counts.
+  const targetOf = new Map(entries.toReversed().map((entry) => [entry.source_column, entry.target_column]));
   const goes = (source: string, test: (target: MappedColumn) => boolean) => {
-    const target = mapped.get(entries.find(({ source_column }) => source_column === source)?.target_column ?? '');
+    const target = mapped.get(targetOf.get(source) ?? '');
     return target !== undefined && test(target);
   };
   const dates = style.ambiguousDates.filter((source) => goes(source, isDated));

@@ -76,11 +76,10 @@ export function sampleRoutes(ctx: Context): Route[] {
         await requireDevelop(ctx, call, table);
         const { sample: text, has_header = true, ...style } = body();
         const sample = await readSample(text, { ...style, hasHeader: has_header });
+        const width = sample.header.length;
+        if (width > limits.columnsPerTable)
+          throw validationFailed(`A table has at most ${limits.columnsPerTable} columns; the sample has ${width}.`);
         const { columns, style: found } = inferColumns(sample);
-        if (columns.length > limits.columnsPerTable)
-          throw validationFailed(
-            `A table has at most ${limits.columnsPerTable} columns; the sample has ${columns.length}.`,
-          );
         const taken = new Set(table.columns.map(({ name }) => name.toLowerCase()));
         const isThere = (name: string) => taken.has(name.toLowerCase());
         return {

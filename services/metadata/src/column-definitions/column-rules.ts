@@ -25,6 +25,9 @@ const dataTypeSchema = z
   .enum([...dataTypes, ...aliases])
   .transform((name): DataType => (name in dataTypeAliases ? dataTypeAliases[name as never] : (name as DataType)));
 
+/** A list with more values than this is a table. */
+const mostValues = 10_000;
+
 const optional = {
   length: z.int().min(1).nullable().optional(),
   scale: z.int().min(0).nullable().optional(),
@@ -32,7 +35,7 @@ const optional = {
   is_required: z.boolean().optional(),
   foreign_key_table_id: idSchema.nullable().optional(),
   valid_values: z
-    .union([z.string(), z.array(z.string())])
+    .union([z.string(), z.array(z.string()).max(mostValues)])
     .nullable()
     .optional()
     .meta({ description: 'Separated by `|`, or an array.' }),
