@@ -111,9 +111,14 @@ const userContextNeeded =
   'This operation needs a user context: use the authorization code flow instead of client credentials.';
 const branchingNeeded = 'Branching is not enabled on the current plan';
 
-/** Throws 403 unless the token has the scope or `api`, the parent of all (contract, Scopes). Whole words only. */
-export function requireScope({ scopes }: Pick<CallContext, 'scopes'>, scope: string): void {
-  if (scopes.includes(scope) || scopes.includes('api')) return;
+/** True when the token has the scope or `api`, the parent of all (contract, Scopes). Whole words only. */
+export function hasScope({ scopes }: Pick<CallContext, 'scopes'>, scope: string): boolean {
+  return scopes.includes(scope) || scopes.includes('api');
+}
+
+/** Throws 403 unless the token has the scope. */
+export function requireScope(call: Pick<CallContext, 'scopes'>, scope: string): void {
+  if (hasScope(call, scope)) return;
   const message = `Insufficient scope. Required: ${scope}`;
   throw new ServiceError('forbidden', message, {
     label: message,

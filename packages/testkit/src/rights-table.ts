@@ -66,6 +66,7 @@ copy            y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   
 openBranch      y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
 describeBranch  y  y   | -  -  - | y  -  - | -  |  -  |      y      | - -   -   - -
 ownBranch       y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   - -
+adminBranch     y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   - -
 openImport      y  y   | y  y  - | y  -  y | -  |  -  |      y      | y y   y   y -
 seeDeployments  y  y   | y  y  y | y  y  y | y  |  -  |      p      | y y   y   y y
 propose         y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
@@ -98,6 +99,7 @@ export const rules = {
   openBranch: { takes: '`develop` on the account, any domain or any branch', reaches: 'everything' },
   describeBranch: { takes: '`develop` on the branch or the account' },
   ownBranch: { takes: '`admin` on the branch or the account, or being its owner with `develop` on it' },
+  adminBranch: { takes: '`admin` on the branch or the account' },
   openImport: {
     takes: '`edit` on the branch, the account, or any domain or table',
     reaches: 'any branch from a domain',
@@ -138,12 +140,23 @@ export type Case = {
 };
 
 const list = (name: RuleName): Case => ({ rule: name, list: true });
-const appoints = 'Where the group administers the account, the token needs the scope `api:admin` besides.';
+const appoints = 'Where the group may administer or approve anywhere, the token needs the scope `api:admin` besides.';
+
+const ofDeployed: Case[] = [
+  {
+    rule: 'adminBranch',
+    when: 'on a protected branch',
+    note: 'An application needs the scope `api:admin`. What was never deployed takes `develop` on the table; so does everything on plans without branching.',
+  },
+  { rule: 'develop', when: 'on any other branch' },
+];
 
 /** Every operation of the API with its rule, or with several that differ by the case. */
 export const operations: Record<string, Case[]> = {
   'GET /account': [{ rule: 'everybody' }],
-  'PATCH /account': [{ rule: 'administer' }],
+  'PATCH /account': [
+    { rule: 'administer', note: 'To change `overage_enabled` the token needs the scope `api:admin` besides.' },
+  ],
   'GET /usage': [{ rule: 'everybody' }],
   'GET /usage/statement': [{ rule: 'everybody' }],
   'GET /audit_events': [{ rule: 'administer' }],
@@ -186,9 +199,18 @@ export const operations: Record<string, Case[]> = {
   'GET /branches/{id}': [{ rule: 'everybody' }],
   'PATCH /branches/{id}': [
     { rule: 'describeBranch' },
-    { rule: 'ownBranch', when: 'to protect it or no longer, or to change its type' },
+    {
+      rule: 'adminBranch',
+      when: 'to protect it or no longer, or to change its type',
+      note: 'To protect it or no longer, or to change its type, the token needs the scope `api:admin` besides.',
+    },
   ],
-  'DELETE /branches/{id}': [{ rule: 'ownBranch' }],
+  'DELETE /branches/{id}': [
+    {
+      rule: 'ownBranch',
+      note: 'A protected branch is deleted by administrators alone; an application needs the scope `api:admin`.',
+    },
+  ],
 
   'GET /table_definitions': [list('seeTables')],
   'POST /table_definitions': [{ rule: 'develop' }],
@@ -196,12 +218,12 @@ export const operations: Record<string, Case[]> = {
   'PATCH /table_definitions/{id}': [
     { rule: 'develop', note: 'To file it under another domain takes the right there as well.' },
   ],
-  'DELETE /table_definitions/{id}': [{ rule: 'develop' }],
+  'DELETE /table_definitions/{id}': ofDeployed,
   'POST /table_definitions/{id}/clone': [
     { rule: 'copy', note: 'With `include_data` it takes `view` on the original besides.' },
   ],
-  'POST /table_definitions/{id}/remove': [{ rule: 'develop' }],
-  'POST /table_definitions/{id}/restore': [{ rule: 'develop' }],
+  'POST /table_definitions/{id}/remove': ofDeployed,
+  'POST /table_definitions/{id}/restore': ofDeployed,
   'POST /table_definitions/{id}/deploy': [{ rule: 'develop', plan: 'without branching' }],
   'POST /table_definitions/{id}/infer_columns': [{ rule: 'develop' }],
   'GET /column_definitions': [list('seeTables')],
@@ -258,7 +280,14 @@ export const operations: Record<string, Case[]> = {
   'GET /imports': [list('viewRows')],
   'POST /imports': [{ rule: 'openImport' }],
   'GET /imports/{id}': [{ rule: 'viewRows' }],
-  'POST /imports/{id}/tables': [{ rule: 'editRows' }],
+  'POST /imports/{id}/tables': [
+    { rule: 'editRows' },
+    {
+      rule: 'adminBranch',
+      when: 'to allow mass deletion on a protected branch',
+      note: 'To allow mass deletion on a protected branch, by `allow_mass_delete` or by a `mass_delete_percent` above 50, an application needs the scope `api:admin`.',
+    },
+  ],
   'PUT /imports/{id}/tables/{table_id}/file': [{ rule: 'editRows' }],
   'POST /imports/{id}/upload_complete': [{ rule: 'editRows', note: 'Asked once more when the load begins.' }],
   'POST /imports/{id}/complete': [{ rule: 'editRows' }],

@@ -40,7 +40,7 @@ export function accountRoutes(ctx: IdentityContext): Route[] {
       tag: 'Account',
       summary: 'Change the account',
       example: { account: { name: 'Acme' } },
-      description: 'For administrators.',
+      description: 'For administrators. To change `overage_enabled` the token needs the scope `api:admin` besides.',
       resource: 'account',
       attributes: {
         name: nameSchema.optional(),

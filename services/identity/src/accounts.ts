@@ -1,6 +1,6 @@
 // Accounts: opened by operators with all that makes them usable, shown with what billing knows of them.
 import { auditEntry, createdAct, updatedAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+import { type CallContext, requireScope } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { lockAccount } from './administrators.ts';
 import { createApplication } from './applications.ts';
@@ -134,10 +134,11 @@ export async function getAccount(ctx: IdentityContext, call: CallContext) {
 
 type AccountChange = { name?: string; date_style?: string; overage_enabled?: boolean };
 
-/** Changes settings; overage is billing's. Administrators only. */
+/** Changes settings; overage is billing's and takes the scope api:admin. Administrators only. */
 export async function updateAccount(ctx: IdentityContext, call: CallContext, read: () => AccountChange) {
   await requireAdministrator(ctx, call);
   const { name, date_style, overage_enabled } = read();
+  if (overage_enabled !== undefined) requireScope(call, 'api:admin');
   // Billing first: if it is away nothing has changed, and a repetition does the rest.
   const billing =
     overage_enabled === undefined

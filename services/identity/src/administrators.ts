@@ -24,8 +24,11 @@ export async function keepAnAdministrator(tx: Transaction, accountId: number): P
   if (!row?.present) throw validationFailed('The account must keep at least one administrator.');
 }
 
-/** Throws 403 unless the token may administer, where membership of the group makes an administrator of the account. */
+/**
+ * Throws 403 unless the token may administer, where members of the group may what no application may without that scope: administer
+ * or approve, wherever it is (ADR 23).
+ */
 export async function requireScopeToAppoint(tx: Transaction, call: CallContext, groupId: number): Promise<void> {
-  const administers = { account_id: call.accountId, user_group_id: groupId, action: 'admin', resource_type: 'account' };
-  if ((await tx.db.permission.count({ where: administers })) > 0) requireScope(call, 'api:admin');
+  const decides = { account_id: call.accountId, user_group_id: groupId, action: { in: ['admin', 'approve'] } };
+  if ((await tx.db.permission.count({ where: decides })) > 0) requireScope(call, 'api:admin');
 }

@@ -26,7 +26,7 @@ const permissionSchema = z.object({
 
 const tag = 'User group assignments';
 const appointing =
-  'For administrators. Where the group administers the account, the token needs the scope `api:admin` besides.';
+  'For administrators. Where the group may administer or approve anywhere, the token needs the scope `api:admin` besides.';
 
 export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
   return [

@@ -36,7 +36,7 @@ export async function listAssignments(ctx: IdentityContext, call: CallContext, l
 
 type NewAssignment = { user_id: number; user_group_id: number };
 
-/** Puts a person into a group; both must be of the account. To make an administrator takes the scope api:admin. */
+/** Puts a person into a group; both must be of the account. To make an administrator or approver takes the scope api:admin. */
 export async function createAssignment(ctx: IdentityContext, call: CallContext, read: () => NewAssignment) {
   await requireAdministrator(ctx, call);
   const { user_id, user_group_id } = read();
@@ -64,7 +64,7 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
   }
 }
 
-/** Takes a person out of a group; an administrator only with the scope api:admin. */
+/** Takes a person out of a group; an administrator or approver only with the scope api:admin. */
 export async function deleteAssignment(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
   const where = { id, account_id: call.accountId };
   const assignment = await ctx.prisma.user_group_assignment.findFirst({ where, select: shown });

@@ -115,6 +115,8 @@ const ofOwners = (ctx: Context): Route[] => [
     method: 'PATCH',
     path: '/branches/{id}',
     summary: 'Change a branch',
+    description:
+      'To protect it or no longer, or to change its type, takes the right `admin` on it and the scope `api:admin`.',
     example: { branch: { description: 'Codes of the summer catalogue' } },
     params,
     attributes: branchAttributes,

@@ -1,6 +1,6 @@
 // Branches: where definitions are drafted and deployed side by side (design 3.3).
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+import { type CallContext, requireScope } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
@@ -10,6 +10,7 @@ import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { z } from 'zod';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
+import { guardBranch } from './protected-branches.ts';
 import { transactOnce } from './repeated-requests.ts';
 import {
   ensureResourceGroups,
@@ -179,7 +180,7 @@ async function findParentId(ctx: Context, call: CallContext, asked: number | und
   return parent?.id ?? null;
 }
 
-/** Changes a branch; who may protect it or change its type is its owner and administrators. */
+/** Changes a branch; to protect it or no longer, or to change its type, takes `admin` and the scope `api:admin`. */
 export async function updateBranch(
   ctx: Context,
   call: CallContext,
@@ -189,8 +190,10 @@ export async function updateBranch(
   const before = await requireBranch(ctx, call, id);
   await requireOwnerOr(ctx, call, before, 'develop');
   const attributes = read();
-  if (attributes.is_protected !== undefined || attributes.branch_type !== undefined)
-    await requireOwnerOr(ctx, call, before, 'admin');
+  if (attributes.is_protected !== undefined || attributes.branch_type !== undefined) {
+    requireScope(call, 'api:admin');
+    await requireRight(ctx.rights, call, 'admin', { branchId: id });
+  }
   const problems = [];
   if (before.is_default && attributes.name !== undefined && attributes.name !== before.name)
     problems.push(`Name of the branch ${before.name} can't be changed`);
@@ -226,8 +229,11 @@ async function requireOwnerOr(ctx: Context, call: CallContext, branch: StoredBra
 export async function deleteBranch(ctx: Context, call: CallContext, id: number): Promise<void> {
   const branch = await requireBranch(ctx, call, id);
   await requireOwnerOr(ctx, call, branch, 'admin');
+  const guard = await guardBranch(ctx, call, id, 'delete what is deployed');
+  await guard(ctx.prisma);
   await transact(ctx, async (tx) => {
     if (!(await lockRow(tx, 'branch', call.accountId, id, 'remove'))) throw notFound('Branch');
+    await guard(tx);
     await refuseNeededBranch(tx, branch);
     const mine = { account_id: call.accountId, branch_id: id };
     const definitions = await tx.table_definition.findMany({ where: mine, select: { id: true } });

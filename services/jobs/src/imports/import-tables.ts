@@ -4,6 +4,7 @@ import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/da
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/protected-branches';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import { fileFormats } from '../formats/file-format.ts';
@@ -57,6 +58,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
     tableDefinitionId: table.table_definition_id,
   });
   checkOptions(input);
+  await requireToDeleteMuch(ctx, call, table.branch_id, input);
   const kept = await findMapping(ctx, call, table.table_definition_id, input.import_mapping_id);
   const mapping = kept && mappingOf(kept);
   if (mapping) await requireFitting(ctx, call, table, mapping);
@@ -83,7 +85,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
         on_error: input.on_error ?? 'reject_file',
         dry_run: input.dry_run ?? false,
         allow_mass_delete: input.allow_mass_delete ?? false,
-        mass_delete_percent: input.mass_delete_percent ?? 50,
+        mass_delete_percent: input.mass_delete_percent ?? usualPercent,
         safe_cells: input.safe_cells ?? false,
         import_mapping_id: mapping?.id ?? null,
         mapping: mapping ?? Prisma.DbNull,
@@ -119,6 +121,21 @@ async function findDeployed(ctx: Context, call: CallContext, branchId: number, i
   );
   if (table.branch_id === branchId) return table;
   throw new ServiceError('not_found', `Table ${table_definition_id} is not deployed on the branch of the import.`);
+}
+
+const usualPercent = 50;
+
+// To allow more to be deleted than usual is as good as removing the table: on a protected branch administrators decide on that.
+async function requireToDeleteMuch(
+  ctx: Context,
+  call: CallContext,
+  branchId: number,
+  { allow_mass_delete, mass_delete_percent = usualPercent }: NewImportTable,
+): Promise<void> {
+  if (!call.branching || (!allow_mass_delete && mass_delete_percent <= usualPercent)) return;
+  const { is_protected } = await ctx.metadata.GetBranch(call, { id: branchId });
+  if (is_protected && !(await administersBranch(ctx.rights, call, branchId)))
+    throw takesBranchAdministrator(call, 'allow mass deletion');
 }
 
 function checkOptions(input: NewImportTable): void {

@@ -8,6 +8,7 @@ import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { inOrder } from '../column-definitions/column-fields.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { guardTable } from '../protected-branches.ts';
 import { transactOnce, undoOnce } from '../repeated-requests.ts';
 import { type Transaction, tellAct, transact } from '../transaction.ts';
 import { placeOf, type TableDefinition, tellDefinition } from './table-definitions.ts';
@@ -27,8 +28,11 @@ export async function deleteTableDefinition(
   definition: TableDefinition,
 ): Promise<void> {
   await requireRight(ctx.rights, call, 'develop', placeOf(definition), { fresh: true });
+  const guard = await guardTable(ctx, call, definition, 'delete the definition of a deployed table');
+  await guard(ctx.prisma);
   await transact(ctx, async (tx) => {
     await lockForRemoval(tx, call, definition);
+    await guard(tx);
     if (await isBeingRemoved(tx, call, definition.id))
       throw new ServiceError('wrong_state', 'Table definition is being removed.');
     refuseReferences(await listDraftReferences(tx, call, definition.id));
@@ -87,8 +91,11 @@ export async function requireRemovable(
 /** Takes a table out of service together with its draft. Its rows can be restored for some days. */
 export async function removeTable(ctx: Context, call: CallContext, table: Removable): Promise<void> {
   await requireRight(ctx.rights, call, 'develop', placeOf(table), { fresh: true });
+  const guard = await guardTable(ctx, call, table, 'remove a deployed table');
+  await guard(ctx.prisma);
   const note = async (tx: Transaction) => {
     await lockForRemoval(tx, call, table);
+    await guard(tx);
     refuseReferences([
       ...(await listDraftReferences(tx, call, table.id)),
       ...(await listDeployedReferences(tx, call, table)),

@@ -7,6 +7,7 @@ import { requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Context } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
+import { guardBranch } from '../protected-branches.ts';
 import { transactOnce, undoOnce } from '../repeated-requests.ts';
 import { lockRow, refusingTaken, type Transaction, tellAct, transact } from '../transaction.ts';
 import {
@@ -44,9 +45,13 @@ export async function restoreTable(
   const draft = removal && draftOf(removal as unknown as Removed);
   if (!draft) throw notFound('Table definition');
   await requireRight(ctx.rights, call, 'develop', placeOf(draft), { fresh: true });
+  const wasDeployed = removal.deployed !== null;
+  const guard = wasDeployed ? await guardBranch(ctx, call, draft.branch_id, 'bring a deployed table back') : undefined;
+  await guard?.(ctx.prisma);
   readBody();
   const note = async (tx: Transaction) => {
     if (!(await lockRow(tx, 'branch', call.accountId, draft.branch_id))) throw notFound('Table definition');
+    await guard?.(tx);
     await requireRoom(tx, call);
     await refuseChangedSurroundings(tx, call, draft);
     const data = { restore_requested_at: new Date(), restore_requested_by: call.userId ?? null };
