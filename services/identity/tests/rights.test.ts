@@ -217,3 +217,45 @@ describe('an ordinary user', () => {
     expect((await call('PATCH', `/users/${user_id}`, { license_type: 'developer' })).status).toBe(403);
   });
 });
+
+describe('what a token that may only write changes', () => {
+  const refused = { error: 'Insufficient scope. Required: api:admin', errors: [expect.any(String)] };
+  const machineWith = (...scopes: string[]) => identity.as({ accountId: account.account_id, scopes });
+
+  it('is not who approves or administers anywhere', async () => {
+    const user_id = await newUser();
+    const groups = [
+      await newGroup({ action: 'approve', resource_type: 'account' }),
+      await newGroup({ action: 'approve', resource_type: 'table_definition', resource_id: 7 }),
+      await newGroup({ action: 'admin', resource_type: 'table_definition', resource_id: 7 }),
+    ];
+    for (const user_group_id of groups) {
+      const body = { user_id, user_group_id };
+      for (const call of [administratorWith('api:write', 'api:delete'), machineWith('api:write', 'api:delete')]) {
+        const answer = await call('POST', '/user_group_assignments', body);
+        expect([answer.status, answer.body]).toEqual([403, refused]);
+      }
+      const made = await machineWith('api')('POST', '/user_group_assignments', body);
+      expect(made.status).toBe(201);
+      const removed = await machineWith('api:delete')('DELETE', `/user_group_assignments/${made.body.id}`);
+      expect([removed.status, removed.body]).toEqual([403, refused]);
+    }
+  });
+
+  it('is who develops, within what it may itself', async () => {
+    const body = { user_id: await newUser(), user_group_id: await groupNamed('Developers') };
+    const made = await machineWith('api:write')('POST', '/user_group_assignments', body);
+    expect(made.status).toBe(201);
+    expect((await machineWith('api:delete')('DELETE', `/user_group_assignments/${made.body.id}`)).status).toBe(204);
+  });
+
+  it('is the name of the account, but not whether calls go on beyond the allowance', async () => {
+    for (const call of [administratorWith('api:write'), machineWith('api:write')]) {
+      const answer = await call('PATCH', '/account', { account: { overage_enabled: true } });
+      expect([answer.status, answer.body]).toEqual([403, refused]);
+      expect((await call('PATCH', '/account', { account: { name: 'Renamed' } })).status).toBe(200);
+    }
+    const allowed = await machineWith('api:write', 'api:admin')('PATCH', '/account', { overage_enabled: false });
+    expect(allowed.status).toBe(200);
+  });
+});

@@ -243,7 +243,7 @@ export class Neighbours {
     GetBranch: async (call, { id }) => {
       const found = this.branches.find((branch) => branch.id === id && branch.account_id === call.accountId);
       if (!found) throw new ServiceError('not_found', 'Branch not found');
-      return { id: found.id, name: 'main', is_default: true, is_protected: false };
+      return { id: found.id, name: 'main', is_default: true, is_protected: this.protectedBranches.has(found.id) };
     },
     GetTableDefinition: async (call, { id: plainId, handle }) => {
       const id = handle ? Number(handle) : (plainId ?? 0);

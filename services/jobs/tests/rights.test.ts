@@ -195,3 +195,41 @@ describe('a table that is deployed into another domain', () => {
     await jobs.call('POST', `/api/v1/imports/${id}/complete`);
   });
 });
+
+describe('mass deletion on a protected branch', () => {
+  beforeEach(() => void jobs.neighbours.protectedBranches.add(1));
+  afterEach(() => jobs.neighbours.protectedBranches.clear());
+
+  const machine =
+    (...scopes: string[]): Call =>
+    (method, path, body, headers) =>
+      jobs.as({ scopes })(method, `/api/v1${path}`, body, headers);
+  async function ask(call: Call, options: object) {
+    const made = await call('POST', '/imports', { branch_id: 1 });
+    const table = { table_definition_key: 'countries', pattern: 'full', ...options };
+    const { status, body } = await call('POST', `/imports/${made.body.id}/tables`, table);
+    await call('POST', `/imports/${made.body.id}/cancel`);
+    return { status, error: body.error };
+  }
+  const forbidden = { status: 403, error: 'Forbidden' };
+  const much = [{ allow_mass_delete: true }, { mass_delete_percent: 51 }];
+
+  it('is allowed by administrators of the branch, not by who may edit', async () => {
+    for (const options of much) {
+      expect(await ask(person(['develop', 'account', 1]), options)).toEqual(forbidden);
+      expect(await ask(machine('api:write'), options)).toEqual(forbidden);
+      expect((await ask(person(['admin', 'branch', 1]), options)).status).toBe(201);
+      expect((await ask(machine('api'), options)).status).toBe(201);
+    }
+    expect((await ask(person(['edit', 'account', 1]), { mass_delete_percent: 50 })).status).toBe(201);
+  });
+
+  it('is as before where the branch is not protected, and on plans without branching', async () => {
+    const editor = person(['edit', 'account', 1]);
+    const plain: Call = (method, path, body, headers) =>
+      jobs.as({ branching: false, scopes: ['api:write'] })(method, `/api/v1${path}`, body, headers);
+    expect((await ask(plain, { allow_mass_delete: true })).status).toBe(201);
+    jobs.neighbours.protectedBranches.clear();
+    expect((await ask(editor, { allow_mass_delete: true })).status).toBe(201);
+  });
+});

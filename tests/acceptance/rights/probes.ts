@@ -145,7 +145,8 @@ export const probes: Record<string, Probe> = {
   ),
   'GET /table_definitions/{id}': reads(({ tableId }) => `/table_definitions/${tableId}`),
   'PATCH /table_definitions/{id}': sends(({ tableId }) => `/table_definitions/${tableId}`, 422, nameless),
-  'DELETE /table_definitions/{id}': reads(({ tableId }) => `/table_definitions/${tableId}`, 422), // it is referred to
+  // It is referred to.
+  ...onEitherBranch('DELETE /table_definitions/{id}', reads(({ tableId }) => `/table_definitions/${tableId}`, 422)),
   'POST /table_definitions/{id}/clone': sends(
     ({ tableId }) => `/table_definitions/${tableId}/clone`,
     422,
@@ -153,7 +154,10 @@ export const probes: Record<string, Probe> = {
       target_branch_id: branchId, // where it is already
     }),
   ),
-  'POST /table_definitions/{id}/remove': sends(({ tableId }) => `/table_definitions/${tableId}/remove`, 422),
+  ...onEitherBranch(
+    'POST /table_definitions/{id}/remove',
+    sends(({ tableId }) => `/table_definitions/${tableId}/remove`, 422),
+  ),
   'POST /table_definitions/{id}/restore': {
     ...sends(({ removedId }) => `/table_definitions/${removedId}/restore`, 200),
     made: async ({ admin, branchId, domainId }) => {
@@ -307,6 +311,11 @@ export const probes: Record<string, Probe> = {
       table_definition_id: tableId,
       pattern: 'backwards',
     }),
+  ),
+  'POST /imports/{id}/tables to allow mass deletion on a protected branch': sends(
+    ({ importId }) => `/imports/${importId}/tables`,
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, pattern: 'backwards', allow_mass_delete: true }),
   ),
   'PUT /imports/{id}/tables/{table_id}/file': sends(
     ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/file`,

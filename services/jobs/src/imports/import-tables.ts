@@ -57,8 +57,8 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
     branchId: table.branch_id,
     tableDefinitionId: table.table_definition_id,
   });
-  checkOptions(input);
   await requireToDeleteMuch(ctx, call, table.branch_id, input);
+  checkOptions(input);
   const kept = await findMapping(ctx, call, table.table_definition_id, input.import_mapping_id);
   const mapping = kept && mappingOf(kept);
   if (mapping) await requireFitting(ctx, call, table, mapping);
