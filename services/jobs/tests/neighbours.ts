@@ -45,6 +45,8 @@ const gate = (): Gate => {
 };
 
 export class Neighbours {
+  /** Ids of branches that are protected. */
+  readonly protectedBranches = new Set<number>();
   branches: { account_id: number; id: number }[] = [
     { account_id: 1, id: 1 },
     { account_id: 1, id: 2 },

@@ -33,6 +33,11 @@ const sends = (
   call: (at) => ({ path: path(at), body: body(at) }),
   allowed,
 });
+/** The same call, whether the branch is protected or not. */
+const onEitherBranch = (operation: string, probe: Probe): Record<string, Probe> => ({
+  [`${operation} on a protected branch`]: probe,
+  [`${operation} on any other branch`]: probe,
+});
 const nameless = () => ({ name: '' });
 
 const email = () => `scratch-${unique()}@example.com`;
@@ -146,7 +151,10 @@ export const probes: Record<string, Probe> = {
   'GET /table_definitions/{id}': reads(({ tableId }) => `/table_definitions/${tableId}`),
   'PATCH /table_definitions/{id}': sends(({ tableId }) => `/table_definitions/${tableId}`, 422, nameless),
   // It is referred to.
-  ...onEitherBranch('DELETE /table_definitions/{id}', reads(({ tableId }) => `/table_definitions/${tableId}`, 422)),
+  ...onEitherBranch(
+    'DELETE /table_definitions/{id}',
+    reads(({ tableId }) => `/table_definitions/${tableId}`, 422),
+  ),
   'POST /table_definitions/{id}/clone': sends(
     ({ tableId }) => `/table_definitions/${tableId}/clone`,
     422,
@@ -158,7 +166,7 @@ export const probes: Record<string, Probe> = {
     'POST /table_definitions/{id}/remove',
     sends(({ tableId }) => `/table_definitions/${tableId}/remove`, 422),
   ),
-  'POST /table_definitions/{id}/restore': {
+  ...onEitherBranch('POST /table_definitions/{id}/restore', {
     ...sends(({ removedId }) => `/table_definitions/${removedId}/restore`, 200),
     made: async ({ admin, branchId, domainId }) => {
       const table_definition = { name: `Removed ${unique()}`, domain_id: domainId };
@@ -166,7 +174,7 @@ export const probes: Record<string, Probe> = {
       await admin.post(`/table_definitions/${id}/remove`);
       return { path: `/table_definitions/${id}/restore`, body: {} };
     },
-  },
+  }),
   'POST /table_definitions/{id}/deploy': sends(({ tableId }) => `/table_definitions/${tableId}/deploy`, 200),
   'POST /table_definitions/{id}/infer_columns': sends(
     ({ tableId }) => `/table_definitions/${tableId}/infer_columns`,

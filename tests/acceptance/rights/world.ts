@@ -13,7 +13,7 @@ export type World = {
   columnId: number;
   /** Drafted only. */
   draftId: number;
-  /** Removed, and still to be restored. */
+  /** Removed after it was deployed, and still to be restored. */
   removedId: number;
   deploymentId: number;
   /** A branch beside, with a copy of the table, whose promotion is done. */
@@ -51,6 +51,10 @@ export async function givenTables(admin: Api, branchId: number): Promise<World> 
     Drafted,
     Drafted,
   ];
+  await addColumns(removed.id, defaultColumns);
+  const service = { branch_id: branchId, table_definition_ids: [removed.id] };
+  const deployment = await admin.post<Made>('/deployments', service);
+  await admin.post(`/deployments/${deployment.id}/deploy`);
   await admin.post(`/table_definitions/${removed.id}/remove`);
   const [column] = await addColumns(table.id, defaultColumns);
   const link = { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: table.id };
