@@ -8,6 +8,7 @@ import { normalizeName, visibleNameSchema } from '@almanac/service-kit/names';
 import { type Action, allows, reachOf, requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { z } from 'zod';
+import { askerOf } from './asker.ts';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 import { guardBranch } from './protected-branches.ts';
@@ -246,7 +247,8 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
       definitions.map((definition) => definition.id),
     );
     const gone = await tx.branch.delete({ where: { id }, select: branchFields });
-    await tx.branch_removal.create({ data: { branch_id: id, account_id: call.accountId } });
+    const { user_id: requested_by, ...through } = askerOf(call);
+    await tx.branch_removal.create({ data: { branch_id: id, account_id: call.accountId, requested_by, ...through } });
     await tellBranch(tx, call, 'deleted', branch);
     await tellAct(tx, call, deletedAct('branch', gone));
   });

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { prismaSql } from '@almanac/service-kit/database';
 import { sweepAnswers } from '@almanac/service-kit/idempotency';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { type Asker, callerFor } from './asker.ts';
 import { dropBranch } from './branches.ts';
 import type { Context } from './context.ts';
 import { resumeDeployment } from './deployments/deployment-apply.ts';
@@ -57,12 +57,12 @@ async function resumeDeployments(ctx: Context): Promise<void> {
   for (const { id } of left) await attempt(ctx, { deployment_id: id }, () => resumeDeployment(ctx, id));
 }
 
-type Left = { id: number; account_id: number; branch_id: number; requested_by?: number | null };
+type Left = Asker & { id: number; account_id: number; branch_id: number };
 
 // Those noted a moment ago are still in the hands of the request that noted them.
 async function finishRemovals(ctx: Context): Promise<void> {
   const left = await ctx.prisma.$queryRaw<Left[]>`
-    select table_definition_id as id, account_id, branch_id, requested_by from table_removal
+    select table_definition_id as id, account_id, branch_id, requested_by as user_id, application_id, request_id from table_removal
     where removed_at is null and requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
     order by requested_at limit ${atOnce}::int`;
   for (const table of left)
@@ -71,7 +71,8 @@ async function finishRemovals(ctx: Context): Promise<void> {
 
 async function finishRestorations(ctx: Context): Promise<void> {
   const left = await ctx.prisma.$queryRaw<Left[]>`
-    select table_definition_id as id, account_id, branch_id, restore_requested_by as requested_by from table_removal
+    select table_definition_id as id, account_id, branch_id, restore_requested_by as user_id,
+      restore_application_id as application_id, restore_request_id as request_id from table_removal
     where restore_requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
     order by restore_requested_at limit ${atOnce}::int`;
   for (const table of left)
@@ -80,17 +81,15 @@ async function finishRestorations(ctx: Context): Promise<void> {
 
 async function dropBranches(ctx: Context): Promise<void> {
   const left = await ctx.prisma.$queryRaw<Left[]>`
-    select branch_id as id, account_id, branch_id from branch_removal
+    select branch_id as id, account_id, branch_id, requested_by as user_id, application_id, request_id
+    from branch_removal
     where requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
     order by requested_at limit ${atOnce}::int`;
   for (const branch of left)
     await attempt(ctx, { branch_id: branch.id }, () => dropBranch(ctx, callerOf(branch), branch.id));
 }
 
-const callerOf = ({ account_id, requested_by }: Left): RpcCaller => ({
-  accountId: account_id,
-  userId: requested_by ?? undefined,
-});
+const callerOf = (left: Left) => callerFor(left.account_id, left);
 
 async function attempt(ctx: Context, what: Record<string, number>, work: () => Promise<unknown>): Promise<void> {
   try {

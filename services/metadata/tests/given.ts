@@ -80,7 +80,13 @@ export type Api = {
   post(path: string, body?: unknown): Promise<Answer['body']>;
 };
 
-export type Who = { accountId: number; userId?: number; branching?: boolean; scopes?: string[] };
+export type Who = {
+  accountId: number;
+  userId?: number;
+  applicationId?: number;
+  branching?: boolean;
+  scopes?: string[];
+};
 
 /** Calls as somebody of an account; every successful answer is held against the schema its route declares. */
 export function callingAs(metadata: Metadata, who: Who): Api {

@@ -35,6 +35,15 @@ const request = (path: string, body?: unknown): KeyedRequest => {
   return { who: { accountId: work.account.id, userId: work.admin.id }, path, key: `killed-${last}`, body };
 };
 
+/** What came of it is of the request that began it, whoever ended it. */
+function expectOneRequest(actions: { action: string; request_id: string | null }[], began: string, rpc: string): void {
+  const asked = actions.find(({ action }) => action === began)?.request_id;
+  expect(asked).toEqual(expect.any(String));
+  expect(actions.find(({ action }) => action === 'succeed')?.request_id).toBe(asked);
+  const { calls } = metadata.neighbours.data;
+  expect(calls.findLast((each) => each.rpc === rpc)?.call).toMatchObject({ requestId: asked, userId: work.admin.id });
+}
+
 const timesOf = (actions: { action: string }[], name: string) => actions.filter(({ action }) => action === name).length;
 
 async function givenDeployment() {
@@ -54,6 +63,7 @@ async function deploying(): Promise<Saga> {
     expectEnd: async () => {
       const { status, actions } = await work.admin.get(`/deployments/${id}`);
       expect([status, timesOf(actions, 'deploy'), timesOf(actions, 'succeed')]).toEqual(['deployed', 1, 1]);
+      expectOneRequest(actions, 'deploy', 'ApplyDeployment');
       expect(appliedTimes()).toBe(1);
       expect((await work.admin.get(`/deployed_table_definitions/${table.id}`)).version).toBe(table.version);
       expect((await work.admin.get(`/table_definitions/${table.id}`)).needs_deployment).toBe(false);
@@ -116,6 +126,7 @@ async function promotingRows(): Promise<Saga> {
     expectEnd: async () => {
       const { status, actions } = await work.admin.get(`/promotions/${id}`);
       expect([status, timesOf(actions, 'promote'), timesOf(actions, 'succeed')]).toEqual(['promoted', 1, 1]);
+      expectOneRequest(actions, 'promote', 'MergeRows');
       expect(merges()).toHaveLength(1);
       expect(Object.keys(await work.columns(table.id))).toEqual(['code', 'more']);
     },

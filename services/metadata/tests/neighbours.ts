@@ -4,7 +4,7 @@ import type { MergeRowsRequest__Output } from '@almanac/protos/generated/almanac
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
 import type { TableDiff } from '@almanac/protos/generated/almanac/data/v1/TableDiff.ts';
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
-import { createContextVerifier } from '@almanac/service-kit/call-context';
+import { type CallContext, createContextVerifier } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { createLogger } from '@almanac/service-kit/logger';
 import { createMetrics } from '@almanac/service-kit/metrics';
@@ -40,6 +40,8 @@ export type FakeData = {
   merging: Partial<MergeRowsResult__Output> | undefined;
   merged: Map<string, MergeRowsResult__Output>;
   droppedBranches: number[];
+  /** Everything it was asked, with whoever asked. */
+  calls: { rpc: string; call: CallContext }[];
   before: Partial<Record<string, () => unknown>>;
   after: Partial<Record<string, () => unknown>>;
 };
@@ -69,10 +71,14 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
     merging: undefined,
     merged: new Map(),
     droppedBranches: [],
+    calls: [],
     before: {},
     after: {},
   };
-  const servers = [serve('identity', identityHandlers(identity), keys), serve('data', dataHandlers(data), keys)];
+  const servers = [
+    serve('identity', identityHandlers(identity), keys),
+    serve('data', recorded(data, dataHandlers(data)), keys),
+  ];
   const [identityPort, dataPort] = await Promise.all(servers.map((server) => server.start()));
   return {
     identity,
@@ -138,6 +144,19 @@ function identityHandlers(state: FakeIdentity): Partial<RpcHandlers<'identity'>>
       return {};
     },
   };
+}
+
+type Handler = (call: CallContext, ...rest: unknown[]) => unknown;
+
+function recorded(state: FakeData, handlers: Partial<RpcHandlers<'data'>>): Partial<RpcHandlers<'data'>> {
+  const recording = ([rpc, handle]: [string, Handler]): [string, Handler] => [
+    rpc,
+    (call, ...rest) => {
+      state.calls.push({ rpc, call });
+      return handle(call, ...rest);
+    },
+  ];
+  return Object.fromEntries(Object.entries(handlers as Record<string, Handler>).map(recording)) as never;
 }
 
 function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {

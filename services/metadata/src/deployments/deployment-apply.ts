@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Actor } from '../approval-states.ts';
+import { callerFor } from '../asker.ts';
 import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -140,7 +141,7 @@ export async function begin(
     },
   });
   await extendLease(tx, ctx, 'deployment', { id, number });
-  await noteAction(tx, id, 'deploy', call.userId ?? null, null);
+  await noteAction(tx, id, 'deploy', call, null);
   const versions = tables.map(({ table_definition_id, version }) => ({ table_definition_id, version }));
   await tellDeployment(tx, call, 'begun', now, { tables: versions });
   return { id, branchId: branch_id, number, tables, missing };
@@ -233,9 +234,13 @@ export async function resumeDeployment(ctx: Context, id: number): Promise<void> 
   const [claimed] = await ctx.prisma.$queryRaw<Claimed[]>`
     update deployment set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8), tries = tries + 1
     where id = ${id} and status = 'deploying' and lease_until <= now()
-    returning id, account_id, branch_id, attempt, wanted, deployed_by, tries`;
+    returning id, account_id, branch_id, attempt, wanted, tries`;
   if (!claimed) return;
-  const caller: RpcCaller = { accountId: claimed.account_id, userId: claimed.deployed_by ?? undefined };
+  const begun = await ctx.prisma.deployment_action.findFirstOrThrow({
+    where: { deployment_id: id, action: 'deploy' },
+    orderBy: { id: 'desc' },
+  });
+  const caller = callerFor(claimed.account_id, begun);
   const { tables: named } = await requireDeployment(ctx, caller, id);
   const attempt: Attempt = {
     id,
@@ -263,7 +268,6 @@ type Claimed = {
   branch_id: number;
   attempt: number;
   wanted: Wanted[];
-  deployed_by: number | null;
   tries: number;
 };
 

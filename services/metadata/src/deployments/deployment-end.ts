@@ -86,7 +86,7 @@ async function end(
     },
   });
   if (count === 0) return false;
-  await noteAction(tx, attempt.id, action, null, facts.error ?? null);
+  await noteAction(tx, attempt.id, action, caller, facts.error ?? null);
   return true;
 }
 

@@ -38,6 +38,10 @@ export const deploymentSchema = z.object({
       user: z.int().nullable(),
       comment: z.string().nullable(),
       at: z.iso.datetime(),
+      request_id: z.string().nullable().meta({
+        description:
+          'The `X-Request-Id` of the call that did it; of `succeed` and `fail` that of the call that began it, also when another one finished it: histories and the audit log name the same.',
+      }),
     }),
   ),
   diffs: z.array(tableDiffSchema),
@@ -60,4 +64,10 @@ type Dated<T> = {
       ? DeploymentActionShown[]
       : T[K];
 };
-export type DeploymentActionShown = { action: string; user: number | null; comment: string | null; at: Date };
+export type DeploymentActionShown = {
+  action: string;
+  user: number | null;
+  comment: string | null;
+  at: Date;
+  request_id: string | null;
+};

@@ -8,6 +8,7 @@ import { allows, requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { askForMails, findAddressees, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
+import { askerOf } from '../asker.ts';
 import { branchReferenceFields, requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -128,7 +129,13 @@ export async function getDeployment(
   const isOpen = (deploymentTransitions.deploy.from as readonly string[]).includes(stored.status);
   const shown = {
     ...(summary as DeploymentSummary),
-    actions: actions.map(({ action, user_id, comment, at }) => ({ action, user: user_id, comment, at })),
+    actions: actions.map(({ action, user_id: user, comment, at, request_id }) => ({
+      action,
+      user,
+      comment,
+      at,
+      request_id,
+    })),
   };
   if (!isOpen) return { ...shown, diffs: (kept ?? []) as TableDiff[], revision: null };
   const { diffs, versions, revision } = planned ?? (await planDrafts(ctx, call, stored));
@@ -221,7 +228,7 @@ export async function insertDeployment(
           })),
         },
       },
-      actions: { create: { action: 'create', user_id: call.userId ?? null } },
+      actions: { create: { action: 'create', ...askerOf(call) } },
     },
     select: { id: true },
   });
@@ -312,7 +319,7 @@ export async function takeStep(
     // What is asked approval for is what is there now.
     const asked = planned && { diffs: planned.diffs as Prisma.InputJsonValue, proposed: planned.versions };
     await tx.deployment.update({ where: { id }, data: { status, comment: comment ?? undefined, ...asked } });
-    await noteAction(tx, id, action, call.userId ?? null, comment);
+    await noteAction(tx, id, action, call, comment);
     await tellDeployment(tx, call, announced[action], now, { user_id: call.userId ?? null, comment });
     if (addressees)
       await askForMails(tx, call, addressees, {
@@ -328,15 +335,17 @@ export async function takeStep(
   return getDeployment(ctx, call, id, planned);
 }
 
-/** Keeps that something was done to a deployment. */
+/** Keeps that something was done to a deployment, by whom and in which request. Nobody ends one: ends are of the request they come of. */
 export async function noteAction(
   tx: Transaction,
   deploymentId: number,
   action: DeploymentAction,
-  userId: number | null,
+  caller: RpcCaller,
   comment: string | null,
 ): Promise<void> {
-  await tx.deployment_action.create({ data: { deployment_id: deploymentId, action, user_id: userId, comment } });
+  const asker = askerOf(caller);
+  const by = action === 'succeed' || action === 'fail' ? { request_id: asker.request_id } : asker;
+  await tx.deployment_action.create({ data: { deployment_id: deploymentId, action, ...by, comment } });
 }
 
 // The state a deployment is in once the others are told.

@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { type Addressees, findAddressees } from '../approval-mails.ts';
+import { callerFor } from '../asker.ts';
 import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
 import type { Context } from '../context.ts';
 import { violationsOf } from '../deployments/violations.ts';
@@ -215,7 +216,6 @@ type Claimed = {
   account_id: number;
   attempt: number;
   asked: Asked;
-  promoted_by: number | null;
   tries: number;
 };
 
@@ -224,13 +224,16 @@ export async function resumePromotion(ctx: Context, id: number): Promise<void> {
   const [claimed] = await ctx.prisma.$queryRaw<Claimed[]>`
     update promotion set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8), tries = tries + 1
     where id = ${id} and status = 'promoting' and lease_until <= now()
-    returning account_id, attempt, asked, promoted_by, tries`;
+    returning account_id, attempt, asked, tries`;
   if (!claimed) return;
-  const { account_id: accountId, promoted_by, tries, asked } = claimed;
+  const { account_id: accountId, tries, asked } = claimed;
   ctx.logger.info({ promotion_id: id, tries }, 'taking up a promotion that was left behind');
-  const caller: RpcCaller = { accountId, userId: promoted_by ?? undefined };
+  const begun = await ctx.prisma.promotion_action.findFirstOrThrow({
+    where: { promotion_id: id, action: 'promote' },
+    orderBy: { id: 'desc' },
+  });
   const attempt: Attempt = { id, number: claimed.attempt, asked, tries };
-  await apply(ctx, caller, attempt, true);
+  await apply(ctx, callerFor(accountId, begun), attempt, true);
 }
 
 /** Ends promotions left behind that nobody has ended yet. */

@@ -50,7 +50,7 @@ export async function compareAgain(
   const names = new Map(pairs.map(({ sourceId, name }) => [sourceId, name]));
   await requireShown(tx, call, change, { asked: askedFor(now), now: shownBy({ pairs, revision }), names }, seen);
   refuseUnsettled(plan.conflicts, resolutions);
-  await noteAction(tx, now.id, 'promote', call.userId ?? null, null);
+  await noteAction(tx, now.id, 'promote', call, null);
   const blockers = violationsOf(plan.tables.map(({ diff }) => diff));
   if (blockers.length === 0) {
     await notePlaces(tx, now.id, pairs);

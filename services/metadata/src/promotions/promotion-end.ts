@@ -19,7 +19,7 @@ export async function endFailed(
     where: { id: now.id },
     data: { status: 'failed', error: reasons.join('\n'), lease_until: null, ...recorded(plan), ...facts },
   });
-  await noteAction(tx, now.id, 'fail', null, reasons.join('\n'));
+  await noteAction(tx, now.id, 'fail', caller, reasons.join('\n'));
   await tellPromotion(tx, caller, 'fail', now, { reasons });
 }
 
@@ -48,7 +48,7 @@ export async function endPromoted(
       ...facts,
     },
   });
-  await noteAction(tx, now.id, 'succeed', null, null);
+  await noteAction(tx, now.id, 'succeed', caller, null);
   await tellPromotion(tx, caller, 'succeed', now, { user_id: user });
 }
 

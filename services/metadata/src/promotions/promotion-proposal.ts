@@ -2,6 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { allows, type HeldRights, missingRight, type Where } from '@almanac/service-kit/rights';
+import { askerOf } from '../asker.ts';
 import { requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';
 import { transactOnce } from '../repeated-requests.ts';
@@ -108,7 +109,7 @@ async function insertPromotion(
     revision,
     created_by: call.userId ?? null,
     tables: { createMany: { data: named } },
-    actions: { create: { action: 'create', user_id: call.userId ?? null } },
+    actions: { create: { action: 'create', ...askerOf(call) } },
   };
   const { id } = await tx.promotion.create({ data, select: { id: true } });
   const table_definition_ids = tables.map((table) => table.table_definition_id);

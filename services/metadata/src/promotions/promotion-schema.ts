@@ -78,6 +78,10 @@ export const promotionSchema = z.object({
       user: z.int().nullable(),
       comment: z.string().nullable(),
       at: z.iso.datetime(),
+      request_id: z.string().nullable().meta({
+        description:
+          'The `X-Request-Id` of the call that did it; of `succeed` and `fail` that of the call that began it, also when another one finished it: histories and the audit log name the same.',
+      }),
     }),
   ),
   diffs: z.array(promotionDiffSchema),

@@ -6,6 +6,7 @@ import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } f
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { type Addressees, askForMails, findAddressees, type MailFacts, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
+import { askerOf } from '../asker.ts';
 import { type BranchReference, branchReferenceFields } from '../branches.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -134,7 +135,13 @@ export async function getPromotion(
   const [summary] = await summaries(ctx, call, [summarized]);
   const shown = {
     ...(summary as PromotionSummary),
-    actions: actions.map(({ action, user_id, comment, at }) => ({ action, user: user_id, comment, at })),
+    actions: actions.map(({ action, user_id: user, comment, at, request_id }) => ({
+      action,
+      user,
+      comment,
+      at,
+      request_id,
+    })),
   };
   if (!isOpen(stored.status))
     return {
@@ -279,7 +286,7 @@ export async function takeStep(
     const { pairs, plan, revision } = await planStored(tx, call, now);
     // What is asked approval for is what is there now.
     if (action === 'send_request') await rememberAsked(tx, id, pairs, revision);
-    await noteAction(tx, id, action, call.userId ?? null, comment);
+    await noteAction(tx, id, action, call, comment);
     await tellPromotion(tx, call, action, now, { user_id: call.userId ?? null, comment });
     const outcome = action === 'reject' ? { outcome: 'rejected' as const, reasons: [] } : {};
     if (addressees) await mailPromotion(tx, call, addressees, now, plan, { comment, ...outcome });
@@ -341,13 +348,15 @@ export async function notePlaces(tx: Transaction, id: number, pairs: TablePair[]
       and (p.target_definition_id, p.domain_id) is distinct from (f.target_definition_id, coalesce(f.domain_id, p.domain_id))`;
 }
 
-/** Keeps that something was done to a promotion. */
+/** Keeps that something was done to a promotion, by whom and in which request. Nobody ends one: ends are of the request they come of. */
 export async function noteAction(
   tx: Transaction,
   promotionId: number,
   action: PromotionAction,
-  userId: number | null,
+  caller: RpcCaller,
   comment: string | null,
 ): Promise<void> {
-  await tx.promotion_action.create({ data: { promotion_id: promotionId, action, user_id: userId, comment } });
+  const asker = askerOf(caller);
+  const by = action === 'succeed' || action === 'fail' ? { request_id: asker.request_id } : asker;
+  await tx.promotion_action.create({ data: { promotion_id: promotionId, action, ...by, comment } });
 }

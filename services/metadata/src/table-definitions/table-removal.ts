@@ -5,6 +5,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { askerOf, callerFor } from '../asker.ts';
 import { inOrder } from '../column-definitions/column-fields.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -93,6 +94,7 @@ export async function removeTable(ctx: Context, call: CallContext, table: Remova
   await requireRight(ctx.rights, call, 'develop', placeOf(table), { fresh: true });
   const guard = await guardTable(ctx, call, table, 'remove a deployed table');
   await guard(ctx.prisma);
+  const asker = askerOf(call);
   const note = async (tx: Transaction) => {
     await lockForRemoval(tx, call, table);
     await guard(tx);
@@ -105,7 +107,9 @@ export async function removeTable(ctx: Context, call: CallContext, table: Remova
         table_definition_id: table.id,
         account_id: call.accountId,
         branch_id: table.branch_id,
-        requested_by: call.userId ?? null,
+        requested_by: asker.user_id,
+        application_id: asker.application_id,
+        request_id: asker.request_id,
       },
       skipDuplicates: true,
     });
@@ -122,7 +126,9 @@ export async function removeTable(ctx: Context, call: CallContext, table: Remova
 export async function finishOwnRemoval(ctx: Context, call: CallContext, id: number): Promise<void> {
   const open = { table_definition_id: id, account_id: call.accountId, removed_at: null };
   const removal = await ctx.prisma.table_removal.findFirst({ where: open });
-  if (removal) await finishRemoval(ctx, call, { id, branch_id: removal.branch_id });
+  if (!removal) return;
+  const asker = callerFor(call.accountId, { ...removal, user_id: removal.requested_by });
+  await finishRemoval(ctx, { ...call, ...asker }, { id, branch_id: removal.branch_id });
 }
 
 /** Has data drop the table, then deletes what is noted of it; false: somebody else has finished this removal. */

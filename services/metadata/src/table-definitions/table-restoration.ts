@@ -5,6 +5,7 @@ import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { normalizeName } from '@almanac/service-kit/names';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { type Asker, askerOf, callerFor } from '../asker.ts';
 import type { Context } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
 import { guardBranch } from '../protected-branches.ts';
@@ -54,7 +55,7 @@ export async function restoreTable(
     await guard?.(tx);
     await requireRoom(tx, call);
     await refuseChangedSurroundings(tx, call, draft);
-    const data = { restore_requested_at: new Date(), restore_requested_by: call.userId ?? null };
+    const data = { restore_requested_at: new Date(), ...restorationAsker(askerOf(call)) };
     if ((await tx.table_removal.updateMany({ where, data })).count === 0) throw notFound('Table definition');
   };
   await transactOnce(ctx, call, note, () => id);
@@ -62,11 +63,25 @@ export async function restoreTable(
   return requireTableDefinition(ctx, call, String(id));
 }
 
+const restorationAsker = ({ user_id, application_id, request_id }: Asker) => ({
+  restore_requested_by: user_id,
+  restore_application_id: application_id,
+  restore_request_id: request_id,
+});
+const nobody: Asker = { user_id: null, application_id: null, request_id: null };
+
 /** Ends what this very call has begun, and answers the definition as it is. */
 export async function finishOwnRestoration(ctx: Context, call: CallContext, id: number): Promise<TableDefinition> {
   const where = { table_definition_id: id, account_id: call.accountId };
   const removal = await ctx.prisma.table_removal.findFirst({ where });
-  if (removal) await finishRestoration(ctx, call, { id, branch_id: removal.branch_id });
+  if (removal?.restore_requested_at) {
+    const asker = callerFor(call.accountId, {
+      user_id: removal.restore_requested_by,
+      application_id: removal.restore_application_id,
+      request_id: removal.restore_request_id,
+    });
+    await finishRestoration(ctx, { ...call, ...asker }, { id, branch_id: removal.branch_id });
+  }
   return requireSeenDefinition(ctx, call, id);
 }
 
@@ -120,7 +135,7 @@ export async function finishRestoration(ctx: Context, caller: RpcCaller, table: 
   });
   if (!removal) return; // somebody else has finished it
   const { deployed } = removal as unknown as Removed;
-  const undoing = { restore_requested_at: null, restore_requested_by: null };
+  const undoing = { restore_requested_at: null, ...restorationAsker(nobody) };
   const forget = async () => {
     await ctx.prisma.table_removal.updateMany({ where, data: undoing });
     await undoOnce(ctx, caller);
