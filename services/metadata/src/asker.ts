@@ -10,6 +10,8 @@ export const askerOf = ({ userId, applicationId, requestId }: RpcCaller): Asker 
   request_id: requestId ?? null,
 });
 
+export const nobody: Asker = { user_id: null, application_id: null, request_id: null };
+
 /** The caller as whom their work is taken up. What isn't known of them is left out: the release before kept less. */
 export const callerFor = (accountId: number, { user_id, application_id, request_id }: Asker): RpcCaller => ({
   accountId,

@@ -4,7 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Actor } from '../approval-states.ts';
-import { callerFor } from '../asker.ts';
+import { callerFor, nobody } from '../asker.ts';
 import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -236,11 +236,11 @@ export async function resumeDeployment(ctx: Context, id: number): Promise<void> 
     where id = ${id} and status = 'deploying' and lease_until <= now()
     returning id, account_id, branch_id, attempt, wanted, tries`;
   if (!claimed) return;
-  const begun = await ctx.prisma.deployment_action.findFirstOrThrow({
+  const begun = await ctx.prisma.deployment_action.findFirst({
     where: { deployment_id: id, action: 'deploy' },
     orderBy: { id: 'desc' },
   });
-  const caller = callerFor(claimed.account_id, begun);
+  const caller = callerFor(claimed.account_id, begun ?? nobody);
   const { tables: named } = await requireDeployment(ctx, caller, id);
   const attempt: Attempt = {
     id,

@@ -4,7 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { type Addressees, findAddressees } from '../approval-mails.ts';
-import { callerFor } from '../asker.ts';
+import { callerFor, nobody } from '../asker.ts';
 import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
 import type { Context } from '../context.ts';
 import { violationsOf } from '../deployments/violations.ts';
@@ -228,12 +228,12 @@ export async function resumePromotion(ctx: Context, id: number): Promise<void> {
   if (!claimed) return;
   const { account_id: accountId, tries, asked } = claimed;
   ctx.logger.info({ promotion_id: id, tries }, 'taking up a promotion that was left behind');
-  const begun = await ctx.prisma.promotion_action.findFirstOrThrow({
+  const begun = await ctx.prisma.promotion_action.findFirst({
     where: { promotion_id: id, action: 'promote' },
     orderBy: { id: 'desc' },
   });
   const attempt: Attempt = { id, number: claimed.attempt, asked, tries };
-  await apply(ctx, callerFor(accountId, begun), attempt, true);
+  await apply(ctx, callerFor(accountId, begun ?? nobody), attempt, true);
 }
 
 /** Ends promotions left behind that nobody has ended yet. */

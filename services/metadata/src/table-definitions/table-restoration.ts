@@ -5,7 +5,7 @@ import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { normalizeName } from '@almanac/service-kit/names';
 import { requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
-import { type Asker, askerOf, callerFor } from '../asker.ts';
+import { type Asker, askerOf, callerFor, nobody } from '../asker.ts';
 import type { Context } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
 import { guardBranch } from '../protected-branches.ts';
@@ -68,7 +68,6 @@ const restorationAsker = ({ user_id, application_id, request_id }: Asker) => ({
   restore_application_id: application_id,
   restore_request_id: request_id,
 });
-const nobody: Asker = { user_id: null, application_id: null, request_id: null };
 
 /** Ends what this very call has begun, and answers the definition as it is. */
 export async function finishOwnRestoration(ctx: Context, call: CallContext, id: number): Promise<TableDefinition> {
