@@ -21,8 +21,9 @@ export type ChildOptions = {
 };
 
 const shortestPauseMs = 200;
-const longestPauseMs = 10_000;
-const steadyAfterMs = 30_000;
+// Who has to wait for a process that was killed again and again waits no longer than it takes to start.
+const longestPauseMs = 2_000;
+const steadyAfterMs = 10_000;
 const logKeptBytes = 20 * 1024 * 1024;
 const givesUpAfter = 4; // ends in a row before the first "ready"
 
