@@ -17,6 +17,8 @@ export type IdentityConfig = {
   accessTokenSeconds: number;
   /** How long a refresh token may lie unused. */
   refreshTokenSeconds: number;
+  /** How long an application may go on by refresh tokens after the user's yes, however often it uses them. */
+  grantSeconds: number;
   /** How long somebody stays logged in at the pages. */
   sessionSeconds: number;
   secrets: {
@@ -44,6 +46,11 @@ export function readConfig(env: Environment): IdentityConfig {
       default: 30 * 86_400,
       min: 3_600,
       max: 366 * 86_400,
+    }),
+    grantSeconds: read.integer('IDENTITY_GRANT_SECONDS', 'how long refresh tokens follow one log-in', {
+      default: 90 * 86_400,
+      min: 3_600,
+      max: 3_660 * 86_400,
     }),
     sessionSeconds: read.integer('IDENTITY_SESSION_SECONDS', 'how long somebody stays logged in', {
       default: 12 * 3_600,

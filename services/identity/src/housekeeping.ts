@@ -16,7 +16,7 @@ export function createHousekeeping(prisma: PrismaClient, config: IdentityConfig,
   let running: Promise<void> | undefined;
   const work = async () => {
     while (!stopping.signal.aborted) {
-      await sweep(prisma, config.accessTokenSeconds).catch((error: unknown) =>
+      await sweep(prisma, config).catch((error: unknown) =>
         logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
       );
       await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
@@ -34,10 +34,15 @@ export function createHousekeeping(prisma: PrismaClient, config: IdentityConfig,
 }
 
 /** One round. A used code is kept as long as its family, so that a replay is noticed. */
-export async function sweep(prisma: PrismaClient, accessTokenSeconds: number): Promise<void> {
+export async function sweep(
+  prisma: PrismaClient,
+  { accessTokenSeconds, grantSeconds }: Pick<IdentityConfig, 'accessTokenSeconds' | 'grantSeconds'>,
+): Promise<void> {
   // Its last access token may outlive a family; as long as it lives, the family must be there to be revoked.
   await prisma.$executeRaw`
-    delete from token_family where expires_at < now() - make_interval(secs => ${accessTokenSeconds}::int)`;
+    delete from token_family
+    where least(expires_at, created_at + make_interval(secs => ${grantSeconds}::int))
+      < now() - make_interval(secs => ${accessTokenSeconds}::int)`;
   await prisma.$executeRaw`
     delete from authorization_code c
     where c.expires_at < now() and not exists (select from token_family f where f.id = c.family_id)`;

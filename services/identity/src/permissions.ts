@@ -20,7 +20,7 @@ export const resourceTypes = ['account', 'domain', 'branch', 'table_definition']
 type Held = EffectivePermissions & { user_id: number; revision: number };
 
 /**
- * One question, one statement: the revision and the permissions are of the same moment. A user who is gone, disabled or another
+ * One question, one statement: the revision and the permissions are of the same moment. A user who is gone, suspended or another
  * account's is not found.
  */
 export async function getEffectivePermissions(prisma: PrismaClient, accountId: number, userId: number): Promise<Held> {
@@ -34,7 +34,7 @@ export async function getEffectivePermissions(prisma: PrismaClient, accountId: n
     join account on account.id = u.account_id
     left join user_group_assignment a on a.user_id = u.id
     left join permission p on p.user_group_id = a.user_group_id and p.account_id = u.account_id
-    where u.id = ${userId} and u.account_id = ${accountId} and u.status <> 'disabled'
+    where u.id = ${userId} and u.account_id = ${accountId} and u.status in ('invited', 'active')
     group by u.id, account.id`;
   if (!row) throw notFound('User');
   return row;

@@ -35,15 +35,20 @@ export async function revoke(tx: Transaction, revocation: Revocation, requestId?
 }
 
 /** Kills the access tokens of these families that may still be alive: one statement, however many there are. */
-export async function revokeTokensOfFamilies(tx: Transaction, familyIds: string[], requestId?: string): Promise<void> {
+export async function revokeTokensOfFamilies(
+  tx: Transaction,
+  familyIds: string[],
+  reason: string,
+  requestId?: string,
+): Promise<void> {
   const { rows } = await tx.sql(
     `insert into revocation (account_id, kind, subject, issued_before, expires_at, reason)
-     select family.account_id, 'token', token.access_token_id, token.access_expires_at, token.access_expires_at, 'revoked'
+     select family.account_id, 'token', token.access_token_id, token.access_expires_at, token.access_expires_at, $2
      from refresh_token token join token_family family on family.id = token.family_id
      where family.id = any($1::uuid[]) and token.access_expires_at > clock_timestamp()
      on conflict (kind, subject) do nothing
      returning account_id, kind, subject, issued_before, expires_at, reason`,
-    [familyIds],
+    [familyIds, reason],
   );
   await tx.announceAll('identity.token.revoked', rows, requestId);
 }

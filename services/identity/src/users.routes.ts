@@ -8,7 +8,16 @@ import { emailSchema, personNameSchema, timeSchema } from './names.ts';
 import { passwordLimits } from './passwords.ts';
 import { repeatable } from './repeated-requests.ts';
 import { sendInvitation } from './user-invitations.ts';
-import { createUser, deleteUser, getUser, licenseTypes, listUsers, updateUser, userFields } from './users.ts';
+import {
+  createUser,
+  deleteUser,
+  getUser,
+  licenseTypes,
+  listUsers,
+  settableStatuses,
+  updateUser,
+  userFields,
+} from './users.ts';
 
 const userSchema = z.object({
   id: z.int(),
@@ -16,7 +25,7 @@ const userSchema = z.object({
   last_name: z.string(),
   email: z.string(),
   license_type: z.enum(licenseTypes),
-  status: z.enum(['invited', 'active', 'disabled']),
+  status: z.enum(['invited', 'active', 'suspended']),
   created_at: timeSchema,
   updated_at: timeSchema,
 });
@@ -33,6 +42,17 @@ const optional = {
     .max(passwordLimits.maximum)
     .optional()
     .meta({ writeOnly: true, description: 'Extension: sets a password, which makes the user active. Never shown.' }),
+};
+
+const changeable = {
+  status: z.enum(settableStatuses).optional().meta({
+    description:
+      'Extension: `suspended` ends sessions and tokens and lets the user log in no more; `active` takes that back.',
+  }),
+  keep_sessions: z.boolean().optional().meta({
+    writeOnly: true,
+    description: 'Extension: with `password`, lets sessions and tokens go on; by default they end.',
+  }),
 };
 
 const common = { tag: 'Users', scope: 'api:admin' } as const;
@@ -78,11 +98,11 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       ...common,
       method: 'PATCH',
       path: '/users/{id}',
-      summary: 'Change a user',
+      summary: 'Change a user, or suspend one',
       example: { user: { last_name: 'King' } },
       params,
       resource: 'user',
-      attributes: { email: emailSchema.optional(), ...optional },
+      attributes: { email: emailSchema.optional(), ...optional, ...changeable },
       response: userSchema,
       handle: ({ call, params: { id }, attributes }) => updateUser(ctx, call, id, attributes),
     }),

@@ -8,15 +8,20 @@ import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { type Transaction, transact } from './database.ts';
+import type { Prisma } from './generated/prisma/client.ts';
 import { takeInvitationTurn } from './invitation-turns.ts';
 import { requestMail } from './mail-requests.ts';
 import { emailKey } from './names.ts';
+import { revokeFamilies } from './oauth/token-families.ts';
 import { closeLinks } from './password-links.ts';
 import { announcePermissionChanged, requireAdministrator } from './permissions.ts';
 import { findKept, transactOnce } from './repeated-requests.ts';
 import { revokeForever } from './revocations.ts';
 
 export const licenseTypes = ['developer', 'end_user'] as const;
+
+/** What an administrator may make of a user; `invited` comes of itself. */
+export const settableStatuses = ['active', 'suspended'] as const;
 
 export const userFields = {
   id: 'integer',
@@ -102,27 +107,40 @@ async function invite(ctx: IdentityContext, tx: Transaction, call: CallContext, 
   await requestMail(tx, mail, call.requestId);
 }
 
-/** Changes a person. A new password ends his sessions, and he is told of it. */
-export async function updateUser(ctx: IdentityContext, call: CallContext, id: number, read: () => Partial<NewUser>) {
+type UserChange = Partial<NewUser> & { status?: (typeof settableStatuses)[number]; keep_sessions?: boolean };
+
+/**
+ * Changes a person. A new password ends their sessions and tokens unless the administrator keeps them, and they are told of it;
+ * so does a suspension, which they are not.
+ */
+export async function updateUser(ctx: IdentityContext, call: CallContext, id: number, read: () => UserChange) {
   const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
   if (!present) throw notFound('User');
   await requireAdministrator(ctx, call);
-  const { password, ...attributes } = read();
-  const access = await accessOf(ctx, password);
+  const { password, status: wanted, keep_sessions, ...attributes } = read();
+  if (keep_sessions !== undefined && password === undefined) throw validationFailed('Keep sessions needs a password.');
+  if (wanted === 'suspended' && call.userId === id) throw validationFailed("You can't suspend yourself.");
+  const { password_hash } = await accessOf(ctx, password);
   return withUniqueEmail(() =>
     transact(ctx.prisma, async (tx) => {
       await lockAccount(tx, call.accountId);
       const where = { id, account_id: call.accountId };
-      const before = await tx.db.user.findFirst({ where, select: shownOfUser });
-      if (!before) throw notFound('User');
+      const { had_password, ...before } = await holdUser(tx, call.accountId, id);
+      const status = nextStatus(before.status, wanted, {
+        hasPassword: had_password || password !== undefined,
+        isGiven: password !== undefined,
+      });
       const key = attributes.email === undefined ? {} : { email_key: emailKey(attributes.email) };
-      const data = { ...attributes, ...key, ...access };
+      const data = { ...attributes, ...key, password_hash, status };
       const user = await tx.db.user.update({ where, data, select: shownOfUser });
       await recordActOf(tx.db, call, updatedAct('user', before, user));
-      if (password !== undefined) await endOldPassword(tx, call, id);
+      const isSuspended = status === 'suspended' && before.status !== status;
+      if (isSuspended) await endAccess(ctx, tx, call, id, 'user_suspended');
+      else if (password !== undefined && !keep_sessions) await endAccess(ctx, tx, call, id, 'password_set');
+      if (password !== undefined) await tellOfPassword(tx, call, id, !keep_sessions);
       // A link on its way to the old mailbox must not undo what was changed, nor open the account to whoever reads there.
-      if (password !== undefined || user.email !== before.email) await closeLinks(tx.db, id);
-      if (attributes.license_type !== undefined) {
+      if (isSuspended || password !== undefined || user.email !== before.email) await closeLinks(tx.db, id);
+      if (attributes.license_type !== undefined || wanted !== undefined) {
         await keepAnAdministrator(tx, call.accountId);
         await announcePermissionChanged(tx, call.accountId, id, call.requestId);
       }
@@ -131,9 +149,46 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
   );
 }
 
-async function endOldPassword(tx: Transaction, call: CallContext, id: number): Promise<void> {
+type Held = Prisma.userGetPayload<{ select: typeof shownOfUser }> & { had_password: boolean };
+
+// The row is held: a link that makes the user active, or a log-in, comes before all of the change or after it.
+async function holdUser(tx: Transaction, accountId: number, id: number): Promise<Held> {
+  const [user] = await tx.db.$queryRaw<Held[]>`
+    select id, first_name, last_name, email, license_type, status, created_at, updated_at,
+      password_hash is not null as had_password
+    from "user" where id = ${id} and account_id = ${accountId} for no key update`;
+  if (!user) throw notFound('User');
+  return user;
+}
+
+// Nobody is active without a password: whoever is let back in without one is invited again. A password alone lifts no suspension.
+function nextStatus(
+  before: string,
+  wanted: (typeof settableStatuses)[number] | undefined,
+  { hasPassword, isGiven }: { hasPassword: boolean; isGiven: boolean },
+): string {
+  if (wanted === 'suspended' || (wanted === undefined && before === 'suspended')) return 'suspended';
+  if (wanted === undefined) return isGiven ? 'active' : before;
+  if (hasPassword) return 'active';
+  if (before !== 'suspended') throw validationFailed('An invited user becomes active by a password.');
+  return 'invited';
+}
+
+// Sessions first: a yes on a consent page holds its session, so the code it makes is found with the families.
+async function endAccess(
+  ctx: IdentityContext,
+  tx: Transaction,
+  call: CallContext,
+  id: number,
+  reason: 'user_suspended' | 'password_set',
+): Promise<void> {
   await tx.db.session.deleteMany({ where: { user_id: id } });
-  await recordActOf(tx.db, call, { action: 'password.changed', resource_type: 'user', resource_id: id });
+  await revokeFamilies(ctx, tx, { user_id: id }, reason, call.requestId);
+}
+
+async function tellOfPassword(tx: Transaction, call: CallContext, id: number, endedTokens: boolean): Promise<void> {
+  const after = { by: 'administrator', ended_tokens: endedTokens };
+  await recordActOf(tx.db, call, { action: 'password.changed', resource_type: 'user', resource_id: id, after });
   const mail = { account_id: call.accountId, template: 'password_changed', user_ids: [id] } as const;
   await requestMail(tx, mail, call.requestId);
 }
@@ -164,7 +219,7 @@ export async function deleteUser(ctx: IdentityContext, call: CallContext, id: nu
 
 // Hashed before the transaction begins: it takes a while on purpose.
 async function accessOf(ctx: IdentityContext, password: string | undefined) {
-  if (password === undefined) return {};
+  if (password === undefined) return { password_hash: undefined };
   return { password_hash: await ctx.passwords.hash(password), status: 'active' };
 }
 
@@ -179,11 +234,11 @@ async function withUniqueEmail<T>(work: () => Promise<T>): Promise<T> {
 
 const contact = { id: true, first_name: true, last_name: true, email: true } as const;
 
-/** People by id, for other services; unknown ids are left out. */
+/** People by id, for other services, also suspended ones; unknown ids are left out. */
 export function findUsers(ctx: IdentityContext, accountId: number, ids: number[]) {
   return ctx.prisma.user.findMany({
     where: { account_id: accountId, id: { in: ids } },
-    select: contact,
+    select: { ...contact, status: true },
     orderBy: { id: 'asc' },
   });
 }

@@ -168,7 +168,7 @@ describe('authorization_code', () => {
   it('refuses the code of a user who was disabled meanwhile', async () => {
     const code = await codeOf(identity, account);
     const { prisma } = identity.context;
-    await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'disabled' } });
+    await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'suspended' } });
     expect(await exchange(identity, account, code)).toMatchObject(refused);
     await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'active' } });
   });

@@ -116,7 +116,7 @@ describe('what is kept', () => {
     await prisma.rate_limit.create({ data: { key: 'old', expire: BigInt(Date.now() - 7_200_000) } });
     await prisma.rate_limit.create({ data: { key: 'new', expire: BigInt(Date.now() + 60_000) } });
     await prisma.signing_key.updateMany({ where: { retired_at: { not: null } }, data: { retired_at: new Date(0) } });
-    await sweep(prisma, 7_200);
+    await sweep(prisma, { accessTokenSeconds: 7_200, grantSeconds: 7_776_000 });
     expect(await prisma.token_family.count()).toBe(2);
     expect(await prisma.authorization_code.count()).toBe(1);
     expect(await prisma.session.count()).toBe(1);

@@ -69,7 +69,7 @@ describe('forgetting a password', () => {
   it('without an application asks for a mail to each active user who has the address', async () => {
     const email = `shared${++made}@example.com`;
     const ids: number[] = [];
-    for (const status of ['active', 'active', 'disabled']) {
+    for (const status of ['active', 'active', 'suspended']) {
       const of = await identity.account();
       const { id } = (await of.admin('POST', '/users', { email, password })).body;
       await identity.context.prisma.user.update({ where: { id }, data: { status } });
@@ -90,7 +90,10 @@ describe('forgetting a password', () => {
     const known = await seen(account.admin_email);
     expect(known.status).toBe(200);
     const { id } = await invite();
-    await identity.context.prisma.user.update({ where: { id }, data: { status: 'disabled', email_key: `off${id}@x` } });
+    await identity.context.prisma.user.update({
+      where: { id },
+      data: { status: 'suspended', email_key: `off${id}@x` },
+    });
     for (const email of [`nobody${++made}@example.com`, `off${id}@x`, 'not an address', 'a\0b'])
       expect(await seen(email)).toEqual(known);
     const { email } = await invite();

@@ -347,7 +347,7 @@ describe('sessions', () => {
       const browser = visitor();
       const page = await openConsent(browser, authorizeUrl(identity, account), { email, password });
       if (end === 'delete') await account.admin('DELETE', `/users/${id}`);
-      else await identity.context.prisma.user.update({ where: { id }, data: { status: 'disabled' } });
+      else await identity.context.prisma.user.update({ where: { id }, data: { status: 'suspended' } });
       expect((await browser.open(authorizeUrl(identity, account))).html).toContain('type="password"');
       expect((await browser.open(at('/oauth/applications'))).location).toBe(at('/oauth/login'));
       const answer = await browser.submit(page, ...pressOf(page, '/oauth/authorize', 'allow'));

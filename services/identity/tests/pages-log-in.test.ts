@@ -94,7 +94,7 @@ describe('log-in without an application', () => {
     await newUser(first, email);
     const disabled = await newUser(second, email);
     await third.admin('POST', '/users', { email });
-    await identity.context.prisma.user.update({ where: { id: disabled.id }, data: { status: 'disabled' } });
+    await identity.context.prisma.user.update({ where: { id: disabled.id }, data: { status: 'suspended' } });
     expect((await tryAlone({ email, password })).status).toBe(303);
   });
 
@@ -104,7 +104,7 @@ describe('log-in without an application', () => {
     for (const each of [first, second]) await newUser(each, twice);
     const disabled = newEmail();
     const { id } = await newUser(first, disabled);
-    await identity.context.prisma.user.update({ where: { id }, data: { status: 'disabled' } });
+    await identity.context.prisma.user.update({ where: { id }, data: { status: 'suspended' } });
     const invited = newEmail();
     await first.admin('POST', '/users', { email: invited });
     const { passwords } = identity.context;

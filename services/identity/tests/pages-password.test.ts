@@ -135,7 +135,7 @@ describe('a link', () => {
     const link = await resetLink();
     const browser = new Browser();
     const page = await openLink(link, browser);
-    await identity.context.prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'disabled' } });
+    await identity.context.prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'suspended' } });
     expectSpent(await browser.submit(page, formOf(page, '/oauth/password'), { password, again: password }));
     await identity.context.prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'active' } });
     await logInAlone(identity, adminOf(account));
@@ -144,7 +144,7 @@ describe('a link', () => {
   it('is left as it is when its user is disabled at the very moment of use', async () => {
     const token = tokenOf(await resetLink());
     const { prisma } = identity.context;
-    await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'disabled' } });
+    await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'suspended' } });
     const origin = { requestId: 'request', address: '127.0.0.1' };
     await expect(usePasswordLink(identity.context, token, password, origin)).rejects.toThrow(SpentLink);
     const link = await prisma.password_link.findUniqueOrThrow({ where: { digest: digestOf(token) } });
@@ -198,7 +198,7 @@ describe('a link', () => {
     const [old, open] = [await resetLink(), await resetLink()];
     const where = { digest: digestOf(tokenOf(old)) };
     await prisma.password_link.update({ where, data: { expires_at: new Date(Date.now() - 1_000) } });
-    await sweep(prisma, 7_200);
+    await sweep(prisma, { accessTokenSeconds: 7_200, grantSeconds: 7_776_000 });
     expect(await prisma.password_link.findUnique({ where })).toBeNull();
     expect((await openLink(open)).status).toBe(200);
   });

@@ -274,7 +274,7 @@ describe('the pages', () => {
       expect((await browser.open(authorizeUrl(identity, stranger))).html).toContain('type="password"');
       const { prisma } = identity.context;
       const where = { id: account.admin_user_id };
-      await prisma.user.update({ where, data: { status: 'disabled' } });
+      await prisma.user.update({ where, data: { status: 'suspended' } });
       expect((await browser.open(authorizeUrl(identity, account))).html).toContain('type="password"');
       await prisma.user.update({ where, data: { status: 'active' } });
     });

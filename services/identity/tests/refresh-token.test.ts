@@ -135,7 +135,7 @@ describe('refresh_token', () => {
     const leaver = { ...account, admin_email: 'leaver@example.com', admin_password: 'correct horse battery' };
     const granted = (await exchange(identity, account, await codeOf(identity, leaver))).body;
     const { prisma } = identity.context;
-    await prisma.user.update({ where: { id: made.body.id }, data: { status: 'disabled' } });
+    await prisma.user.update({ where: { id: made.body.id }, data: { status: 'suspended' } });
     expect(await refresh(identity, account, granted.refresh_token)).toMatchObject(refused);
     await prisma.user.update({ where: { id: made.body.id }, data: { status: 'active' } });
     const again = await refresh(identity, account, granted.refresh_token);

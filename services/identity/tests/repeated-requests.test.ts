@@ -142,7 +142,7 @@ describe('a repeated request', () => {
     expect(second.body.id).not.toBe(first.body.id);
     await identity.context.prisma
       .$executeRaw`update idempotent_answer set created_at = created_at - interval '25 hours' where key = ${key}`;
-    await sweep(identity.context.prisma, 60);
+    await sweep(identity.context.prisma, { accessTokenSeconds: 60, grantSeconds: 7_776_000 });
     expect(await identity.context.prisma.idempotent_answer.count({ where: { key } })).toBe(0);
   });
 

@@ -132,7 +132,8 @@ export function createRevocations(options: Options): Revocations {
         find('application', token.clientId, token) ??
         find('account', token.accountId, token);
       if (!revocation) return;
-      if (revocation.reason === 'user_deleted') throw unauthenticated('Invalid resource owner');
+      if (revocation.reason === 'user_deleted' || revocation.reason === 'user_suspended')
+        throw unauthenticated('Invalid resource owner');
       if (revocation.reason === 'account_mismatch') throw unauthenticated('Token/user account mismatch');
       throw unauthenticated('Invalid token');
     },

@@ -15,12 +15,16 @@ export type TokenVerifier = {
 
 type Options = { publicUrl: string; keys: SigningKeys; revocations: Revocations };
 
+/** So far the clock of identity may be ahead of ours. */
+const clockToleranceMs = 30_000;
+
 export function createTokenVerifier({ publicUrl, keys, revocations }: Options): TokenVerifier {
   const remembered = new LRUCache<string, Token>({ max: 20_000 });
   keys.onRemoved(() => remembered.clear());
 
   const requireAlive = (token: Token) => {
-    if (Date.now() >= token.expiresAtMs) throw unauthenticated('Invalid token');
+    const now = Date.now();
+    if (now >= token.expiresAtMs || token.issuedAtMs > now + clockToleranceMs) throw unauthenticated('Invalid token');
     revocations.require(token);
     limitToken(token, revocations.findLimit(token));
   };

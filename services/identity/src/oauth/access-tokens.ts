@@ -10,6 +10,8 @@ export type IssuedToken = { token: string; jti: string; scope: string; issuedAt:
 type Grant = { client: Client; scope: string; user_id?: number; family_id?: string };
 
 const tokenType = 'at+jwt';
+/** So far the clocks of two instances may be apart. */
+const clockToleranceSeconds = 30;
 
 /** Whom access tokens are for: the API. */
 export function audienceOf(config: IdentityConfig): string {
@@ -71,7 +73,7 @@ export async function findLiveAccessToken(ctx: IdentityContext, token: string): 
     now: new Date(),
   };
   const claims = (await ctx.keys.verify(token, expected)) as AccessClaims | undefined;
-  if (!claims) return undefined;
+  if (!claims || claims.iat > Date.now() / 1000 + clockToleranceSeconds) return undefined;
   const { jti, client_id, account_id, user_id, iat } = claims;
   const revoked = await isRevoked(ctx.prisma, { jti, client_id, account_id, user_id, issued_at: new Date(iat * 1000) });
   return revoked ? undefined : claims;

@@ -4,7 +4,7 @@ import { tokenAnswer } from './access-tokens.ts';
 import { invalidGrant, OAuthError } from './oauth-error.ts';
 import { commonScopes, grantScopes } from './scopes.ts';
 import type { Grant } from './token.ts';
-import { addPair, findRefreshToken, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
+import { addPair, endOfFamily, findRefreshToken, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 export const refreshToken: Grant = async (ctx, { client, parameters, origin }) => {
   const token = await findRefreshToken(ctx, client, parameters.get('refresh_token'));
@@ -19,16 +19,18 @@ export const refreshToken: Grant = async (ctx, { client, parameters, origin }) =
     throw new OAuthError('invalid_scope', 'The scope is unknown or wider than what was granted.');
 
   const pair = await transact(ctx.prisma, async (tx) => {
-    if (!(await holdFamily(ctx, tx, family.id))) return 'revoked';
+    if (!(await holdFamily(ctx, tx, family))) return 'revoked';
     const now = await databaseNow(tx.db);
+    if (endOfFamily(ctx, family) <= now) return 'ended';
     const { count } = await tx.db.refresh_token.updateMany({
       where: { id: token.id, used_at: null, expires_at: { gt: now } },
       data: { used_at: now },
     });
     if (count === 0) return token.expires_at > now ? 'reused' : 'expired';
-    return addPair(ctx, tx, { family_id: family.id, client, user_id: family.user_id, scope });
+    return addPair(ctx, tx, { family, client, user_id: family.user_id, scope });
   });
   if (pair === 'reused') return reused();
+  if (pair === 'ended') throw new OAuthError('invalid_grant', 'The grant has ended: the user has to log in again.');
   if (pair === 'revoked' || pair === 'expired') throw invalidGrant();
   return tokenAnswer(ctx, pair.access, pair.refreshToken);
 

@@ -10,7 +10,7 @@ import { OAuthError, oauthEndpoint } from './oauth-error.ts';
 import { type Origin, readOrigin } from './origin.ts';
 import { readForm } from './parameters.ts';
 import { commonScopes } from './scopes.ts';
-import { findRefreshToken, mayHaveTokens, revokeFamily } from './token-families.ts';
+import { endOfFamily, findRefreshToken, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 /** Answers 200 whatever the token is; only a token of the asking application is revoked. A refresh token takes its family along. */
 export function revokeEndpoint(ctx: IdentityContext) {
@@ -82,7 +82,9 @@ async function describeAccess(ctx: IdentityContext, client: Client, token: strin
 async function describeRefresh(ctx: IdentityContext, client: Client, token: string) {
   const found = await findRefreshToken(ctx, client, token);
   const now = await databaseNow(ctx.prisma);
-  if (!found || found.used_at || found.expires_at <= now) return undefined;
+  if (!found || found.used_at) return undefined;
+  const end = [found.expires_at, endOfFamily(ctx, found.family)].reduce((one, other) => (one < other ? one : other));
+  if (end <= now) return undefined;
   if (found.family.revoked_at || !mayHaveTokens(found.family.user, client)) return undefined;
   const scope = commonScopes(found.family.scope, client.scopes);
   if (scope === undefined) return undefined;
@@ -95,6 +97,6 @@ async function describeRefresh(ctx: IdentityContext, client: Client, token: stri
     account_id: client.account_id,
     user_id: found.family.user_id,
     iat: Math.floor(found.created_at.getTime() / 1000),
-    exp: Math.floor(found.expires_at.getTime() / 1000),
+    exp: Math.floor(end.getTime() / 1000),
   };
 }

@@ -11,31 +11,53 @@ import type { Origin } from './origin.ts';
 
 export type IssuedPair = { access: IssuedToken; refreshToken: string };
 
+/** When a family ends, however often it is used: so long after the user's yes. */
+export function endOfFamily({ config }: IdentityContext, family: { created_at: Date }): Date {
+  return after(family.created_at, config.grantSeconds);
+}
+
+// How long a token of a family may lie unused, but no longer than the family lives.
+function restUntil(ctx: IdentityContext, now: Date, family: { created_at: Date }): Date {
+  const [unused, end] = [after(now, ctx.config.refreshTokenSeconds), endOfFamily(ctx, family)];
+  return unused < end ? unused : end;
+}
+
 type NewFamily = { id: string; client: Client; user_id: number; allowed: string; scope: string };
 
 /** Begins a family with its first pair of tokens. `allowed` is what the user said yes to, `scope` that of the access token. */
 export async function beginFamily(ctx: IdentityContext, tx: Transaction, family: NewFamily): Promise<IssuedPair> {
   const { id, client, user_id, allowed, scope } = family;
-  const expires_at = after(await databaseNow(tx.db), ctx.config.refreshTokenSeconds);
+  const created_at = await databaseNow(tx.db);
+  const expires_at = restUntil(ctx, created_at, { created_at });
   await tx.db.token_family.create({
-    data: { id, account_id: client.account_id, application_id: client.id, user_id, scope: allowed, expires_at },
+    data: {
+      id,
+      account_id: client.account_id,
+      application_id: client.id,
+      user_id,
+      scope: allowed,
+      created_at,
+      expires_at,
+    },
   });
-  return addPair(ctx, tx, { family_id: id, client, user_id, scope });
+  return addPair(ctx, tx, { family: { id, created_at }, client, user_id, scope });
 }
 
-type NewPair = { family_id: string; client: Client; user_id: number; scope: string };
+type Family = { id: string; created_at: Date };
+type NewPair = { family: Family; client: Client; user_id: number; scope: string };
 
 /** Adds a pair of tokens to a family whose row the transaction holds; `scope` is that of the access token. */
 export async function addPair(ctx: IdentityContext, tx: Transaction, pair: NewPair): Promise<IssuedPair> {
-  const access = await issueAccessToken(ctx, pair);
+  const { family, ...grant } = pair;
+  const access = await issueAccessToken(ctx, { ...grant, family_id: family.id });
   const refreshToken = newSecret();
   await tx.db.refresh_token.create({
     data: {
-      family_id: pair.family_id,
+      family_id: family.id,
       digest: digestOf(refreshToken),
       access_token_id: access.jti,
       access_expires_at: access.expiresAt,
-      expires_at: after(await databaseNow(tx.db), ctx.config.refreshTokenSeconds),
+      expires_at: restUntil(ctx, await databaseNow(tx.db), family),
     },
   });
   return { access, refreshToken };
@@ -45,10 +67,10 @@ export async function addPair(ctx: IdentityContext, tx: Transaction, pair: NewPa
  * Holds a living family's row until the end of the transaction and lets it live on from now. False: it is revoked. Whoever
  * revokes waits here, so no token is added to a family after it was revoked.
  */
-export async function holdFamily(ctx: IdentityContext, tx: Transaction, familyId: string): Promise<boolean> {
-  const expires_at = after(await databaseNow(tx.db), ctx.config.refreshTokenSeconds);
+export async function holdFamily(ctx: IdentityContext, tx: Transaction, family: Family): Promise<boolean> {
+  const expires_at = restUntil(ctx, await databaseNow(tx.db), family);
   const { count } = await tx.db.token_family.updateMany({
-    where: { id: familyId, revoked_at: null },
+    where: { id: family.id, revoked_at: null },
     data: { expires_at },
   });
   return count === 1;
@@ -115,6 +137,7 @@ async function endFamilies(
   await revokeTokensOfFamilies(
     tx,
     families.map(({ id }) => id),
+    reason,
     requestId,
   );
   for (const { id, ...whose } of families) ctx.logger.warn({ family_id: id, ...whose, reason }, 'token family revoked');

@@ -100,6 +100,7 @@ async function compose(ctx: MailContext, mailing: Mailing, mail: mail): Promise<
   ]);
   if (!account || account.status === 'closed') return 'The account is closed.';
   if (!user) return 'The user is gone.';
+  if (user.status === 'suspended') return 'The user is suspended.';
   const person = nameOf(user) || user.email;
   const letter = await write(ctx, mailing, mail, caller, { person, account: shownName(account.name) });
   if (typeof letter === 'string') return letter;
@@ -107,6 +108,7 @@ async function compose(ctx: MailContext, mailing: Mailing, mail: mail): Promise<
   // the mailbox from before.
   const recipient = await findUser(ctx, caller, mail.user_id);
   if (!recipient) return 'The user is gone.';
+  if (recipient.status === 'suspended') return 'The user is suspended.';
   if (!isMailAddress(recipient.email))
     throw new ServiceError('validation_failed', 'The user has an address that no mail can be sent to.');
   const to: MailAddress = { name: nameOf(recipient), address: recipient.email };
