@@ -96,6 +96,7 @@ describe('a token that does not hold', () => {
     ['no audience', { aud: undefined }],
     ['no expiry', { exp: undefined }],
     ['an expiry that is text', { exp: '9999999999' as never }],
+    ['an issue in the future', { iat: Math.floor(Date.now() / 1000) + 600 }],
     ['an expiry that is over', { exp: Math.floor(Date.now() / 1000) - 1 }],
     ['a beginning that is to come', { nbf: Math.floor(Date.now() / 1000) + 600 }],
     ['no account', { account_id: undefined }],
@@ -271,6 +272,7 @@ describe('revocations', () => {
     ['the token', { jti: 'dead-token' }, 'token', 'dead-token', 'revoked', 'Invalid token'],
     ['its application', { client_id: 'dead-app' }, 'application', 'dead-app', 'application_deleted', 'Invalid token'],
     ['its user', { user_id: 666 }, 'user', '666', 'user_deleted', 'Invalid resource owner'],
+    ['its suspended user', { jti: 'idle-token' }, 'token', 'idle-token', 'user_suspended', 'Invalid resource owner'],
     ['its account', { account_id: 667 }, 'account', '667', 'account_closed', 'Invalid token'],
   ])('of %s reach the gateway by event', async (_what, claims, kind, subject, reason, message) => {
     const token = await identity.token(claims);
