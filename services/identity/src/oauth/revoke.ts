@@ -83,7 +83,7 @@ async function describeRefresh(ctx: IdentityContext, client: Client, token: stri
   const found = await findRefreshToken(ctx, client, token);
   const now = await databaseNow(ctx.prisma);
   if (!found || found.used_at) return undefined;
-  const end = [found.expires_at, endOfFamily(ctx, found.family)].reduce((one, other) => (one < other ? one : other));
+  const end = new Date(Math.min(found.expires_at.getTime(), endOfFamily(ctx, found.family).getTime()));
   if (end <= now) return undefined;
   if (found.family.revoked_at || !mayHaveTokens(found.family.user, client)) return undefined;
   const scope = commonScopes(found.family.scope, client.scopes);

@@ -19,7 +19,7 @@ export function endOfFamily({ config }: IdentityContext, family: { created_at: D
 // How long a token of a family may lie unused, but no longer than the family lives.
 function restUntil(ctx: IdentityContext, now: Date, family: { created_at: Date }): Date {
   const [unused, end] = [after(now, ctx.config.refreshTokenSeconds), endOfFamily(ctx, family)];
-  return unused < end ? unused : end;
+  return new Date(Math.min(unused.getTime(), end.getTime()));
 }
 
 type NewFamily = { id: string; client: Client; user_id: number; allowed: string; scope: string };
