@@ -43,11 +43,12 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
   const instance = `${config.name}-${randomUUID().slice(0, 8)}`;
   const logger = createLogger(config.name, config.logLevel, log);
   const health = new Health();
-  const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger });
+  const metrics = createMetrics({ processMetrics: true, service: config.name });
+  const onUnreadable = (queue: string) => metrics.unreadableMessages.inc({ queue });
+  const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger, onUnreadable });
   health.watch('bus', () => bus.isReady());
   const eventLoop = watchEventLoop(config.loopDelayMs);
   health.need('event_loop', () => !eventLoop.isLate());
-  const metrics = createMetrics({ processMetrics: true, service: config.name });
   watchBus(metrics, bus);
   const rpcTls = config.rpcTls && watchRpcTls(config.rpcTls, logger);
   if (rpcTls)

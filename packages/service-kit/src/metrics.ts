@@ -1,6 +1,6 @@
 // Prometheus metrics of a service, in a registry of its own so that two services can live in one process under test. Each metric
 // says which service it is of; labels have few values, known beforehand: route patterns, never paths; no account, no id.
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Metrics = {
   registry: Registry;
@@ -8,6 +8,7 @@ export type Metrics = {
   text(): Promise<string>;
   httpDuration: Histogram<'service' | 'method' | 'route' | 'status'>;
   rpcDuration: Histogram<'service' | 'method' | 'code'>;
+  unreadableMessages: Counter<'queue'>;
   /**
    * A number read when the metrics are asked for (a queue's depth, an outbox' lag). One that can't be had in time is left out:
    * what is broken must not take the other numbers with it.
@@ -43,6 +44,12 @@ export function createMetrics(options: { processMetrics?: boolean; service?: str
       help: 'Duration of gRPC calls served.',
       labelNames: ['service', 'method', 'code'],
       buckets,
+      registers: [registry],
+    }),
+    unreadableMessages: new Counter({
+      name: 'almanac_bus_unreadable_messages_total',
+      help: 'Messages of the bus that were no message, or not one of their type.',
+      labelNames: ['queue'],
       registers: [registry],
     }),
     gauge: (name, help, read) => {

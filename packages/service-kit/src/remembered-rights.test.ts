@@ -1,4 +1,6 @@
 // Every answer of identity is held back until the test lets it go, so each order of question, change and event is made on purpose.
+import { randomUUID } from 'node:crypto';
+import { readMessage } from './bus/reading.ts';
 import { notFound, ServiceError } from './errors.ts';
 import { createRights, hearOfRights } from './remembered-rights.ts';
 import { allows, type HeldRights } from './rights.ts';
@@ -201,9 +203,13 @@ describe('remembered rights', () => {
     let connected: () => unknown = () => {};
     await hearOfRights(
       {
-        subscribe: async (types, handler, options) => {
-          expect(types).toEqual(['identity.permission.changed']);
-          hear = async (payload) => handler({ v: 1, id: 'x', type: types[0] as string, occurred_at: '', payload });
+        subscribe: async (payloads, handler, options) => {
+          expect(Object.keys(payloads)).toEqual(['identity.permission.changed']);
+          hear = async (payload) => {
+            const message = { v: 1, id: randomUUID(), occurred_at: new Date().toISOString(), payload };
+            const read = readMessage(payloads, { ...message, type: 'identity.permission.changed' });
+            await handler(read as Parameters<typeof handler>[0]);
+          };
           connected = options?.onConnected ?? connected;
         },
       },

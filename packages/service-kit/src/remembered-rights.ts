@@ -1,7 +1,9 @@
 // Identity's answers about rights, remembered per user and revision. An event drops what it made old; a question that was under way
 // when the event came is asked again, so nobody who comes after an event is answered from before it.
 import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import type { Bus } from './bus/bus.ts';
+import { messageId } from './bus/reading.ts';
 import { ServiceError } from './errors.ts';
 import { type HeldRights, holdRights, type Rights, userGone } from './rights.ts';
 import type { RpcCaller, RpcClient } from './rpc-contract.ts';
@@ -123,18 +125,18 @@ function remember(memory: Memory, held: HeldRights, askedAt: number): void {
   memory.askedAt = askedAt;
 }
 
+// No user: all of the account. An identity of before revisions doesn't name one.
+const changeSchema = z.object({
+  account_id: messageId,
+  user_id: messageId.nullish(),
+  revision: z.int().optional(),
+});
+
 /** Forgets rights when identity tells that they changed, and all of them whenever that may have been missed. */
 export function hearOfRights(bus: Pick<Bus, 'subscribe'>, rights: Rights): Promise<void> {
   return bus.subscribe(
-    ['identity.permission.changed'],
-    async ({ payload }) => {
-      const { account_id, user_id, revision } = payload;
-      rights.forget(
-        Number(account_id),
-        typeof user_id === 'number' ? user_id : null,
-        typeof revision === 'number' ? revision : undefined,
-      );
-    },
+    { 'identity.permission.changed': changeSchema },
+    async ({ payload: { account_id, user_id, revision } }) => rights.forget(account_id, user_id ?? null, revision),
     { onConnected: async () => rights.forgetAll() },
   );
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as grpc from '@grpc/grpc-js';
 import type { Bus } from './bus/bus.ts';
-import type { BusMessage, Handler } from './bus/message.ts';
+import type { BusMessage } from './bus/message.ts';
 import { type Carrier, carrierOf, type Facts, type Tracing } from './tracing.ts';
 
 const unseen = new Set(['/healthz', '/readyz', '/metrics']);
@@ -111,8 +111,11 @@ export function traceServedCall(tracing: Tracing, service: string, method: strin
 /** A bus whose messages carry the trace context of what announced them; handling one is a span. */
 export function traceBus(tracing: Tracing, bus: Bus): Bus {
   const traced =
-    (place: string, handler: Handler): Handler =>
-    (message) => {
+    <M extends Pick<BusMessage, 'type' | 'traceparent'>>(
+      place: string,
+      handler: (message: M) => Promise<void> | void,
+    ) =>
+    (message: M) => {
       const facts = { 'messaging.operation.type': 'process', 'messaging.destination.name': place };
       const parent = carrierOf(message.traceparent);
       return tracing.run({ kind: 'consumer', name: `process ${message.type}`, parent, facts }, async () =>
@@ -121,8 +124,8 @@ export function traceBus(tracing: Tracing, bus: Bus): Bus {
     };
   const own: Pick<Bus, 'publish' | 'consume' | 'subscribe'> = {
     publish: (messages) => bus.publish(messages.map((message) => withTrace(tracing, message))),
-    consume: (queue, types, handler, options) => bus.consume(queue, types, traced(queue, handler), options),
-    subscribe: (types, handler, options) => bus.subscribe(types, traced('subscriber', handler), options),
+    consume: (queue, payloads, handler, options) => bus.consume(queue, payloads, traced(queue, handler), options),
+    subscribe: (payloads, handler, options) => bus.subscribe(payloads, traced('subscriber', handler), options),
   };
   return new Proxy(bus, {
     get: (_bus, name) => {

@@ -1,7 +1,12 @@
 // The bus as tests take part in it: heard from the first word on, and what a queue brings noted once.
 import { type Bus, type BusMessage, createBus } from '@almanac/service-kit/bus/bus';
+import { alike } from '@almanac/service-kit/bus/reading';
 import { createLogger } from '@almanac/service-kit/logger';
+import { z } from 'zod';
 import { eventually } from './eventually.ts';
+
+/** For whoever only looks at what is announced. */
+export const anyPayload = z.looseObject({});
 
 /** Connects as this service; what is announced from now on is heard. A bus started alone may need a moment more. */
 export async function startBus(url: string, service: string): Promise<Bus> {
@@ -28,7 +33,7 @@ export async function gather<T extends object = BusMessage>(
   const announcedAt = new Map<T, string>();
   const items: T[] = [];
   const at = (item: T) => announcedAt.get(item) ?? '';
-  await bus.consume(queue, types, (message) => {
+  await bus.consume(queue, alike(types, anyPayload), (message) => {
     if (known.has(message.id)) return;
     known.add(message.id);
     const item = read(message);

@@ -1,16 +1,21 @@
 // Hears of new accounts and opens their books. Messages may come twice or late.
 import type { Bus } from '@almanac/service-kit/bus/bus';
+import { messageId } from '@almanac/service-kit/bus/reading';
 import { withTransaction } from '@almanac/service-kit/database';
 import { receiveOnce } from '@almanac/service-kit/inbox';
+import { z } from 'zod';
 import { openAccount } from './account-billing.ts';
 import type { BillingContext } from './context.ts';
 
 const queue = 'billing.accounts';
+const payloads = {
+  'identity.account.created': z.object({ account_id: messageId, plan: z.string().max(100).optional() }),
+};
 
 /** Consumes the events for as long as the bus runs. */
 export function consumeAccountEvents(ctx: BillingContext, bus: Bus): Promise<void> {
-  return bus.consume(queue, ['identity.account.created'], async (message) => {
-    const { account_id, plan } = message.payload as { account_id: number; plan?: string };
+  return bus.consume(queue, payloads, async (message) => {
+    const { account_id, plan } = message.payload;
     await withTransaction(ctx.pool, async (sql) => {
       if (await receiveOnce(sql, queue, message.id)) await openAccount(sql, account_id, plan ?? 'free');
     });

@@ -1,10 +1,12 @@
 // Billing as it runs: over HTTP, gRPC and the bus.
 
 import type { Bus } from '@almanac/service-kit/bus/bus';
+import { alike } from '@almanac/service-kit/bus/reading';
 import { createContextSigner, type Issuer } from '@almanac/service-kit/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
-import { startBus } from '@almanac/testkit/bus';
+import { badPayloads } from '@almanac/testkit/bad-payloads';
+import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
@@ -268,10 +270,27 @@ describe('the bus', () => {
     expect(await read()).toMatchObject({ plan: 'business' });
   });
 
+  it('gives up what is no event at once, and goes on', async () => {
+    const bus = await connectAs('identity');
+    const message = (payload: Record<string, unknown>) => ({
+      v: 1 as const,
+      id: crypto.randomUUID(),
+      type: 'identity.account.created',
+      occurred_at: new Date().toISOString(),
+      payload,
+    });
+    await bus.publish(badPayloads.map(message));
+    await bus.publish([message({ account_id: 6, name: 'Six', plan: 'business', more: { newer: true } })]);
+    await eventually(async () => expect(await bus.deadLetters('billing.accounts')).toBe(badPayloads.length));
+    await eventually(async () =>
+      expect(await as('operator').GetAccountBilling({ accountId: 6 }, {})).toMatchObject({ plan: 'business' }),
+    );
+  });
+
   it('hears of a changed account', async () => {
     const bus = await connectAs('gateway');
     const heard: unknown[] = [];
-    await bus.subscribe(['billing.account.changed'], (message) => void heard.push(message.payload));
+    await bus.subscribe(alike(['billing.account.changed'], anyPayload), (message) => void heard.push(message.payload));
     await as('operator').OpenAccount({ accountId: 5 }, { plan: 'free' });
     await eventually(async () => {
       await as('operator').UpdateAccountBilling({ accountId: 5 }, { plan: 'plus' });

@@ -1,9 +1,8 @@
 // Hears what was done in the other services and adds it to the audit log, once, with the time at which it happened there.
 import { auditMessageTypes } from '@almanac/service-kit/audit';
-import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
-import { UnreadableMessageError } from '@almanac/service-kit/bus/message';
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import { alike, type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
 import { receiveOnce } from '@almanac/service-kit/inbox';
-import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { recordAct } from './audit.ts';
 import { results } from './audit-events.ts';
@@ -16,41 +15,35 @@ const attempts = 2_000;
 
 /** Consumes the acts for as long as the bus runs. */
 export function consumeAuditMessages(ctx: IdentityContext, bus: Bus): Promise<void> {
-  return bus.consume(queue, auditMessageTypes, (message) => receive(ctx, message), { attempts });
+  return bus.consume(queue, payloads, (message) => receive(ctx, message), { attempts });
 }
 
-const idSchema = z.int().positive().max(limits.int4);
 const attributesSchema = z.record(z.string(), z.unknown());
 
-const messageSchema = z.object({
-  id: z.uuid(),
-  occurred_at: z.iso.datetime().transform((text) => new Date(text)),
-  payload: z.object({
-    account_id: idSchema,
+const payloads = alike(
+  auditMessageTypes,
+  z.object({
+    account_id: messageId,
     action: z
       .string()
       .regex(/^[a-z_]+(\.[a-z_]+)*$/)
       .max(100),
     result: z.enum(results).optional(),
-    user_id: idSchema.optional(),
-    application_id: idSchema.optional(),
+    user_id: messageId.optional(),
+    application_id: messageId.optional(),
     address: z.string().max(64).optional(),
     resource_type: z.string().max(100).optional(),
-    resource_id: idSchema.optional(),
+    resource_id: messageId.optional(),
     before: attributesSchema.optional(),
     after: attributesSchema.optional(),
     request_id: z.string().max(128).optional(),
   }),
-});
+);
 
-async function receive(ctx: IdentityContext, message: BusMessage): Promise<void> {
-  const read = messageSchema.safeParse(message);
-  if (!read.success) throw new UnreadableMessageError(`No entry of the audit log: ${placesOf(read.error)}.`);
-  const { id, occurred_at, payload } = read.data;
+async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>): Promise<void> {
+  const { id, occurred_at, payload } = message;
   await transact(ctx.prisma, async (tx) => {
-    if (await receiveOnce(tx.sql, queue, id)) await recordAct(tx.db, { ...payload, occurred_at });
+    if (await receiveOnce(tx.sql, queue, id))
+      await recordAct(tx.db, { ...payload, occurred_at: new Date(occurred_at) });
   });
 }
-
-// Where it is wrong, not what stands there: this goes to the log.
-const placesOf = ({ issues }: z.ZodError) => [...new Set(issues.map(({ path }) => path.join('.')))].join(', ');

@@ -1,34 +1,39 @@
 // Hears what metadata tells of domains and branches, and keeps their groups in step. Messages may come twice or late.
-import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import { alike, type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
 import { receiveOnce } from '@almanac/service-kit/inbox';
+import { limits } from '@almanac/service-kit/limits';
+import { z } from 'zod';
 import { lockAccount } from './administrators.ts';
 import type { IdentityContext } from './context.ts';
 import { transact } from './database.ts';
 import { dropGroups, ensureGroups, type Resource } from './resource-groups.ts';
 
 const queue = 'identity.resource_groups';
-const types = ['domain', 'branch'].flatMap((noun) =>
-  ['created', 'updated', 'deleted'].map((done) => `metadata.${noun}.${done}`),
-);
+const common = {
+  account_id: messageId,
+  name: z
+    .string()
+    .max(2 * limits.nameCodePoints)
+    .optional(),
+  creator_id: messageId.nullish(),
+};
+const types = (noun: string) => ['created', 'updated', 'deleted'].map((done) => `metadata.${noun}.${done}`);
+const payloads = {
+  ...alike(types('domain'), z.object({ ...common, domain_id: messageId })),
+  ...alike(types('branch'), z.object({ ...common, branch_id: messageId })),
+};
 
 /** Consumes the events for as long as the bus runs. */
 export function consumeResourceEvents(ctx: IdentityContext, bus: Bus): Promise<void> {
-  return bus.consume(queue, types, (message) => receive(ctx, message));
+  return bus.consume(queue, payloads, (message) => receive(ctx, message));
 }
 
-type Payload = {
-  account_id: number;
-  domain_id?: number;
-  branch_id?: number;
-  name?: string;
-  creator_id?: number | null;
-};
-
-async function receive(ctx: IdentityContext, message: BusMessage): Promise<void> {
+async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>): Promise<void> {
   const [, noun, done] = message.type.split('.') as [string, 'domain' | 'branch', string];
-  const payload = message.payload as Payload;
-  const id = noun === 'domain' ? payload.domain_id : payload.branch_id;
-  const resource: Resource = { account_id: payload.account_id, resource_type: noun, resource_id: id as number };
+  const { payload } = message;
+  const id = 'domain_id' in payload ? payload.domain_id : payload.branch_id;
+  const resource: Resource = { account_id: payload.account_id, resource_type: noun, resource_id: id };
   await transact(ctx.prisma, async (tx) => {
     if (!(await receiveOnce(tx.sql, queue, message.id))) return;
     if (!(await tx.db.account.findUnique({ where: { id: payload.account_id }, select: { id: true } }))) return;

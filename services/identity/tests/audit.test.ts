@@ -1,8 +1,11 @@
 // The audit log: what is written down of each act, who may read it, and that nobody changes it.
+
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
 import { UnreadableMessageError } from '@almanac/service-kit/bus/message';
+import { readMessage } from '@almanac/service-kit/bus/reading';
+import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { consumeAuditMessages } from '../src/audit-messages.ts';
@@ -293,8 +296,8 @@ describe('the audit log', () => {
 
     let receive: (message: BusMessage) => Promise<void>;
     beforeAll(async () => {
-      const consume: Bus['consume'] = async (_queue, _types, handler) => {
-        receive = async (message) => handler(message);
+      const consume: Bus['consume'] = async (_queue, payloads, handler) => {
+        receive = async (message) => handler(readMessage(payloads, message) as Parameters<typeof handler>[0]);
       };
       await consumeAuditMessages(identity.context, { consume } as Bus);
     });
@@ -342,5 +345,22 @@ describe('the audit log', () => {
       await identity.publish('data.audit.requested', { ...act(), action: 'access.refused', result: 'refused' });
       await eventually(async () => expect(await entries()).toMatchObject([{ action: 'access.refused' }]));
     });
+  });
+});
+
+describe('what is no event', () => {
+  it.each([
+    ['identity.audit', 'metadata.audit.requested', { action: 'domain.created' }],
+    ['identity.resource_groups', 'metadata.domain.created', { domain_id: 4_001, name: 'Heard' }],
+    ['identity.resource_groups', 'metadata.branch.deleted', { branch_id: 4_002 }],
+  ])('becomes a dead letter of %s at once, and the next %s is handled', async (queue, type, payload) => {
+    const { account_id } = await identity.account();
+    const before = await identity.deadLetters(queue);
+    for (const bad of badPayloads) await identity.publish(type, bad);
+    const { id } = await identity.publish(type, { account_id, ...payload });
+    await eventually(async () => expect(await identity.deadLetters(queue)).toBe(before + badPayloads.length));
+    await eventually(async () =>
+      expect(await identity.context.prisma.inbox.count({ where: { message_id: id } })).toBe(1),
+    );
   });
 });

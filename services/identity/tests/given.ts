@@ -1,8 +1,10 @@
 // What identity's tests begin with: the whole service over a fresh database and bus, reached over HTTP and gRPC as gateways,
 // services and operators reach it; billing is faked at the RPC edge.
+
 import { randomBytes } from 'node:crypto';
 import { Browser, type Button, type Form, type PageSeen } from '@almanac/api-client/browser';
 import type { BusMessage } from '@almanac/service-kit/bus/bus';
+import { alike } from '@almanac/service-kit/bus/reading';
 import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/call-context';
 import { createLogger } from '@almanac/service-kit/logger';
 import { createMetrics } from '@almanac/service-kit/metrics';
@@ -10,7 +12,7 @@ import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
-import { gather, startBus } from '@almanac/testkit/bus';
+import { anyPayload, gather, startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
@@ -50,6 +52,8 @@ export type Identity = {
   mails: BusMessage[];
   /** What it and its replicas have logged so far. */
   log(): string;
+  /** How many messages of a queue were given up. */
+  deadLetters(queue: string): Promise<number>;
   publish(type: string, payload: Record<string, unknown>): Promise<BusMessage>;
   billing: { overage_enabled: boolean };
   /** Starts another instance beside this one, over the same database and bus. */
@@ -92,7 +96,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
 
   const events: BusMessage[] = [];
   const bus = await startBus(busDatabase.url, 'listener');
-  await bus.subscribe(eventTypes, (message) => void events.push(message));
+  await bus.subscribe(alike(eventTypes, anyPayload), (message) => void events.push(message));
   const mails = await gather(bus, 'listener.mail', ['identity.mail.requested']);
 
   const clients = new Map<string, ReturnType<typeof createRpcClient<'identity'>>>();
@@ -131,6 +135,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
       await eventually(() => bus.publish([message])); // refused until the queues of all services are there
       return message;
     },
+    deadLetters: (queue) => bus.deadLetters(queue),
     billing: billing.state,
     async replica() {
       const other = await createIdentity(readConfig({ ...settings, IDENTITY_HTTP_PORT: '0' }), {

@@ -12,6 +12,7 @@ import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { Service } from '@almanac/service-kit/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
 import { PrismaPg } from '@prisma/adapter-pg';
+import { z } from 'zod';
 import type { JobsConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { exportHandler } from './exports/export-work.ts';
@@ -155,7 +156,9 @@ function warnWithoutMail({ logger }: Frame, smtpUrl: string | undefined): void {
 }
 
 async function consume({ bus }: Frame, ctx: Context, workers: { look(): void }[]): Promise<void> {
-  await bus.consume('jobs.work', [workRequested], () => workers.forEach((worker) => void worker.look()));
+  await bus.consume('jobs.work', { [workRequested]: z.object({}) }, () =>
+    workers.forEach((worker) => void worker.look()),
+  );
   await consumeClones(ctx, bus);
   await consumeMoves(ctx, bus);
   await consumeMailRequests(ctx, bus);

@@ -1,9 +1,11 @@
 // Where tables are, since rights on them go by it: asked of metadata for mappings, followed by event for imports and exports.
-import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import { type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Where } from '@almanac/service-kit/rights';
+import { z } from 'zod';
 import type { Context } from './context.ts';
 
 /** Where rights on each table may come from, as metadata knows it now; for one that is gone only the table itself. */
@@ -22,19 +24,20 @@ export async function readPlaces(
   );
 }
 
+const payloads = {
+  'metadata.table_definition.deployed': z.object({ account_id: messageId, table_definition_id: messageId }),
+};
+
 type Mover = Pick<Context, 'data' | 'pool'>;
 
 /** Keeps imports and exports in the domain in which their table is deployed: who may see its rows may see what is made of them. */
 export function consumeMoves(ctx: Mover, bus: Bus): Promise<void> {
-  return bus.consume('jobs.deployed_tables', ['metadata.table_definition.deployed'], (message) =>
-    receive(ctx, message),
-  );
+  return bus.consume('jobs.deployed_tables', payloads, (message) => receive(ctx, message));
 }
 
 // Messages come twice and out of order, so they only say where to look.
-async function receive({ data, pool }: Mover, { payload }: BusMessage): Promise<void> {
-  const { account_id, table_definition_id } = payload as Record<string, number>;
-  if (account_id === undefined || table_definition_id === undefined) return;
+async function receive({ data, pool }: Mover, { payload }: MessageOf<typeof payloads>): Promise<void> {
+  const { account_id, table_definition_id } = payload;
   try {
     const { domain_id } = await data.GetDeployedTable({ accountId: account_id }, { table_definition_id });
     for (const table of ['data_export', 'import_table'])

@@ -1,5 +1,6 @@
 // What the tests of jobs begin with: the whole service over a fresh database, bus and folder store, reached as the gateway
 // reaches it; its neighbours are faked at the RPC edge.
+
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,10 +9,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AuditEntry } from '@almanac/service-kit/audit';
 import type { BusMessage } from '@almanac/service-kit/bus/bus';
+import { alike } from '@almanac/service-kit/bus/reading';
 import { type CallClaims, createContextSigner } from '@almanac/service-kit/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
-import { gather, startBus } from '@almanac/testkit/bus';
+import { anyPayload, gather, startBus } from '@almanac/testkit/bus';
 import { type Answer, type Call, callHeaders, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
@@ -109,7 +111,10 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
   const { service, ports } = await startInstance(publicPort, options);
   const events: BusMessage[] = [];
   const listener = await startBus(busDatabase.url, 'test');
-  await listener.subscribe(['jobs.import.finished', 'jobs.export.finished'], (message) => void events.push(message));
+  await listener.subscribe(
+    alike(['jobs.import.finished', 'jobs.export.finished'], anyPayload),
+    (message) => void events.push(message),
+  );
   const acts = await gather(listener, 'test.acts', ['jobs.audit.requested'], ({ payload }) => payload as AuditEntry);
   const url = `http://127.0.0.1:${ports.httpPort}`;
   const operator = createRpcClient(

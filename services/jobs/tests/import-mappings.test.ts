@@ -1,3 +1,4 @@
+import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
 import { parquetOf } from '../src/formats/given-parquet.ts';
@@ -475,5 +476,26 @@ describe('a cloned definition', () => {
       { name: 'Bank', is_default: false, delimiter: ';' },
     ]);
     expect(await made.count({ where: { account_id: 2 } })).toBe(0);
+  });
+});
+
+describe('what is no event', () => {
+  it.each([
+    ['jobs.cloned_definitions', 'metadata.table_definition.cloned'],
+    ['jobs.deployed_tables', 'metadata.table_definition.deployed'],
+    ['jobs.mail', 'metadata.mail.requested'],
+  ])('becomes a dead letter of %s at once', async (queue, type) => {
+    const before = await jobs.deadLetters(queue);
+    for (const payload of badPayloads) await jobs.announce(type, payload);
+    await eventually(async () => expect(await jobs.deadLetters(queue)).toBe(before + badPayloads.length));
+    const source_id = 950;
+    await make({ table_definition_id: source_id, name: `Of ${queue}` });
+    const payload = { account_id: 1, source_id, table_definition_id: 951 };
+    await jobs.announce('metadata.table_definition.cloned', payload);
+    await eventually(async () =>
+      expect((await call('GET', '?table_definition_id=951')).body.data).toContainEqual(
+        expect.objectContaining({ name: `Of ${queue}` }),
+      ),
+    );
   });
 });

@@ -1,21 +1,28 @@
 // What metadata hears from identity.
-import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import { type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
 import { hearOfRights } from '@almanac/service-kit/remembered-rights';
+import { z } from 'zod';
 import { openMainBranch } from './branches.ts';
 import type { Context } from './context.ts';
 
+const payloads = {
+  'identity.account.created': z.object({ account_id: messageId }),
+  'identity.user.deleted': z.object({ account_id: messageId, user_id: messageId }),
+};
+
 /** Takes accounts and users from the bus; each effect can happen twice without harm. */
 export async function consumeEvents(ctx: Context, bus: Bus): Promise<void> {
-  await bus.consume('metadata.accounts', ['identity.account.created', 'identity.user.deleted'], (message) =>
-    receive(ctx, message),
-  );
+  await bus.consume('metadata.accounts', payloads, (message) => receive(ctx, message));
   await hearOfRights(bus, ctx.rights);
 }
 
-async function receive(ctx: Context, { type, payload, request_id }: BusMessage): Promise<void> {
-  const accountId = payload.account_id;
-  if (typeof accountId !== 'number') return;
-  if (type === 'identity.account.created') await openMainBranch(ctx, { accountId, requestId: request_id });
-  else if (typeof payload.user_id === 'number')
-    await ctx.prisma.current_branch.deleteMany({ where: { account_id: accountId, user_id: payload.user_id } });
+async function receive(ctx: Context, message: MessageOf<typeof payloads>): Promise<void> {
+  const { account_id: accountId } = message.payload;
+  if (message.type === 'identity.account.created') {
+    await openMainBranch(ctx, { accountId, requestId: message.request_id });
+    return;
+  }
+  const { user_id } = message.payload;
+  await ctx.prisma.current_branch.deleteMany({ where: { account_id: accountId, user_id } });
 }

@@ -4,27 +4,29 @@ import type { ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
 import type { Logger } from 'pino';
 import { declareQueue, retryExchange } from './amqp-topology.ts';
 import {
+  attemptOf,
   type BusMessage,
   defaultAttempts,
   type Handler,
-  parseMessage,
+  reasonOf,
   retryDelaySeconds,
   settleWithin,
   UnreadableMessageError,
 } from './message.ts';
+import { type Payloads, parseJson, readMessage } from './reading.ts';
 
 type ConsumerOptions = {
   queue: string;
-  types: string[];
+  payloads: Payloads;
   handler: Handler;
   concurrency?: number;
   attempts?: number;
   logger: Logger;
+  onUnreadable?: ((place: string) => void) | undefined;
 };
 
 export class AmqpConsumer {
   private readonly options: ConsumerOptions;
-  private readonly types: Set<string>;
   private readonly logger: Logger;
   private readonly running = new Set<Promise<void>>();
   private cancel: () => Promise<unknown> = async () => {};
@@ -32,7 +34,6 @@ export class AmqpConsumer {
 
   constructor(options: ConsumerOptions) {
     this.options = options;
-    this.types = new Set(options.types);
     this.logger = options.logger.child({ queue: options.queue });
   }
 
@@ -42,8 +43,8 @@ export class AmqpConsumer {
 
   /** Declares the queue and begins to consume; called for each new channel. */
   async setUp(channel: ConfirmChannel): Promise<void> {
-    const { queue, types, concurrency = 1 } = this.options;
-    await declareQueue(channel, queue, types);
+    const { queue, payloads, concurrency = 1 } = this.options;
+    await declareQueue(channel, queue, Object.keys(payloads));
     await channel.prefetch(concurrency);
     const { consumerTag } = await channel.consume(queue, (delivery) => this.take(channel, delivery));
     this.cancel = () => channel.cancel(consumerTag);
@@ -69,11 +70,11 @@ export class AmqpConsumer {
   }
 
   private async handle(channel: ConfirmChannel, delivery: ConsumeMessage): Promise<void> {
-    const message = parseMessage(delivery.content.toString());
+    let message: BusMessage | undefined;
     try {
-      if (!message) throw new UnreadableMessageError('This is no message of the bus.');
+      message = readMessage(this.options.payloads, parseJson(delivery.content));
       // A queue goes on getting what an older release asked for.
-      if (this.types.has(message.type)) await this.options.handler(message);
+      if (message) await this.options.handler(message);
     } catch (error) {
       await this.putAside(channel, delivery, message, error);
     }
@@ -86,18 +87,19 @@ export class AmqpConsumer {
     message: BusMessage | undefined,
     error: unknown,
   ): Promise<void> {
-    const { queue, attempts = defaultAttempts } = this.options;
-    const attempt = Number(delivery.properties.headers?.['x-attempt'] ?? 1);
-    const isLast = attempt >= attempts || error instanceof UnreadableMessageError;
+    const { queue, attempts = defaultAttempts, onUnreadable } = this.options;
+    const attempt = attemptOf(delivery.properties.headers?.['x-attempt']);
+    const isUnreadable = error instanceof UnreadableMessageError;
+    const isLast = attempt >= attempts || isUnreadable;
     const delay = retryDelaySeconds(attempt);
+    const { contentType, timestamp } = delivery.properties;
+    const { id: messageId = delivery.properties.messageId, type = delivery.properties.type } = message ?? {};
     this.logger.warn(
-      { err: error, message: message?.id, type: message?.type, attempt, retryInSeconds: isLast ? undefined : delay },
+      { err: error, message: messageId, type, attempt, retryInSeconds: isLast ? undefined : delay },
       isLast ? 'a message became a dead letter' : 'a message could not be handled',
     );
-    const reason = (error instanceof Error ? error.message : String(error)).slice(0, 500);
-    const headers = isLast ? { 'x-attempt': attempt, 'x-reason': reason } : { 'x-attempt': attempt + 1 };
+    const headers = isLast ? { 'x-attempt': attempt, 'x-reason': reasonOf(error) } : { 'x-attempt': attempt + 1 };
     const target = isLast ? { exchange: '', key: `${queue}.dead` } : { exchange: retryExchange(delay), key: queue };
-    const { messageId, type, contentType, timestamp } = delivery.properties;
     await publishConfirmed(channel, target.exchange, target.key, delivery.content, {
       headers,
       messageId,
@@ -106,6 +108,7 @@ export class AmqpConsumer {
       timestamp,
       persistent: true,
     });
+    if (isUnreadable) onUnreadable?.(queue);
   }
 }
 

@@ -14,14 +14,16 @@ import {
   type ConsumeOptions,
   type Handler,
   isWork,
-  parseMessage,
   publishTimeoutMs,
   resync,
   type SubscribeOptions,
   settleWithin,
   stopTimeoutMs,
+  subscriberPlace,
+  UnreadableMessageError,
   UnroutableError,
 } from './message.ts';
+import { type HandlerOf, type Payloads, parseJson, readMessage } from './reading.ts';
 
 const firstConnectMs = 5_000;
 const setupRetryMs = 2_000;
@@ -37,6 +39,7 @@ class AmqpBus implements Bus {
   private readonly caFile: string | undefined;
   private readonly name: string;
   private readonly logger: Logger;
+  private readonly onUnreadable: BusOptions['onUnreadable'];
   private readonly consumers: AmqpConsumer[] = [];
   private readonly hearing = new Set<Promise<void>>();
   private readonly returned = new Set<string>();
@@ -49,13 +52,14 @@ class AmqpBus implements Bus {
   private blocked = false;
   private retry: NodeJS.Timeout | undefined;
 
-  constructor(url: string, { service, instance, logger }: BusOptions) {
+  constructor(url: string, { service, instance, logger, onUnreadable }: BusOptions) {
     const parsed = new URL(url);
     this.caFile = readCaFile(parsed);
     parsed.searchParams.delete('ca_file');
     this.url = this.caFile ? parsed.href : url;
     this.name = `${service} ${instance}`;
     this.logger = logger;
+    this.onUnreadable = onUnreadable;
   }
 
   async start(): Promise<void> {
@@ -80,19 +84,31 @@ class AmqpBus implements Bus {
     if (unroutable.length > 0) throw new UnroutableError(unroutable);
   }
 
-  async consume(queue: string, types: string[], handler: Handler, options: ConsumeOptions = {}): Promise<void> {
-    const consumer = new AmqpConsumer({ queue, types, handler, ...options, logger: this.logger });
+  async consume<P extends Payloads>(
+    queue: string,
+    payloads: P,
+    handle: HandlerOf<P>,
+    options: ConsumeOptions = {},
+  ): Promise<void> {
+    const handler = handle as unknown as Handler; // it is given what has been read by these payloads alone
+    const { logger, onUnreadable } = this;
+    const consumer = new AmqpConsumer({ queue, payloads, handler, ...options, logger, onUnreadable });
     this.consumers.push(consumer);
     await this.add(queue, (channel) => consumer.setUp(channel));
   }
 
-  async subscribe(types: string[], handler: Handler, options: SubscribeOptions = {}): Promise<void> {
+  async subscribe<P extends Payloads>(
+    payloads: P,
+    handle: HandlerOf<P>,
+    options: SubscribeOptions = {},
+  ): Promise<void> {
+    const handler = handle as unknown as Handler;
     let current: Channel | undefined;
     await this.add('subscriber', async (channel) => {
       current = channel;
       const { queue } = await channel.assertQueue('', { exclusive: true, durable: false, autoDelete: true });
-      for (const type of types) await channel.bindQueue(queue, exchange, type);
-      await channel.consume(queue, (delivery) => this.hear(delivery, handler), { noAck: true });
+      for (const type of Object.keys(payloads)) await channel.bindQueue(queue, exchange, type);
+      await channel.consume(queue, (delivery) => this.hear(delivery, payloads, handler), { noAck: true });
       void resync(options, () => !this.stopping && current === channel, this.logger);
     });
   }
@@ -223,14 +239,19 @@ class AmqpBus implements Bus {
     channel.on('return', ({ properties }) => this.returned.add(properties.messageId));
   }
 
-  private hear(delivery: ConsumeMessage | null, handler: Handler): void {
-    const message = delivery && parseMessage(delivery.content.toString());
-    if (!message || this.stopping) return;
-    const run = (async () => handler(message))().catch((error) => {
-      this.logger.error({ err: error, type: message.type }, 'a subscriber failed');
+  private hear(delivery: ConsumeMessage | null, payloads: Payloads, handler: Handler): void {
+    if (!delivery || this.stopping) return;
+    const run = this.tell(delivery, payloads, handler).catch((error) => {
+      if (error instanceof UnreadableMessageError) this.onUnreadable?.(subscriberPlace);
+      this.logger.error({ err: error, type: delivery.fields.routingKey }, 'a subscriber failed');
     });
     this.hearing.add(run);
     run.finally(() => this.hearing.delete(run));
+  }
+
+  private async tell(delivery: ConsumeMessage, payloads: Payloads, handler: Handler): Promise<void> {
+    const message = readMessage(payloads, parseJson(delivery.content));
+    if (message) await handler(message);
   }
 }
 

@@ -5,15 +5,20 @@ import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
 import { pino } from 'pino';
+import { z } from 'zod';
 import { createPool, withTransaction } from '../database.ts';
 import { announce, createOutboxRelay } from '../outbox.ts';
 import { type Bus, type BusMessage, createBus } from './bus.ts';
 import { UnreadableMessageError, UnroutableError } from './message.ts';
+import { alike } from './reading.ts';
 
 const logger = pino({ level: process.env.ALMANAC_TEST_LOG_LEVEL ?? 'silent' });
 
+/** Puts a text as it is into a queue, and before those who listen. */
+type SendRaw = (queue: string, type: string, text: string) => Promise<void>;
+
 /** Declares the tests; `url` is asked for when they run. */
-export function describeBus(transport: string, url: () => string): void {
+export function describeBus(transport: string, url: () => string, sendRaw: SendRaw): void {
   describe(`bus on ${transport}`, () => {
     const buses: Bus[] = [];
     let proxies: TcpProxy[] = [];
@@ -34,8 +39,8 @@ export function describeBus(transport: string, url: () => string): void {
       proxies = [];
     });
 
-    async function startBus(busUrl = url()): Promise<Bus> {
-      const bus = createBus(busUrl, { service: 'test', instance: String(buses.length), logger });
+    async function startBus(busUrl = url(), onUnreadable?: (place: string) => void): Promise<Bus> {
+      const bus = createBus(busUrl, { service: 'test', instance: String(buses.length), logger, onUnreadable });
       buses.push(bus);
       await bus.start();
       return bus;
@@ -64,9 +69,9 @@ export function describeBus(transport: string, url: () => string): void {
       const note = (name: string) => async (message: BusMessage) => {
         seen[name]?.push(message.payload.n as number);
       };
-      await one.consume(`${queue}.first`, [type], note('first'), { concurrency: 3 });
-      await two.consume(`${queue}.first`, [type], note('first'), { concurrency: 3 });
-      await two.consume(`${queue}.second`, [type, `${type}.not`], note('second'), { concurrency: 3 });
+      await one.consume(`${queue}.first`, anything(type), note('first'), { concurrency: 3 });
+      await two.consume(`${queue}.first`, anything(type), note('first'), { concurrency: 3 });
+      await two.consume(`${queue}.second`, anything(type, `${type}.not`), note('second'), { concurrency: 3 });
       await publisher.publish([...messages(40), ...messages(3, `${type}.other`)]);
       const all = Array.from({ length: 40 }, (_, n) => n);
       await eventually(() => {
@@ -83,8 +88,8 @@ export function describeBus(transport: string, url: () => string): void {
       message.payload = { text: 'ä\'"\\\n'.repeat(4_000), nested: { list: [1, null, true] } };
       const seen: BusMessage[] = [];
       const heard: BusMessage[] = [];
-      await bus.consume(queue, [type], async (m) => void seen.push(m));
-      await bus.subscribe([type], (m) => void heard.push(m));
+      await bus.consume(queue, anything(type), async (m) => void seen.push(m));
+      await bus.subscribe(anything(type), (m) => void heard.push(m));
       await bus.publish([message]);
       await eventually(() => expect([seen, heard]).toEqual([[message], [message]]));
     });
@@ -98,7 +103,7 @@ export function describeBus(transport: string, url: () => string): void {
         if (payload.n === 1 || (payload.n === 2 && tries.filter((n) => n === 2).length < 3)) throw new Error('not now');
         done.push(payload.n as number);
       };
-      await bus.consume(queue, [type], handle, { attempts: 3 });
+      await bus.consume(queue, anything(type), handle, { attempts: 3 });
       await bus.publish(messages(6));
       await eventually(() => expect(done.toSorted(byNumber)).toEqual([0, 2, 3, 4, 5]));
       await eventually(async () => expect(await bus.deadLetters(queue)).toBe(1));
@@ -118,7 +123,7 @@ export function describeBus(transport: string, url: () => string): void {
         if (tries === 3) throw new Error('not now');
         done.push(payload.n as number);
       };
-      await bus.consume(queue, [type], handle, { attempts: 2 });
+      await bus.consume(queue, anything(type), handle, { attempts: 2 });
       expect([bus.queues(), await bus.redeliver(queue)]).toEqual([[queue], 0]);
       await bus.publish(messages(2));
       await eventually(async () => expect(await bus.deadLetters(queue)).toBe(2));
@@ -131,7 +136,7 @@ export function describeBus(transport: string, url: () => string): void {
     it('gives up at once what its handler will never understand', async () => {
       const bus = await startBus();
       const tries: number[] = [];
-      await bus.consume(queue, [type], async ({ payload }) => {
+      await bus.consume(queue, anything(type), async ({ payload }) => {
         tries.push(payload.n as number);
         if (payload.n === 0) throw new UnreadableMessageError('what is this?');
       });
@@ -139,6 +144,25 @@ export function describeBus(transport: string, url: () => string): void {
       await eventually(async () => expect(await bus.deadLetters(queue)).toBe(1));
       await bus.publish(messages(2).slice(1));
       await eventually(() => expect(tries).toEqual([0, 1]));
+    });
+
+    it('gives up at once what is no message, or not one of its type, and goes on', async () => {
+      const unreadable: string[] = [];
+      const bus = await startBus(url(), (place) => unreadable.push(place));
+      const seen: unknown[] = [];
+      const heard: unknown[] = [];
+      await bus.consume(queue, { [type]: numbered }, async ({ payload }) => void seen.push(payload));
+      await bus.subscribe({ [type]: numbered }, async ({ payload }) => void heard.push(payload));
+      await eventually(() => expect(bus.isReady()).toBe(true));
+      const bad = badTexts(messages(1)[0] as BusMessage);
+      for (const text of bad) await sendRaw(queue, type, text);
+      const [newer] = messages(1, `${type}.newer`) as [BusMessage];
+      await sendRaw(queue, type, JSON.stringify(newer));
+      await bus.publish([{ ...messages(1)[0], more: 1, payload: { n: 7, more: 1 } } as unknown as BusMessage]);
+      await eventually(() => expect([seen, heard]).toEqual([[{ n: 7 }], [{ n: 7 }]]));
+      await eventually(async () => expect(await bus.deadLetters(queue)).toBe(bad.length));
+      expect(unreadable.filter((place) => place === queue)).toHaveLength(bad.length);
+      expect(unreadable).toContain('subscriber');
     });
 
     it('lets every instance hear what it subscribed to', async () => {
@@ -150,8 +174,8 @@ export function describeBus(transport: string, url: () => string): void {
           connected += 1;
         },
       };
-      await one.subscribe([type], () => void heard.push('one'), options);
-      await two.subscribe([type], () => void heard.push('two'), options);
+      await one.subscribe(anything(type), () => void heard.push('one'), options);
+      await two.subscribe(anything(type), () => void heard.push('two'), options);
       await eventually(() => expect(connected).toBe(2));
       await two.publish(messages(2));
       await eventually(() => expect(heard.toSorted()).toEqual(['one', 'one', 'two', 'two']));
@@ -163,7 +187,7 @@ export function describeBus(transport: string, url: () => string): void {
       await expect(bus.publish(messages(1))).resolves.toBeUndefined();
       await expect(bus.publish([...messages(1), ...work])).rejects.toThrow(UnroutableError);
       const seen: string[] = [];
-      await bus.consume(queue, [`${type}.requested`], async ({ id }) => void seen.push(id));
+      await bus.consume(queue, anything(`${type}.requested`), async ({ id }) => void seen.push(id));
       await bus.publish(work);
       await eventually(() => expect(seen).toEqual(work.map(({ id }) => id)));
     });
@@ -176,11 +200,11 @@ export function describeBus(transport: string, url: () => string): void {
       await expect(bus.publish(messages(1))).rejects.toThrow();
       const seen: string[] = [];
       let connected = 0;
-      await bus.consume(queue, [type], async ({ id }) => void seen.push(id));
+      await bus.consume(queue, anything(type), async ({ id }) => void seen.push(id));
       const onConnected = () => {
         connected += 1;
       };
-      await bus.subscribe([type], ({ id }) => void seen.push(id), { onConnected });
+      await bus.subscribe(anything(type), ({ id }) => void seen.push(id), { onConnected });
       for (const round of [1, 2]) {
         await proxy.restore();
         await eventually(() => expect([bus.isReady(), connected]).toEqual([true, round]));
@@ -199,7 +223,9 @@ export function describeBus(transport: string, url: () => string): void {
       const proxy = await startProxy();
       const consumer = await startBus();
       const seen = new Set<unknown>();
-      await consumer.consume(queue, [type], async ({ payload }) => void seen.add(payload.n), { concurrency: 4 });
+      await consumer.consume(queue, anything(type), async ({ payload }) => void seen.add(payload.n), {
+        concurrency: 4,
+      });
       const relay = createOutboxRelay({ pool, bus: await startBus(proxy.urlOf(url())), logger });
       relay.start();
       const announceSome = (from: number) =>
@@ -230,7 +256,7 @@ export function describeBus(transport: string, url: () => string): void {
       const held = new Promise<void>((resolve) => {
         letGo = resolve;
       });
-      await bus.consume(queue, [type], async () => {
+      await bus.consume(queue, anything(type), async () => {
         order.push('begun');
         await held;
         order.push('ended');
@@ -243,7 +269,7 @@ export function describeBus(transport: string, url: () => string): void {
       expect(order).toEqual(['begun', 'ended', 'stopped']);
       const other = await startBus();
       const seen: unknown[] = [];
-      await other.consume(queue, [type], async ({ payload }) => void seen.push(payload.n));
+      await other.consume(queue, anything(type), async ({ payload }) => void seen.push(payload.n));
       await eventually(() => expect(seen).toEqual([1]));
     });
 
@@ -255,7 +281,7 @@ export function describeBus(transport: string, url: () => string): void {
         letGo = resolve;
       });
       let begun = 0;
-      await dying.consume(queue, [type], async () => {
+      await dying.consume(queue, anything(type), async () => {
         begun += 1;
         await held;
       });
@@ -264,11 +290,33 @@ export function describeBus(transport: string, url: () => string): void {
       await eventually(() => expect(begun).toBe(1));
       await proxy.cut();
       const seen: unknown[] = [];
-      await other.consume(queue, [type], async ({ payload }) => void seen.push(payload.n));
+      await other.consume(queue, anything(type), async ({ payload }) => void seen.push(payload.n));
       await eventually(() => expect(seen).toEqual([0]));
       letGo();
     });
   });
+}
+
+const anything = (...types: string[]) => alike(types, z.looseObject({}));
+
+const numbered = z.object({ n: z.int() });
+
+function badTexts(good: BusMessage): string[] {
+  const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+  const changes: Record<string, unknown>[] = [
+    ...[null, [], 'text', 5, {}, { n: null }, { n: '1' }, { n: [1] }, { n: 1.5 }].map((payload) => ({ payload })),
+    { payload: { n: 1, nested: nested(1_000) } },
+    { payload: { n: 1, text: 'x'.repeat(9_000_000) } },
+    ...[null, 5, 'text', {}].map((id) => ({ id })),
+    ...[null, 5, [], {}].map((type) => ({ type })),
+    ...[null, 5, 'yesterday'].map((occurred_at) => ({ occurred_at })),
+    { request_id: {} },
+    { v: 2 },
+  ];
+  return [
+    ...['null', 'true', '5', '"text"', '[]', '[null]', '{}', 'no JSON', '', '{"type":', `${'['.repeat(5_000)}`],
+    ...changes.map((change) => JSON.stringify({ ...good, ...change })),
+  ];
 }
 
 const outboxTable = `

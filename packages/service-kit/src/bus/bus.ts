@@ -4,8 +4,9 @@
 import { tracing } from '../tracing.ts';
 import { traceBus } from '../tracing-calls.ts';
 import { createAmqpBus } from './amqp.ts';
-import type { BusMessage, BusOptions, ConsumeOptions, Handler, SubscribeOptions } from './message.ts';
+import type { BusMessage, BusOptions, ConsumeOptions, SubscribeOptions } from './message.ts';
 import { createPostgresBus } from './postgres.ts';
+import type { HandlerOf, Payloads } from './reading.ts';
 
 export type { BusMessage, BusOptions } from './message.ts';
 
@@ -15,13 +16,18 @@ export type Bus = {
   /** Resolves when the broker holds all of the messages durably; rejects otherwise, some may be held then. */
   publish(messages: BusMessage[]): Promise<void>;
   /**
-   * Takes messages of these types from a durable queue that all instances of the service share. A message is done when the
+   * Takes messages of the types that `payloads` name from a durable queue that all instances of the service share. A message is done when the
    * handler returns, comes again after a pause when it throws, and goes to the dead letters after the last attempt, or at once
-   * when the handler will never understand it (`UnreadableMessageError`). It can come twice (`receiveOnce`), and out of order. A handler should be done within 30 minutes.
+   * when it is not what `payloads` say or the handler will never understand it (`UnreadableMessageError`). It can come twice (`receiveOnce`), and out of order. A handler should be done within 30 minutes.
    */
-  consume(queue: string, types: string[], handler: Handler, options?: ConsumeOptions): Promise<void>;
-  /** Hears messages of these types from now on, in every instance; nothing is kept while it isn't connected. */
-  subscribe(types: string[], handler: Handler, options?: SubscribeOptions): Promise<void>;
+  consume<P extends Payloads>(
+    queue: string,
+    payloads: P,
+    handler: HandlerOf<P>,
+    options?: ConsumeOptions,
+  ): Promise<void>;
+  /** Hears messages of these types from now on, in every instance; nothing is kept while it isn't connected, and what can't be read is dropped. */
+  subscribe<P extends Payloads>(payloads: P, handler: HandlerOf<P>, options?: SubscribeOptions): Promise<void>;
   /** The queues it consumes. */
   queues(): string[];
   /** How many messages of a queue were given up. */

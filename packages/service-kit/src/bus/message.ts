@@ -28,7 +28,16 @@ export type SubscribeOptions = {
   onConnected?: () => Promise<void> | void;
 };
 
-export type BusOptions = { service: string; instance: string; logger: Logger };
+export type BusOptions = {
+  service: string;
+  instance: string;
+  logger: Logger;
+  /** Told of each message that nobody can read, with the queue it was in, or `subscriber`. */
+  onUnreadable?: ((place: string) => void) | undefined;
+};
+
+/** Where those who only listen hear: there are no dead letters. */
+export const subscriberPlace = 'subscriber';
 
 export const defaultAttempts = 5;
 export const publishTimeoutMs = 10_000;
@@ -64,20 +73,15 @@ export class UnroutableError extends Error {
 /** Thrown by a handler that will never understand a message: trying again is in vain, it becomes a dead letter at once. */
 export class UnreadableMessageError extends Error {}
 
-/** A message as it came from the wire; undefined when it is none. */
-export function parseMessage(text: string): BusMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isMessage(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+/** Why a message was given up, short and fit for any broker. */
+export function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return reason.replaceAll('\0', '').slice(0, 500).toWellFormed();
 }
 
-function isMessage(value: unknown): value is BusMessage {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, type, payload } = value as Record<string, unknown>;
-  return typeof id === 'string' && typeof type === 'string' && typeof payload === 'object' && payload !== null;
+/** Which attempt a message says it is: a count of ours, or the first. */
+export function attemptOf(said: unknown): number {
+  return Number.isSafeInteger(said) && (said as number) >= 1 ? (said as number) : 1;
 }
 
 /** Calls `onConnected` of a subscriber until it succeeds or `isCurrent` says that the connection it was for has gone. */

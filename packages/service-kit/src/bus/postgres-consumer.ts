@@ -7,14 +7,16 @@ import type { Logger } from 'pino';
 import { withTransaction } from '../database.ts';
 import { Pause } from '../pause.ts';
 import {
-  type BusMessage,
+  attemptOf,
   defaultAttempts,
   type Handler,
+  reasonOf,
   retryDelaySeconds,
   settleWithin,
   UnreadableMessageError,
 } from './message.ts';
 import { exclusively } from './postgres-schema.ts';
+import { type Payloads, readMessage, typeOf } from './reading.ts';
 
 const pollMs = 5_000;
 const heartbeatSeconds = 10; // the least that pg-boss takes
@@ -23,17 +25,19 @@ const daySeconds = 86_400;
 // How often a message may take its consumer's process with it before it is given up; the attempts count failures.
 const crashes = 20;
 
-type Data = { message: BusMessage; attempt: number };
+/** As this bus writes it; whoever may write to the database may have written anything. */
+type Data = Partial<Record<'message' | 'attempt', unknown>> | null;
 type Job = { id: string; data: Data };
 
 type ConsumerOptions = {
   queue: string;
-  types: string[];
+  payloads: Payloads;
   handler: Handler;
   concurrency?: number;
   attempts?: number;
   pool: pg.Pool;
   logger: Logger;
+  onUnreadable?: ((place: string) => void) | undefined;
 };
 
 export class QueueConsumer {
@@ -41,7 +45,6 @@ export class QueueConsumer {
   isPrepared = false;
   readonly prepared: Promise<void>;
   private readonly options: ConsumerOptions;
-  private readonly types: Set<string>;
   private readonly logger: Logger;
   private readonly pause = new Pause();
   private readonly running = new Map<string, Promise<void>>();
@@ -52,7 +55,6 @@ export class QueueConsumer {
 
   constructor(options: ConsumerOptions) {
     this.options = options;
-    this.types = new Set(options.types);
     this.logger = options.logger.child({ queue: options.queue });
     this.prepared = new Promise((resolve) => {
       this.markPrepared = resolve;
@@ -68,7 +70,7 @@ export class QueueConsumer {
   }
 
   takes(type: string): boolean {
-    return this.types.has(type);
+    return Object.hasOwn(this.options.payloads, type);
   }
 
   wake(): void {
@@ -108,7 +110,7 @@ export class QueueConsumer {
   }
 
   private async prepare(boss: PgBoss): Promise<void> {
-    const { queue, types, pool } = this.options;
+    const { queue, payloads, pool } = this.options;
     const dead = `${queue}.dead`;
     await exclusively(pool, async () => {
       await boss.createQueue(dead, { retentionSeconds: 365 * daySeconds });
@@ -120,7 +122,7 @@ export class QueueConsumer {
         retentionSeconds: 365 * daySeconds,
         deleteAfterSeconds: daySeconds, // for that long a message published again is recognised
       });
-      for (const type of types) await boss.subscribe(type, queue);
+      for (const type of Object.keys(payloads)) await boss.subscribe(type, queue);
     });
     this.isPrepared = true;
     this.markPrepared();
@@ -135,11 +137,11 @@ export class QueueConsumer {
   }
 
   private async handle(boss: PgBoss, job: Job): Promise<void> {
-    const { queue, handler } = this.options;
-    const { message } = job.data;
+    const { queue, payloads, handler } = this.options;
     try {
+      const message = readMessage(payloads, job.data?.message);
       // A queue goes on getting what an older release asked for.
-      if (this.takes(message.type)) await handler(message);
+      if (message) await handler(message);
     } catch (error) {
       await this.putAside(boss, job, error).catch((failure) => this.leave(job, failure));
       return;
@@ -149,17 +151,25 @@ export class QueueConsumer {
 
   // A failed message is replaced by its next attempt, or by a dead letter, in one transaction.
   private async putAside(boss: PgBoss, job: Job, error: unknown): Promise<void> {
-    const { queue, pool, attempts = defaultAttempts } = this.options;
-    const { message, attempt } = job.data;
-    const isLast = attempt >= attempts || error instanceof UnreadableMessageError;
+    const { queue, pool, attempts = defaultAttempts, onUnreadable } = this.options;
+    const message = job.data?.message ?? job.data;
+    const attempt = attemptOf(job.data?.attempt);
+    const isUnreadable = error instanceof UnreadableMessageError;
+    const isLast = attempt >= attempts || isUnreadable;
     const delay = retryDelaySeconds(attempt);
     this.logger.warn(
-      { err: error, message: message.id, type: message.type, attempt, retryInSeconds: isLast ? undefined : delay },
+      {
+        err: error,
+        message: job.id,
+        type: typeOf(message)?.slice(0, 200),
+        attempt,
+        retryInSeconds: isLast ? undefined : delay,
+      },
       isLast ? 'a message became a dead letter' : 'a message could not be handled',
     );
     await withTransaction(pool, async (_sql, client) => {
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       if (isLast) await boss.insert(`${queue}.dead`, [{ data: { message, attempt, reason } }], { db, returnId: false });
       else
         await boss.insert(queue, [{ data: { message, attempt: attempt + 1 }, startAfter: delay }], {
@@ -168,6 +178,7 @@ export class QueueConsumer {
         });
       await boss.complete(queue, job.id, null, { db });
     });
+    if (isUnreadable) onUnreadable?.(queue);
     if (isLast || this.stopping) return;
     const timer = setTimeout(
       () => {
@@ -182,7 +193,7 @@ export class QueueConsumer {
   // What can't be settled is no longer touched, and comes again when its heartbeat is missed.
   private leave(job: Job, error: unknown): void {
     this.logger.warn(
-      { err: error, message: job.data.message.id },
+      { err: error, message: job.id },
       'the outcome of a message could not be written; it will come again',
     );
   }

@@ -14,23 +14,25 @@ import {
   type ConsumeOptions,
   type Handler,
   isWork,
-  parseMessage,
   publishTimeoutMs,
   resync,
   type SubscribeOptions,
   settleWithin,
   stopTimeoutMs,
+  subscriberPlace,
+  UnreadableMessageError,
   UnroutableError,
 } from './message.ts';
 import { QueueConsumer } from './postgres-consumer.ts';
 import { exclusively, largeMessageTable, schema } from './postgres-schema.ts';
+import { type HandlerOf, type Payloads, parseJson, readMessage, typeOf } from './reading.ts';
 
 const channel = 'almanac_bus';
 const firstConnectMs = 5_000;
 // PostgreSQL takes notifications of up to 8,000 bytes.
 const largestNotification = 7_900;
 
-type Subscription = { types: Set<string>; handler: Handler; options: SubscribeOptions };
+type Subscription = { payloads: Payloads; handler: Handler; options: SubscribeOptions };
 
 export function createPostgresBus(url: string, options: BusOptions): Bus {
   return new PostgresBus(url, options);
@@ -38,6 +40,7 @@ export function createPostgresBus(url: string, options: BusOptions): Bus {
 
 class PostgresBus implements Bus {
   private readonly logger: Logger;
+  private readonly onUnreadable: BusOptions['onUnreadable'];
   private readonly pool: pg.Pool;
   private readonly listener: DatabaseListener;
   private readonly consumers: QueueConsumer[] = [];
@@ -50,8 +53,9 @@ class PostgresBus implements Bus {
   private stopping = false;
   private loggedAt = 0;
 
-  constructor(url: string, { service, instance, logger }: BusOptions) {
+  constructor(url: string, { service, instance, logger, onUnreadable }: BusOptions) {
     this.logger = logger;
+    this.onUnreadable = onUnreadable;
     const name = `${service}-bus-${instance}`.slice(0, 63);
     this.pool = createPool({ url, name, max: 4, queryTimeoutMs: publishTimeoutMs, logger });
     this.listener = new DatabaseListener({
@@ -88,16 +92,28 @@ class PostgresBus implements Bus {
     if (unroutable.length > 0) throw new UnroutableError(unroutable);
   }
 
-  async consume(queue: string, types: string[], handler: Handler, options: ConsumeOptions = {}): Promise<void> {
-    const consumer = new QueueConsumer({ queue, types, handler, ...options, pool: this.pool, logger: this.logger });
+  async consume<P extends Payloads>(
+    queue: string,
+    payloads: P,
+    handle: HandlerOf<P>,
+    options: ConsumeOptions = {},
+  ): Promise<void> {
+    const handler = handle as unknown as Handler; // it is given what has been read by these payloads alone
+    const { pool, logger, onUnreadable } = this;
+    const consumer = new QueueConsumer({ queue, payloads, handler, ...options, pool, logger, onUnreadable });
     this.consumers.push(consumer);
     if (!this.boss) return; // begins when the database answers
     consumer.start(this.boss);
     await settleWithin([consumer.prepared], firstConnectMs);
   }
 
-  async subscribe(types: string[], handler: Handler, options: SubscribeOptions = {}): Promise<void> {
-    const subscription = { types: new Set(types), handler, options };
+  async subscribe<P extends Payloads>(
+    payloads: P,
+    handle: HandlerOf<P>,
+    options: SubscribeOptions = {},
+  ): Promise<void> {
+    const handler = handle as unknown as Handler;
+    const subscription = { payloads, handler, options };
     this.subscriptions.push(subscription);
     if (this.listener.isListening) await this.resync(subscription);
   }
@@ -216,20 +232,27 @@ class PostgresBus implements Bus {
   }
 
   private hear(payload: string): void {
-    const heard = JSON.parse(payload) as { type: string; ref?: string };
-    for (const consumer of this.consumers) if (consumer.takes(heard.type)) consumer.wake();
-    const concerned = this.subscriptions.filter(({ types }) => types.has(heard.type));
-    if (concerned.length === 0 || this.stopping) return;
-    const run = this.tell(concerned, payload, heard.ref).catch((error) => {
-      this.logger.error({ err: error, type: heard.type }, 'a subscriber failed');
+    const run = this.tell(payload).catch((error) => {
+      if (error instanceof UnreadableMessageError) this.onUnreadable?.(subscriberPlace);
+      this.logger.error({ err: error }, 'a subscriber failed');
     });
     this.hearing.add(run);
     run.finally(() => this.hearing.delete(run));
   }
 
-  private async tell(concerned: Subscription[], payload: string, ref: string | undefined): Promise<void> {
-    const message = parseMessage(ref ? await this.readLarge(ref) : payload);
-    if (message) for (const { handler } of concerned) await handler(message);
+  private async tell(payload: string): Promise<void> {
+    const heard = parseJson(payload);
+    const type = typeOf(heard);
+    if (type === undefined) throw new UnreadableMessageError('It is no message of the bus.');
+    for (const consumer of this.consumers) if (consumer.takes(type)) consumer.wake();
+    const concerned = this.subscriptions.filter(({ payloads }) => Object.hasOwn(payloads, type));
+    if (concerned.length === 0 || this.stopping) return;
+    const { ref } = heard as { ref?: unknown };
+    const said = typeof ref === 'string' ? parseJson(await this.readLarge(ref)) : heard;
+    for (const { payloads, handler } of concerned) {
+      const message = readMessage(payloads, said);
+      if (message) await handler(message);
+    }
   }
 
   private async readLarge(id: string): Promise<string> {

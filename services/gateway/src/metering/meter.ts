@@ -1,5 +1,7 @@
 // The meters of all accounts that call through this gateway, and the clock that makes them report.
 import type { Bus } from '@almanac/service-kit/bus/bus';
+import { messageId } from '@almanac/service-kit/bus/reading';
+import { z } from 'zod';
 import { AccountMeter, type MeterOptions } from './account-meter.ts';
 
 export type Meter = {
@@ -52,8 +54,8 @@ export function createMeter(options: MeterOptions & { bus: Bus }): Meter {
     accounts: () => meters.size,
     async start() {
       await options.bus.subscribe(
-        ['billing.account.changed'],
-        async (message) => meters.get((message.payload as { account_id: number }).account_id)?.forget(),
+        { 'billing.account.changed': z.object({ account_id: messageId }) },
+        async ({ payload }) => meters.get(payload.account_id)?.forget(),
         {
           onConnected: () => {
             for (const meter of meters.values()) meter.forget();

@@ -1,17 +1,26 @@
 // Which tokens are dead before their time, and which may do less than they were issued with: fed by events, and by asking identity whenever events may have been missed.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import type { MessageOf } from '@almanac/service-kit/bus/reading';
 import type { Logger } from '@almanac/service-kit/logger';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import { z } from 'zod';
 import { type Token, unauthenticated } from './token.ts';
 
-type Revocation = {
-  kind: string;
-  subject: string;
-  issued_before: string;
-  expires_at: string;
-  reason: string;
-  scope?: string;
+const instant = z.iso.datetime({ offset: true });
+const revocationSchema = z.object({
+  kind: z.string().max(100),
+  subject: z.string().max(1_000),
+  issued_before: instant,
+  expires_at: instant,
+  reason: z.string().max(100),
+  scope: z.string().max(10_000).optional(),
+});
+type Revocation = z.infer<typeof revocationSchema>;
+const payloads = {
+  'identity.token.revoked': revocationSchema,
+  'identity.application.changed': z.object({}),
+  'identity.user.deleted': z.object({}),
 };
 type Known = { issuedBeforeMs: number; expiresAtMs: number; reason: string };
 type Limit = { saidAtMs: number; expiresAtMs: number; scopes: string[] };
@@ -113,8 +122,8 @@ export function createRevocations(options: Options): Revocations {
     connections += 1;
     void sync();
   };
-  const hear = (message: BusMessage) => {
-    if (message.type === 'identity.token.revoked') add(message.payload as Revocation);
+  const hear = (message: MessageOf<typeof payloads>) => {
+    if (message.type === 'identity.token.revoked') add(message.payload);
     else void sync();
   };
 
@@ -140,11 +149,7 @@ export function createRevocations(options: Options): Revocations {
     findLimit: ({ clientId }) => (limits.size === 0 ? undefined : limits.get(clientId)?.scopes),
     isReady: () => ready,
     async start() {
-      await bus.subscribe(
-        ['identity.token.revoked', 'identity.application.changed', 'identity.user.deleted'],
-        async (message) => hear(message),
-        { onConnected: hearAgain },
-      );
+      await bus.subscribe(payloads, async (message) => hear(message), { onConnected: hearAgain });
       void loop();
       for (let waited = 0; !ready && waited < firstAnswerMs; waited += 50) await sleep(50);
     },

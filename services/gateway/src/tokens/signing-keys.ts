@@ -4,6 +4,7 @@ import type { Bus } from '@almanac/service-kit/bus/bus';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+import { z } from 'zod';
 
 export type SigningKeys = {
   getKey: JWTVerifyGetKey;
@@ -66,7 +67,9 @@ export function createSigningKeys({ identityUrl, bus, logger, reloadMs = 60_000 
     async start() {
       timer = setInterval(() => void reload(), reloadMs);
       timer.unref();
-      await bus.subscribe(['identity.signing_key.rotated'], reload, { onConnected: () => void reload() });
+      await bus.subscribe({ 'identity.signing_key.rotated': z.object({}) }, reload, {
+        onConnected: () => void reload(),
+      });
     },
     stop: () => clearInterval(timer),
   };

@@ -1,23 +1,31 @@
 // Hears that a table definition was cloned and gives the clone the import mappings of its source (design 3.4).
-import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/bus/bus';
+import { type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
 import { prismaSql } from '@almanac/service-kit/database';
 import { receiveOnce } from '@almanac/service-kit/inbox';
 import { normalizeName } from '@almanac/service-kit/names';
+import { z } from 'zod';
 import type { Context } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { lockMappings, transact } from '../transaction.ts';
 import { mappingOf } from './mapping.ts';
 
 const queue = 'jobs.cloned_definitions';
+const payloads = {
+  'metadata.table_definition.cloned': z.object({
+    account_id: messageId,
+    source_id: messageId,
+    table_definition_id: messageId,
+  }),
+};
 
 /** Consumes the event for as long as the bus runs. */
 export function consumeClones(ctx: Pick<Context, 'prisma'>, bus: Bus): Promise<void> {
-  return bus.consume(queue, ['metadata.table_definition.cloned'], (message) => receive(ctx, message));
+  return bus.consume(queue, payloads, (message) => receive(ctx, message));
 }
 
-async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: BusMessage): Promise<void> {
-  const { account_id, source_id, table_definition_id } = payload as Record<string, number>;
-  if (account_id === undefined || source_id === undefined || table_definition_id === undefined) return;
+async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: MessageOf<typeof payloads>): Promise<void> {
+  const { account_id, source_id, table_definition_id } = payload;
   await transact(ctx, async (tx) => {
     if (!(await receiveOnce(prismaSql(tx), queue, id))) return;
     await lockMappings(tx, table_definition_id);

@@ -1,6 +1,7 @@
 // Hears that another service wants mails sent and makes one row and one job for each recipient, once.
-import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/bus/bus';
 import { UnreadableMessageError } from '@almanac/service-kit/bus/message';
+import { alike, type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
 import { prismaSql } from '@almanac/service-kit/database';
 import { receiveOnce } from '@almanac/service-kit/inbox';
 import { z } from 'zod';
@@ -13,32 +14,30 @@ import { planHours, readTaken } from './throttle.ts';
 type MailContext = Pick<Context, 'prisma' | 'work' | 'identity'>;
 
 const queue = 'jobs.mail';
-const types = ['identity', 'metadata', 'billing'].map((service) => `${service}.mail.requested`);
 // What can't be read is given up at once; any other failure is ours, and tried again every minute for a day.
 const attempts = 1_440;
 
-const id = z
-  .number()
-  .int()
-  .positive()
-  .max(2 ** 31 - 1);
 // To people by their ids, or to whoever administers the account by now, where the asking service knows no people.
-const payloadSchema = z.object({
-  account_id: id,
-  template: z.string(),
-  user_ids: z.array(id).max(10_000).optional(),
-  to: z.literal('administrators').optional(),
-  values: z.record(z.string(), z.unknown()).default({}),
-});
+const payloads = alike(
+  ['identity', 'metadata', 'billing'].map((service) => `${service}.mail.requested`),
+  z.object({
+    account_id: messageId,
+    template: z.string(),
+    user_ids: z.array(messageId).max(10_000).optional(),
+    to: z.literal('administrators').optional(),
+    values: z.record(z.string(), z.unknown()).default({}),
+  }),
+);
+type MailMessage = MessageOf<typeof payloads>;
 
 /** Consumes requests of all services for as long as the bus runs. */
 export function consumeMailRequests(ctx: MailContext, bus: Bus): Promise<void> {
-  return bus.consume(queue, types, (message) => receive(ctx, message), { attempts });
+  return bus.consume(queue, payloads, (message) => receive(ctx, message), { attempts });
 }
 
 type Request = { account_id: number; template: string; users: number[]; values: unknown; isUrgent: boolean };
 
-async function receive(ctx: MailContext, message: BusMessage): Promise<void> {
+async function receive(ctx: MailContext, message: MailMessage): Promise<void> {
   const { toAdministrators, ...read } = readRequest(message);
   // Asked before the transaction: nobody holds locks while identity is asked.
   const request = toAdministrators ? { ...read, users: await listAdministrators(ctx, message, read) } : read;
@@ -59,8 +58,8 @@ async function receive(ctx: MailContext, message: BusMessage): Promise<void> {
 }
 
 // What makes no sense becomes a dead letter at once: its sender has to be mended first.
-function readRequest({ payload }: BusMessage): Request & { toAdministrators: boolean } {
-  const { user_ids, to, ...request } = check(payloadSchema, payload);
+function readRequest({ payload }: MailMessage): Request & { toAdministrators: boolean } {
+  const { user_ids, to, ...request } = payload;
   if ((user_ids === undefined) === (to === undefined))
     throw new UnreadableMessageError('A request for mail names either people or administrators.');
   const template = findTemplate(request.template);
@@ -74,7 +73,11 @@ function readRequest({ payload }: BusMessage): Request & { toAdministrators: boo
   };
 }
 
-async function listAdministrators({ identity }: MailContext, message: BusMessage, request: Request): Promise<number[]> {
+async function listAdministrators(
+  { identity }: MailContext,
+  message: MailMessage,
+  request: Request,
+): Promise<number[]> {
   const caller = {
     accountId: request.account_id,
     ...(message.request_id === undefined ? {} : { requestId: message.request_id }),
@@ -92,15 +95,14 @@ function check<T>(schema: z.ZodType<T>, value: unknown): T {
 
 async function insertMails(
   tx: Transaction,
-  message: BusMessage,
+  message: MailMessage,
   request: Request,
 ): Promise<{ id: number; due_at: Date }[]> {
   const { account_id, template, values, users } = request;
   const hours = planHours(await readTaken(tx, request), users);
-  const asked = Date.parse(message.occurred_at);
   const { rows } = await prismaSql(tx)(
     `insert into mail (account_id, message_id, user_id, template, values, request_id, created_at, due_at, updated_at)
-     select $1::int, $2::uuid, user_id, $3, $4::jsonb, $5, coalesce($6::timestamptz, now()),
+     select $1::int, $2::uuid, user_id, $3, $4::jsonb, $5, $6::timestamptz,
        greatest(now(), to_timestamp(hour * 3600::bigint)), now()
      from unnest($7::int[], $8::int[]) as due (user_id, hour)
      on conflict (message_id, user_id) do nothing
@@ -111,7 +113,7 @@ async function insertMails(
       template,
       JSON.stringify(values),
       message.request_id ?? null,
-      Number.isNaN(asked) ? null : new Date(asked),
+      message.occurred_at,
       users,
       hours,
     ],
