@@ -87,7 +87,7 @@ async function answer(
   { request, res, path, query }: Incoming,
   options: ApiOptions,
 ): Promise<void> {
-  const call = await readCall(route, request, res, options.verifyContext);
+  const call = await readCall(route, request, res, (token, id) => options.verifyContext(token, id, 'http'));
   const bytes = takesBody(route) ? await readBody(route, request) : undefined;
   const readers = bodyReaders(route, bytes);
   if (route.takesKey) noteKey(call, request, bytes);

@@ -85,10 +85,71 @@ describe('call context', () => {
         .setExpirationTime(exp)
         .sign(key);
     const now = Math.floor(Date.now() / 1000);
-    await expect(verify(await make({ account: 7 }, now - 31), 'r')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await expect(verify(await make({ account: 7 }, now - 6), 'r')).rejects.toMatchObject({ kind: 'unauthenticated' });
     await expect(verify(await make({}, now + 60), 'r')).rejects.toMatchObject({ kind: 'unauthenticated' });
     await expect(verify(await make({ account: '7' }, now + 60), 'r')).rejects.toMatchObject({
       kind: 'unauthenticated',
+    });
+  });
+
+  describe('at the port of a service', () => {
+    const now = () => Math.floor(Date.now() / 1000);
+    type Changes = { iat?: number; exp?: number; aud?: string | string[] };
+
+    async function given(issuer: Issuer = 'gateway') {
+      const { secret, open } = await keyPair(issuer);
+      const key = await importJWK(secret, 'EdDSA');
+      const verify = createContextVerifier({ keys: [open as Record<string, unknown>] }, 'data');
+      const sign = await createContextSigner(issuer, secret);
+      const made = ({ iat = now(), exp = iat + 60, aud = 'almanac-services' }: Changes) =>
+        new SignJWT({ account: 7 })
+          .setProtectedHeader({ alg: 'EdDSA', kid: issuer, typ: 'ctx+jwt' })
+          .setIssuer(issuer)
+          .setAudience(aud)
+          .setIssuedAt(iat)
+          .setExpirationTime(exp)
+          .sign(key);
+      return { verify, sign, made };
+    }
+
+    it('holds at the port that it was signed for, and at no other', async () => {
+      const { verify, sign } = await given();
+      const token = await sign(claims, 'data:http');
+      for (let time = 0; time < 2; time += 1) {
+        await expect(verify(token, 'r', 'http')).resolves.toMatchObject({ accountId: 7 });
+        await expect(verify(token, 'r', 'rpc')).rejects.toMatchObject({ kind: 'unauthenticated' });
+      }
+      for (const other of ['data:rpc', 'jobs:http', 'jobs:rpc'])
+        await expect(verify(await sign(claims, other), 'r', 'http')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    });
+
+    it('holds from a neighbour of 0.1.0, which names no port', async () => {
+      const { verify, made } = await given();
+      await expect(verify(await made({}), 'r', 'http')).resolves.toMatchObject({ accountId: 7 });
+      await expect(verify(await made({ aud: ['almanac-services', 'data:http'] }), 'r', 'http')).resolves.toMatchObject({
+        accountId: 7,
+      });
+      await expect(verify(await made({ aud: ['data:http'] }), 'r', 'http')).rejects.toThrow();
+    });
+
+    it('comes over HTTP from the gateway alone', async () => {
+      const { verify, sign } = await given('jobs');
+      await expect(verify(await sign(claims, 'data:rpc'), 'r', 'rpc')).resolves.toMatchObject({ issuer: 'jobs' });
+      for (const token of [await sign(claims, 'data:http'), await sign(claims)])
+        await expect(verify(token, 'r', 'http')).rejects.toMatchObject({ kind: 'forbidden' });
+    });
+
+    it('lives for a minute at most, and neither past its end nor before its beginning', async () => {
+      const { verify, made } = await given();
+      for (const wrong of [
+        { exp: now() + 3_600 },
+        { iat: now() - 10, exp: now() + 55 },
+        { iat: now() + 90 },
+        { iat: now() - 70, exp: now() - 10 },
+        { iat: now() + 20, exp: now() + 10 },
+      ])
+        await expect(verify(await made(wrong), 'r', 'http')).rejects.toMatchObject({ kind: 'unauthenticated' });
+      await expect(verify(await made({ iat: now() + 20 }), 'r', 'http')).resolves.toMatchObject({ accountId: 7 });
     });
   });
 });

@@ -9,6 +9,13 @@ export const contextHeader = 'x-almanac-context';
 export const requestIdHeader = 'x-request-id';
 const audience = 'almanac-services';
 const lifetimeSeconds = 60;
+// Clocks may be 30 s apart. A context is used for the first half of its life only, so a verifier that is ahead still finds it alive;
+// past its end it is given no more than the way takes. A verifier that is behind sees it begin in the future.
+const pastEndSeconds = 5;
+const futureSeconds = 30;
+
+/** Where a service takes calls: over HTTP from the gateway alone, by gRPC from whom its table of callers says. */
+export type Port = 'http' | 'rpc';
 
 export type Issuer = 'gateway' | 'identity' | 'metadata' | 'data' | 'jobs' | 'billing' | 'operator';
 
@@ -42,13 +49,14 @@ export function callerName(call: Pick<CallContext, 'userId' | 'applicationId' | 
 /** What the signer states; issuer and what a request brings along are added by the mechanism. */
 export type CallClaims = Omit<CallContext, 'issuer' | 'requestId' | 'address' | 'answerBy' | 'keyed'>;
 
-export type ContextSigner = (claims: CallClaims) => Promise<string>;
-export type ContextVerifier = (token: string, requestId: string) => Promise<CallContext>;
+/** `to` is the port that it is for, `data:http`. */
+export type ContextSigner = (claims: CallClaims, to?: string) => Promise<string>;
+export type ContextVerifier = (token: string, requestId: string, port?: Port) => Promise<CallContext>;
 
 /** Signs contexts as `issuer` with its private Ed25519 key. */
 export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Promise<ContextSigner> {
   const key = await importJWK(privateJwk, 'EdDSA');
-  return (claims) =>
+  return (claims, to) =>
     new SignJWT({
       account: claims.accountId,
       user: claims.userId,
@@ -58,28 +66,40 @@ export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Prom
     })
       .setProtectedHeader({ alg: 'EdDSA', kid: issuer, typ: 'ctx+jwt' })
       .setIssuer(issuer)
-      .setAudience(audience)
+      // Services of 0.1.0 know the first one only.
+      .setAudience(to === undefined ? audience : [audience, to])
       .setIssuedAt()
       .setExpirationTime(`${lifetimeSeconds}s`)
       .sign(key);
 }
 
-type Remembered = { claims: Omit<CallContext, 'requestId'>; expiresAt: number };
+type Remembered = { claims: Omit<CallContext, 'requestId'>; ports: string[]; expiresAt: number };
 
 /**
  * Verifies contexts against the public keys of all issuers (kid = issuer). A verified text is remembered until it
- * expires, so the signature of a context used for many calls is checked once. Anything wrong is `unauthenticated`.
+ * expires, so the signature of a context used for many calls is checked once. Anything wrong is `unauthenticated`. With the name of the
+ * service whose ports these are, a context holds only at the port that it was signed for.
  */
-export function createContextVerifier(keySet: { keys: Record<string, unknown>[] }): ContextVerifier {
+export function createContextVerifier(keySet: { keys: Record<string, unknown>[] }, service?: Issuer): ContextVerifier {
   const keys = createLocalJWKSet(keySet as unknown as JSONWebKeySet);
   const remembered = new LRUCache<string, Remembered>({ max: 10_000 });
-  return async (token, requestId) => {
-    const known = remembered.get(token);
-    if (known && known.expiresAt > Date.now()) return { ...known.claims, requestId };
-    const fresh = await verify(token, keys);
-    remembered.set(token, fresh);
-    return { ...fresh.claims, requestId };
+  return async (token, requestId, port) => {
+    let known = remembered.get(token);
+    if (!known || known.expiresAt <= Date.now()) {
+      known = await verify(token, keys);
+      remembered.set(token, known);
+    }
+    if (service && port) requirePort(known, `${service}:${port}`);
+    if (port === 'http' && known.claims.issuer !== 'gateway')
+      throw new ServiceError('forbidden', `${known.claims.issuer} may not call over HTTP.`);
+    return { ...known.claims, requestId };
   };
+}
+
+function requirePort({ ports }: Remembered, port: string): void {
+  // TODO after 0.2.0: refuse contexts that name no port; those of 0.1.0 don't (docs/adr/0002).
+  if (ports.length === 0 || ports.includes(port)) return;
+  throw new ServiceError('unauthenticated', 'The call context is for another port.');
 }
 
 async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>): Promise<Remembered> {
@@ -88,10 +108,13 @@ async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>)
       algorithms: ['EdDSA'],
       audience,
       typ: 'ctx+jwt',
-      clockTolerance: 30,
+      clockTolerance: pastEndSeconds,
       requiredClaims: ['iss', 'exp', 'iat', 'account'],
     });
     if (payload.iss !== protectedHeader.kid) throw new Error('issuer and key differ');
+    const [iat, exp] = [payload.iat as number, payload.exp as number];
+    if (exp <= iat || exp - iat > lifetimeSeconds) throw new Error('it lives too long');
+    if (iat > Date.now() / 1000 + futureSeconds) throw new Error('it begins in the future');
     if (!Number.isSafeInteger(payload.account)) throw new Error('account is no id');
     const claims: Omit<CallContext, 'requestId'> = {
       issuer: payload.iss as Issuer,
@@ -101,7 +124,8 @@ async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>)
     };
     if (Number.isSafeInteger(payload.user)) claims.userId = payload.user as number;
     if (Number.isSafeInteger(payload.application)) claims.applicationId = payload.application as number;
-    return { claims, expiresAt: ((payload.exp as number) + 30) * 1000 };
+    const ports = [payload.aud ?? []].flat().filter((name) => name !== audience);
+    return { claims, ports, expiresAt: (exp + pastEndSeconds) * 1000 };
   } catch (cause) {
     throw new ServiceError('unauthenticated', 'The call context does not hold.', { cause });
   }

@@ -67,7 +67,7 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
     signContext,
     rpcClient: (service, address) => createRpcClient(service, address, signContext, rpcTls),
     rpcTls,
-    verifyContext: createContextVerifier(config.contextKeys),
+    verifyContext: createContextVerifier(config.contextKeys, config.name),
   };
 }
 

@@ -54,7 +54,10 @@ export function createRpcClient<N extends RpcServiceName>(
     // At the default of 64 kB whole tables come in small pieces, each with a word back; most of that time goes into garbage.
     'grpc-node.flow_control_window': streamWindowBytes,
   });
-  const prepare = preparing(stub, rememberingSigner(sign));
+  const prepare = preparing(
+    stub,
+    rememberingSigner((claims) => sign(claims, `${service}:rpc`)),
+  );
   const client: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(definition)) {
     // biome-ignore lint/suspicious/noExplicitAny: generic stubs have their methods by name only.

@@ -106,7 +106,7 @@ function wire<N extends RpcServiceName>(
   const enter = async (call: AnyCall, requestId: string) => {
     const token = call.metadata.get(contextMetadataKey)[0]?.toString();
     if (!token) throw new ServiceError('unauthenticated', 'The call context is missing.');
-    const context = await options.verifyContext(token, requestId);
+    const context = await options.verifyContext(token, requestId, 'rpc');
     if (options.tls && !isCertificateOf(context.issuer, call.getAuthContext().sslPeerCertificate))
       throw new ServiceError('forbidden', `The certificate of the connection is not one of ${context.issuer}.`);
     if (!callers.includes(context.issuer))

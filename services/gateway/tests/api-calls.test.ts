@@ -90,8 +90,11 @@ describe('forwarding', () => {
       'x-forwarded-host': new URL(publicUrl).host,
     });
     expect(reached?.headers.authorization).toBeUndefined();
-    const verify = createContextVerifier(keys.publicKeys);
-    expect(await verify(String(reached?.headers['x-almanac-context']), 'r')).toEqual({
+    const context = String(reached?.headers['x-almanac-context']);
+    const elsewhere = createContextVerifier(keys.publicKeys, 'jobs');
+    await expect(elsewhere(context, 'r', 'http')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    const verify = createContextVerifier(keys.publicKeys, 'data');
+    expect(await verify(context, 'r', 'http')).toEqual({
       issuer: 'gateway',
       accountId: 4,
       userId: 9,

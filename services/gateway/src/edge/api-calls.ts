@@ -35,7 +35,9 @@ export async function callApi(ctx: GatewayContext, exchange: Exchange): Promise<
     await admit(exchange, route, meter);
     if (route.settle) await ctx.meter.settle(token.accountId);
     const { branching } = meter;
-    const context = recallContext(token, branching) ?? (await contextFor(token, branching, ctx.signContext));
+    const { service } = route;
+    const context =
+      recallContext(token, branching, service) ?? (await contextFor(token, branching, service, ctx.signContext));
     if (exchange.res.destroyed) return; // the client has gone; `end` puts the call back
     forward(ctx, exchange, route, context);
   } catch (error) {

@@ -19,8 +19,8 @@ export type Token = {
   limit?: string[];
   issuedAtMs: number;
   expiresAtMs: number;
-  /** The call context signed for it last, and until when it may be used again. */
-  context?: { text: string; branching: boolean; scopes: string[]; until: number };
+  /** The call context signed for it last for each service, and until when it may be used again. */
+  contexts?: Record<string, { text: string; branching: boolean; scopes: string[]; until: number }>;
 };
 
 type Failure = 'Tenant context not set' | 'Invalid token' | 'Invalid resource owner' | 'Token/user account mismatch';
