@@ -346,21 +346,21 @@ describe('the audit log', () => {
       await eventually(async () => expect(await entries()).toMatchObject([{ action: 'access.refused' }]));
     });
   });
-});
 
-describe('what is no event', () => {
-  it.each([
-    ['identity.audit', 'metadata.audit.requested', { action: 'domain.created' }],
-    ['identity.resource_groups', 'metadata.domain.created', { domain_id: 4_001, name: 'Heard' }],
-    ['identity.resource_groups', 'metadata.branch.deleted', { branch_id: 4_002 }],
-  ])('becomes a dead letter of %s at once, and the next %s is handled', async (queue, type, payload) => {
-    const { account_id } = await identity.account();
-    const before = await identity.deadLetters(queue);
-    for (const bad of badPayloads) await identity.publish(type, bad);
-    const { id } = await identity.publish(type, { account_id, ...payload });
-    await eventually(async () => expect(await identity.deadLetters(queue)).toBe(before + badPayloads.length));
-    await eventually(async () =>
-      expect(await identity.context.prisma.inbox.count({ where: { message_id: id } })).toBe(1),
-    );
+  describe('what is no event', () => {
+    it.each([
+      ['identity.audit', 'metadata.audit.requested', { action: 'domain.created' }],
+      ['identity.resource_groups', 'metadata.domain.created', { domain_id: 4_001, name: 'Heard' }],
+      ['identity.resource_groups', 'metadata.branch.deleted', { branch_id: 4_002 }],
+    ])('becomes a dead letter of %s at once, and the next %s is handled', async (queue, type, payload) => {
+      const { account_id } = await identity.account();
+      const before = await identity.deadLetters(queue);
+      for (const bad of badPayloads) await identity.publish(type, bad);
+      const { id } = await identity.publish(type, { account_id, ...payload });
+      await eventually(async () => expect(await identity.deadLetters(queue)).toBe(before + badPayloads.length));
+      await eventually(async () =>
+        expect(await identity.context.prisma.inbox.count({ where: { message_id: id } })).toBe(1),
+      );
+    });
   });
 });
