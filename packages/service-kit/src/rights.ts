@@ -1,13 +1,21 @@
 // Who may do what (design 3.2): what somebody holds, compiled so that every request can ask, and the questions asked of it.
-import { ServiceError } from './errors.ts';
+import { notFound, ServiceError } from './errors.ts';
 import type { RpcCaller } from './rpc-contract.ts';
 import { refusedToken } from './unauthenticated.ts';
 
 export type Action = 'admin' | 'develop' | 'edit' | 'view' | 'approve';
 export type Permission = { action: string; resource_type: string; resource_id: number };
 
-/** Identity's answer. `revision` rises with every change of rights in the account; 0 when identity doesn't tell it. */
-export type EffectivePermissions = { license_type: string; permissions: Permission[]; revision?: number };
+/**
+ * Identity's answer. `revision` rises with every change of rights in the account; 0 when identity doesn't tell it.
+ * `private_branch_ids`: all of the account, also those that are gone; an identity of an earlier release knows none.
+ */
+export type EffectivePermissions = {
+  license_type: string;
+  permissions: Permission[];
+  revision?: number;
+  private_branch_ids?: number[];
+};
 
 /** Where the right is needed: any of these resources, or the whole account, may grant it. */
 export type Where = { domainId?: number; branchId?: number; tableDefinitionId?: number };
@@ -19,6 +27,8 @@ export type HeldRights = {
   readonly domain: ReadonlyMap<number, number>;
   readonly branch: ReadonlyMap<number, number>;
   readonly table_definition: ReadonlyMap<number, number>;
+  /** Private branches, where only rights on the branch itself and on its tables count. None for administrators. */
+  readonly closedBranches: ReadonlySet<number>;
 };
 
 const bits = { view: 1, edit: 2, develop: 4, admin: 8, approve: 16 } as const satisfies Record<Action, number>;
@@ -32,7 +42,12 @@ const covers = {
 const everything = covers.admin | covers.approve;
 
 /** Compiles identity's answer. Rights add up; `admin` of the account passes all; an end user's licence caps at `edit`. */
-export function holdRights({ license_type, permissions, revision = 0 }: EffectivePermissions): HeldRights {
+export function holdRights({
+  license_type,
+  permissions,
+  revision = 0,
+  private_branch_ids = [],
+}: EffectivePermissions): HeldRights {
   const domain = new Map<number, number>();
   const branch = new Map<number, number>();
   const table_definition = new Map<number, number>();
@@ -48,7 +63,8 @@ export function holdRights({ license_type, permissions, revision = 0 }: Effectiv
     const place = places.get(resource_type);
     place?.set(resource_id, (place.get(resource_id) ?? 0) | granted);
   }
-  return { revision, account, domain, branch, table_definition };
+  const closedBranches = new Set((account & bits.admin) === 0 ? private_branch_ids : []);
+  return { revision, account, domain, branch, table_definition, closedBranches };
 }
 
 // An action or resource that a later release may name is no right yet.
@@ -60,18 +76,42 @@ function grantedBy(action: string, resourceType: string, licence: string): numbe
 
 /** True when what is held allows the action there. */
 export function allows(held: HeldRights, action: Action, where: Where): boolean {
-  const { domainId, branchId, tableDefinitionId } = where;
-  let granted = held.account;
-  if (domainId !== undefined) granted |= held.domain.get(domainId) ?? 0;
-  if (branchId !== undefined) granted |= held.branch.get(branchId) ?? 0;
-  if (tableDefinitionId !== undefined) granted |= held.table_definition.get(tableDefinitionId) ?? 0;
-  return (granted & bits[action]) !== 0;
+  return (grantedAt(held, where) & bits[action]) !== 0;
 }
 
-/** The places where somebody may do something: what a list can be cut down to. */
-export type Reach = { everywhere: boolean; domainIds: number[]; branchIds: number[]; tableDefinitionIds: number[] };
+function grantedAt(held: HeldRights, { domainId, branchId, tableDefinitionId }: Where): number {
+  let granted = 0;
+  if (branchId !== undefined) granted |= held.branch.get(branchId) ?? 0;
+  if (tableDefinitionId !== undefined) granted |= held.table_definition.get(tableDefinitionId) ?? 0;
+  if (branchId !== undefined && held.closedBranches.has(branchId)) return granted;
+  if (domainId !== undefined) granted |= held.domain.get(domainId) ?? 0;
+  return granted | held.account;
+}
 
-export const reachesEverywhere: Reach = { everywhere: true, domainIds: [], branchIds: [], tableDefinitionIds: [] };
+/** False where there is nothing for whoever holds this: on a private branch without any right on it or on the table. */
+export function isKnown(held: HeldRights, where: Where): boolean {
+  return where.branchId === undefined || !held.closedBranches.has(where.branchId) || grantedAt(held, where) !== 0;
+}
+
+/**
+ * The places where somebody may do something: what a list can be cut down to. On closed branches (private ones) neither
+ * `everywhere` nor `domainIds` counts, `branchIds` and `tableDefinitionIds` do.
+ */
+export type Reach = {
+  everywhere: boolean;
+  domainIds: number[];
+  branchIds: number[];
+  tableDefinitionIds: number[];
+  closedBranchIds: number[];
+};
+
+export const reachesEverywhere: Reach = {
+  everywhere: true,
+  domainIds: [],
+  branchIds: [],
+  tableDefinitionIds: [],
+  closedBranchIds: [],
+};
 
 /** Where what is held allows the action. */
 export function reachOf(held: HeldRights, action: Action): Reach {
@@ -82,7 +122,18 @@ export function reachOf(held: HeldRights, action: Action): Reach {
     domainIds: idsIn(held.domain),
     branchIds: idsIn(held.branch),
     tableDefinitionIds: idsIn(held.table_definition),
+    closedBranchIds: [...held.closedBranches],
   };
+}
+
+/**
+ * The refusal of an action that isn't allowed: 403, or on a private branch that isn't known to them the 404 of a thing that isn't
+ * there. `missing` makes another 404 than that of the table, else the branch.
+ */
+export function refusal(held: HeldRights, action: Action, where: Where, missing?: () => ServiceError): ServiceError {
+  if (isKnown(held, where)) return missingRight(action, where);
+  if (missing) return missing();
+  return notFound(where.tableDefinitionId === undefined ? 'Branch' : 'Table definition');
 }
 
 /** The 403 of a missing right, naming it. */
@@ -104,8 +155,11 @@ export function userGone(): ServiceError {
   return refusedToken('Invalid resource owner', 'The user of this token is gone.');
 }
 
-/** `fresh`: by an answer of this moment, for what is rare and weighs much; otherwise a remembered answer will do. */
-export type RightsOptions = { fresh?: boolean };
+/**
+ * `fresh`: by an answer of this moment, for what is rare and weighs much; otherwise a remembered answer will do. `missing` makes
+ * the 404 of a place on a private branch, where it isn't that of the table or branch.
+ */
+export type RightsOptions = { fresh?: boolean; missing?: () => ServiceError };
 
 /** What the users of this account hold. */
 export type Rights = {
@@ -117,16 +171,17 @@ export type Rights = {
 };
 
 /**
- * Throws 403 unless the caller may. Machines act for the whole account within their scopes (design 3.2). To administer and to
- * approve is always asked afresh.
+ * Throws 403 unless the caller may; 404 on a private branch that isn't known to them. Machines act for the whole account within
+ * their scopes (design 3.2). To administer and to approve is always asked afresh.
  */
 export async function requireRight(
   rights: Rights,
   caller: RpcCaller,
   action: Action,
   where: Where,
-  { fresh = action === 'admin' || action === 'approve' }: RightsOptions = {},
+  { fresh = action === 'admin' || action === 'approve', missing }: RightsOptions = {},
 ): Promise<void> {
   if (caller.userId === undefined) return;
-  if (!allows(await rights.get(caller, { fresh }), action, where)) throw missingRight(action, where);
+  const held = await rights.get(caller, { fresh });
+  if (!allows(held, action, where)) throw refusal(held, action, where, missing);
 }

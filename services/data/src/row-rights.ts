@@ -6,7 +6,10 @@ import { notDeployed } from './catalogue/catalogue.ts';
 import type { DeployedTable } from './catalogue/structure.ts';
 import type { DataContext } from './context.ts';
 
-/** Throws 403 unless the caller may do this to rows of the table, by a right on it, its domain, its branch or the account. */
+/**
+ * Throws 403 unless the caller may do this to rows of the table, by a right on it, its domain, its branch or the account; 404 on a
+ * private branch that they don't see.
+ */
 export function requireRightOn(
   ctx: Pick<DataContext, 'rights'>,
   call: CallContext,
@@ -14,7 +17,7 @@ export function requireRightOn(
   table: DeployedTable,
   options?: RightsOptions,
 ): Promise<void> {
-  return requireRight(ctx.rights, call, action, whereIs(table), options);
+  return requireRight(ctx.rights, call, action, whereIs(table), { ...options, missing: notDeployed });
 }
 
 const whereIs = ({ domain_id, branch_id, table_definition_id }: DeployedTable): Where => ({

@@ -10,6 +10,7 @@ import {
   requireRight,
   userGone,
 } from '@almanac/service-kit/rights';
+import { listUnseenBranches, permissionsExceptOn } from './branch-sight.ts';
 import type { IdentityContext } from './context.ts';
 import type { Transaction } from './database.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
@@ -17,10 +18,11 @@ import type { PrismaClient } from './generated/prisma/client.ts';
 export const actions = ['admin', 'develop', 'edit', 'view', 'approve'] as const;
 export const resourceTypes = ['account', 'domain', 'branch', 'table_definition'] as const;
 
-type Held = EffectivePermissions & { user_id: number; revision: number };
+type Held = EffectivePermissions & { user_id: number; revision: number; private_branch_ids: number[] };
 
 /**
- * One question, one statement: the revision and the permissions are of the same moment. A user who is gone, suspended or another
+ * One question, one statement: the revision and the permissions are of the same moment. Owners may view their private
+ * branches. A user who is gone, suspended or another
  * account's is not found.
  */
 export async function getEffectivePermissions(prisma: PrismaClient, accountId: number, userId: number): Promise<Held> {
@@ -29,11 +31,19 @@ export async function getEffectivePermissions(prisma: PrismaClient, accountId: n
       coalesce(
         jsonb_agg(distinct jsonb_build_object(
           'action', p.action, 'resource_type', p.resource_type, 'resource_id', p.resource_id)) filter (where p.id is not null),
-        '[]') as permissions
+        '[]') as permissions,
+      coalesce((select jsonb_agg(b.branch_id order by b.branch_id) from branch_sight b
+        where b.account_id = u.account_id and b.is_private), '[]') as private_branch_ids
     from "user" u
     join account on account.id = u.account_id
-    left join user_group_assignment a on a.user_id = u.id
-    left join permission p on p.user_group_id = a.user_group_id and p.account_id = u.account_id
+    left join lateral (
+      select p.id, p.action, p.resource_type, p.resource_id
+      from user_group_assignment a join permission p on p.user_group_id = a.user_group_id and p.account_id = u.account_id
+      where a.user_id = u.id
+      union all
+      select 0, 'view', 'branch', b.branch_id from branch_sight b
+      where b.account_id = u.account_id and b.is_private and b.owner_id = u.id
+    ) p on true
     where u.id = ${userId} and u.account_id = ${accountId} and u.status in ('invited', 'active')
     group by u.id, account.id`;
   if (!row) throw notFound('User');
@@ -86,9 +96,10 @@ export const permissionFields = {
 
 const shown = { id: true, user_group_id: true, action: true, resource_type: true, resource_id: true } as const;
 
-/** All permissions in the account. */
+/** All permissions in the account, but those of private branches that the caller doesn't see. */
 export async function listPermissions(ctx: IdentityContext, call: CallContext, list: ListQuery) {
-  const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
+  const unseen = await listUnseenBranches(ctx, call);
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...permissionsExceptOn(unseen) };
   const [data, count] = await Promise.all([
     ctx.prisma.permission.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.permission.count({ where }),

@@ -6,8 +6,8 @@ import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { lockAccount } from './administrators.ts';
 import type { IdentityContext } from './context.ts';
-import { transact } from './database.ts';
-import { dropGroups, ensureGroups, type Resource } from './resource-groups.ts';
+import { type Transaction, transact } from './database.ts';
+import { dropGroups, ensureGroups, keepBranchSight, type Resource } from './resource-groups.ts';
 
 const queue = 'identity.resource_groups';
 const common = {
@@ -21,8 +21,19 @@ const common = {
 const types = (noun: string) => ['created', 'updated', 'deleted'].map((done) => `metadata.${noun}.${done}`);
 const payloads = {
   ...alike(types('domain'), z.object({ ...common, domain_id: messageId })),
-  ...alike(types('branch'), z.object({ ...common, branch_id: messageId })),
+  ...alike(
+    types('branch'),
+    z.object({
+      ...common,
+      branch_id: messageId,
+      // A metadata of an earlier release tells none of the three.
+      branch_type: z.enum(['shared', 'private']).optional(),
+      owner_id: messageId.nullish(),
+      revision: z.int().min(0).optional(),
+    }),
+  ),
 };
+type BranchPayload = Extract<MessageOf<typeof payloads>['payload'], { branch_id: number }>;
 
 /** Consumes the events for as long as the bus runs. */
 export function consumeResourceEvents(ctx: IdentityContext, bus: Bus): Promise<void> {
@@ -37,8 +48,10 @@ async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>
   await transact(ctx.prisma, async (tx) => {
     if (!(await receiveOnce(tx.sql, queue, message.id))) return;
     if (!(await tx.db.account.findUnique({ where: { id: payload.account_id }, select: { id: true } }))) return;
-    if (done === 'deleted') return dropGroups(tx, resource, message.request_id);
     await lockAccount(tx, payload.account_id);
+    // Before the groups: nobody hears their names who doesn't see the branch.
+    if ('branch_id' in payload) await keepSight(tx, payload, message.request_id);
+    if (done === 'deleted') return dropGroups(tx, resource, message.request_id);
     await ensureGroups(tx, resource, {
       name: payload.name,
       creatorId: payload.creator_id ?? undefined,
@@ -46,4 +59,11 @@ async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>
       requestId: message.request_id,
     });
   });
+}
+
+async function keepSight(tx: Transaction, payload: BranchPayload, requestId: string | undefined): Promise<void> {
+  const { account_id, branch_id, branch_type, owner_id = null, revision } = payload;
+  if (revision === undefined) return;
+  const sight = { is_private: branch_type === 'private', owner_id, revision };
+  await keepBranchSight(tx, { account_id, branch_id }, sight, requestId);
 }

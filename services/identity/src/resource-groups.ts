@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { lockAccount } from './administrators.ts';
 import { recordAct } from './audit.ts';
+import { groupsExceptOf, listUnseenBranches } from './branch-sight.ts';
 import type { IdentityContext } from './context.ts';
 import { type Transaction, transact } from './database.ts';
 import { announcePermissionChanged } from './permissions.ts';
@@ -81,6 +82,26 @@ async function addCreator(tx: Transaction, accountId: number, groupId: number, u
   await announcePermissionChanged(tx, accountId, userId, requestId);
 }
 
+/** What metadata tells of a branch; `revision` rises with every change of it. */
+export type BranchSight = { is_private: boolean; owner_id: number | null; revision: number };
+
+/** Keeps what was told of a branch, unless something later is known. Everybody's rights change with it. */
+export async function keepBranchSight(
+  tx: Transaction,
+  { account_id, branch_id }: { account_id: number; branch_id: number },
+  { is_private, owner_id, revision }: BranchSight,
+  requestId?: string,
+): Promise<void> {
+  const where = { account_id_branch_id: { account_id, branch_id } };
+  const before = await tx.db.branch_sight.findUnique({ where });
+  if (before && before.revision >= revision) return;
+  const told = { is_private, owner_id, revision };
+  await tx.db.branch_sight.upsert({ where, create: { account_id, branch_id, ...told }, update: told });
+  const wasPrivate = before?.is_private ?? false;
+  if (wasPrivate === is_private && (!is_private || before?.owner_id === owner_id)) return;
+  await announcePermissionChanged(tx, account_id, null, requestId);
+}
+
 /** Takes a domain's or branch's groups and permissions away, and remembers that it is gone. */
 export async function dropGroups(tx: Transaction, resource: Resource, requestId?: string): Promise<void> {
   await lockAccount(tx, resource.account_id);
@@ -98,29 +119,40 @@ export async function dropGroups(tx: Transaction, resource: Resource, requestId?
 export async function ensureResourceGroups(
   ctx: IdentityContext,
   call: CallContext,
-  input: { resource_type: string; resource_id: number; name: string; creator_id?: number },
+  input: {
+    resource_type: string;
+    resource_id: number;
+    name: string;
+    creator_id?: number;
+    branch?: { is_private: boolean; owner_id: number; revision: number } | null;
+  },
 ): Promise<void> {
-  const { resource_type } = input;
+  const { resource_type, resource_id: branch_id, branch } = input;
   if (resource_type !== 'domain' && resource_type !== 'branch')
     throw new ServiceError('bad_request', 'resource_type must be domain or branch.');
   const resource = { account_id: call.accountId, resource_type, resource_id: input.resource_id } as const;
   await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);
+    if (resource_type === 'branch' && branch) {
+      const told = { ...branch, owner_id: branch.owner_id === 0 ? null : branch.owner_id };
+      await keepBranchSight(tx, { account_id: call.accountId, branch_id }, told, call.requestId);
+    }
     await ensureGroups(tx, resource, { name: input.name, creatorId: input.creator_id, requestId: call.requestId });
   });
 }
 
 const member = { id: true, first_name: true, last_name: true, email: true } as const;
 
-/** The groups that have a permission on the given resources, with their members. */
+/** The groups that have a permission on the given resources, with their members; not those of private branches that the caller doesn't see. */
 export async function listResourceGroups(ctx: IdentityContext, call: CallContext, type: string, ids: number[]) {
   const permissions = await ctx.prisma.permission.findMany({
     where: { account_id: call.accountId, resource_type: type, resource_id: { in: ids } },
     select: { user_group_id: true, resource_id: true, action: true },
     orderBy: { id: 'asc' },
   });
+  const ofPermissions = { in: permissions.map((permission) => permission.user_group_id) };
   const groups = await ctx.prisma.user_group.findMany({
-    where: { account_id: call.accountId, id: { in: permissions.map((permission) => permission.user_group_id) } },
+    where: { account_id: call.accountId, id: ofPermissions, ...groupsExceptOf(await listUnseenBranches(ctx, call)) },
     select: { id: true, name: true, assignments: { select: { user: { select: member } }, orderBy: { id: 'asc' } } },
     orderBy: { id: 'asc' },
   });

@@ -45,7 +45,7 @@ function identityHandlers(ctx: IdentityContext): RpcHandlers<'identity'> {
     }),
     EnsureResourceGroups: async (call, request) => {
       await ensureResourceGroups(ctx, call, request);
-      return {};
+      return { knows_sight: true };
     },
     CreatePasswordLink: (call, request) => createPasswordLink(ctx, call.accountId, request),
     CreateAccount: (call, request) => createAccount(ctx, request, call.requestId),

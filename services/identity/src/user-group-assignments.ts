@@ -6,6 +6,7 @@ import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window }
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { keepAnAdministrator, lockAccount, requireScopeToAppoint } from './administrators.ts';
 import { recordActOf } from './audit.ts';
+import { groupsExceptOf, listUnseenBranches } from './branch-sight.ts';
 import type { IdentityContext } from './context.ts';
 import { transact } from './database.ts';
 import { announcePermissionChanged, requireAdministrator } from './permissions.ts';
@@ -20,8 +21,15 @@ export const assignmentFields = {
 
 const shown = { id: true, user_id: true, user_group_id: true, created_at: true } as const;
 
+// Nothing of private branches that the caller doesn't see.
+async function seenBy(ctx: IdentityContext, call: CallContext) {
+  const unseen = await listUnseenBranches(ctx, call);
+  return unseen.length === 0 ? {} : { user_group: groupsExceptOf(unseen) };
+}
+
 export async function listAssignments(ctx: IdentityContext, call: CallContext, list: ListQuery, groupId?: number) {
-  const where = { account_id: call.accountId, user_group_id: groupId, ...prismaWhere(list.conditions) };
+  const seen = await seenBy(ctx, call);
+  const where = { account_id: call.accountId, user_group_id: groupId, ...prismaWhere(list.conditions), ...seen };
   const [data, count] = await Promise.all([
     ctx.prisma.user_group_assignment.findMany({
       where,
@@ -67,7 +75,8 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
 /** Takes a person out of a group; an administrator or approver only with the scope api:admin. */
 export async function deleteAssignment(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
   const where = { id, account_id: call.accountId };
-  const assignment = await ctx.prisma.user_group_assignment.findFirst({ where, select: shown });
+  const seen = { ...where, ...(await seenBy(ctx, call)) };
+  const assignment = await ctx.prisma.user_group_assignment.findFirst({ where: seen, select: shown });
   if (!assignment) throw notFound('User group assignment');
   await requireAdministrator(ctx, call);
   await transact(ctx.prisma, async (tx) => {

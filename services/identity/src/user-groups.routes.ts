@@ -8,7 +8,7 @@ import type { IdentityContext } from './context.ts';
 import { timeSchema } from './names.ts';
 import { actions, resourceTypes } from './permissions.ts';
 import { repeatable } from './repeated-requests.ts';
-import { createGroup, deleteGroup, getGroup, groupFields, listGroups, updateGroup } from './user-groups.ts';
+import { createGroup, deleteGroup, groupFields, listGroups, showGroup, updateGroup } from './user-groups.ts';
 
 const groupSchema = z.object({
   id: z.int(),
@@ -57,7 +57,7 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       summary: 'Show a user group with its permissions and members',
       params,
       response: groupSchema,
-      handle: ({ call, params: { id } }) => getGroup(ctx.prisma, call, id),
+      handle: ({ call, params: { id } }) => showGroup(ctx, call, id),
     }),
     route({
       ...administrative,

@@ -8,6 +8,7 @@ import { normalizeName } from '@almanac/service-kit/names';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import { recordActOf } from './audit.ts';
+import { groupsExceptOf, listUnseenBranches, permissionsExceptOn } from './branch-sight.ts';
 import type { IdentityContext } from './context.ts';
 import { type Database, type Transaction, transact } from './database.ts';
 import { type actions, announcePermissionChanged, requireAdministrator, type resourceTypes } from './permissions.ts';
@@ -23,6 +24,12 @@ export const groupFields = {
   updated_at: 'time',
 } as const satisfies Fields;
 
+const permissionsShown = { id: true, action: true, resource_type: true, resource_id: true } as const;
+
+// Nothing of private branches that the caller doesn't see.
+const shownExcept = (unseen: number[]) =>
+  ({ ...shown, permissions: { ...shown.permissions, where: permissionsExceptOn(unseen) } }) as const;
+
 const shown = {
   id: true,
   name: true,
@@ -33,7 +40,7 @@ const shown = {
   created_at: true,
   updated_at: true,
   permissions: {
-    select: { id: true, action: true, resource_type: true, resource_id: true },
+    select: permissionsShown,
     orderBy: { id: 'asc' },
   },
   assignments: {
@@ -51,16 +58,24 @@ function present<T extends Shown>({ system_key, assignments, ...group }: T) {
 }
 
 export async function listGroups(ctx: IdentityContext, call: CallContext, list: ListQuery) {
-  const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
+  const unseen = await listUnseenBranches(ctx, call);
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...groupsExceptOf(unseen) };
+  const select = shownExcept(unseen);
   const [groups, count] = await Promise.all([
-    ctx.prisma.user_group.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.user_group.findMany({ where, select, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.user_group.count({ where }),
   ]);
   return page(groups.map(present), list, count);
 }
 
-export async function getGroup(db: Database, call: CallContext, id: number) {
-  const group = await db.user_group.findFirst({ where: { id, account_id: call.accountId }, select: shown });
+/** One group, unless it is of a private branch that the caller doesn't see. */
+export async function showGroup(ctx: IdentityContext, call: CallContext, id: number) {
+  return getGroup(ctx.prisma, call, id, await listUnseenBranches(ctx, call));
+}
+
+async function getGroup(db: Database, call: CallContext, id: number, unseen: number[] = []) {
+  const where = { id, account_id: call.accountId, ...groupsExceptOf(unseen) };
+  const group = await db.user_group.findFirst({ where, select: shownExcept(unseen) });
   if (!group) throw notFound('User group');
   return present(group);
 }
@@ -99,7 +114,7 @@ export async function createGroup(ctx: IdentityContext, call: CallContext, read:
 
 /** Changes a custom group; a list of permissions replaces the present one. */
 export async function updateGroup(ctx: IdentityContext, call: CallContext, id: number, read: () => Partial<NewGroup>) {
-  const { system } = await getGroup(ctx.prisma, call, id);
+  const { system } = await showGroup(ctx, call, id);
   await requireAdministrator(ctx, call);
   const { permissions, ...attributes } = read();
   if (system) throw systemGroup();
@@ -125,7 +140,7 @@ export async function updateGroup(ctx: IdentityContext, call: CallContext, id: n
 
 /** Deletes a custom group with its permissions and memberships. */
 export async function deleteGroup(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
-  const { system } = await getGroup(ctx.prisma, call, id);
+  const { system } = await showGroup(ctx, call, id);
   await requireAdministrator(ctx, call);
   if (system) throw systemGroup();
   await transact(ctx.prisma, async (tx) => {

@@ -244,11 +244,11 @@ export function findUsers(ctx: IdentityContext, accountId: number, ids: number[]
 }
 
 /** Who may approve on a branch: by a permission to approve there, or as an administrator. */
-export function listApprovers(ctx: IdentityContext, accountId: number, branchId: number) {
-  const approves = {
-    action: 'approve',
-    OR: [{ resource_type: 'account' }, { resource_type: 'branch', resource_id: branchId }],
-  };
+export async function listApprovers(ctx: IdentityContext, accountId: number, branchId: number) {
+  const closed = { account_id: accountId, branch_id: branchId, is_private: true };
+  const isPrivate = (await ctx.prisma.branch_sight.count({ where: closed })) > 0;
+  const ofAccount = isPrivate ? [] : [{ resource_type: 'account' }];
+  const approves = { action: 'approve', OR: [...ofAccount, { resource_type: 'branch', resource_id: branchId }] };
   return listActive(ctx, accountId, { OR: [through(approves), administering] });
 }
 

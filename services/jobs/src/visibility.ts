@@ -23,7 +23,7 @@ export async function readReach(
 
 /** Throws 403 unless the reach of the action has some table that can be on this branch. */
 export function requireReach(reach: Reach, action: Action, branchId: number): void {
-  const reaches = reach.everywhere || reach.branchIds.includes(branchId);
-  if (!reaches && reach.domainIds.length === 0 && reach.tableDefinitionIds.length === 0)
+  const open = !reach.closedBranchIds.includes(branchId) && (reach.everywhere || reach.domainIds.length > 0);
+  if (!open && !reach.branchIds.includes(branchId) && reach.tableDefinitionIds.length === 0)
     throw missingRight(action, { branchId });
 }

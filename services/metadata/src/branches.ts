@@ -20,6 +20,7 @@ import {
   type Member,
   type ResourceGroup,
 } from './resource-groups.ts';
+import { branchesIn } from './sight.ts';
 import { lockRow, nameTaken, refusingTaken, type Transaction, tell, tellAct, transact } from './transaction.ts';
 
 const branchFields = {
@@ -73,9 +74,10 @@ export const branchAttributes = { ...changeable, name: changeable.name.optional(
 type NewAttributes = z.infer<z.ZodObject<typeof newBranchAttributes>>;
 type Attributes = z.infer<z.ZodObject<typeof branchAttributes>>;
 
-/** Lists the branches of the account. */
+/** Lists the branches of the account that the caller sees. */
 export async function listBranches(ctx: Context, call: CallContext, list: ListQuery): Promise<Page<Branch>> {
-  const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
+  const seen = await branchesIn(ctx, call);
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };
   const [data, total, currentId] = await Promise.all([
     ctx.prisma.branch.findMany({ where, select: branchFields, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.branch.count({ where }),
@@ -102,7 +104,7 @@ export async function getBranch(ctx: Context, call: CallContext, id: number): Pr
     branch.parent_branch_id === null
       ? null
       : ctx.prisma.branch.findFirst({
-          where: { id: branch.parent_branch_id, account_id: call.accountId },
+          where: { id: branch.parent_branch_id, account_id: call.accountId, ...(await branchesIn(ctx, call)) },
           select: branchReferenceFields,
         }),
     findUser(ctx, call, branch.owner_id),
@@ -120,10 +122,15 @@ export async function getBranch(ctx: Context, call: CallContext, id: number): Pr
   };
 }
 
-/** A branch of the account, or 404. */
+/** A branch of the account that the caller sees, or 404. */
 export async function requireBranch(ctx: Context, call: RpcCaller, id: number): Promise<StoredBranch> {
-  const branch = await ctx.prisma.branch.findFirst({ where: { id, account_id: call.accountId }, select: branchFields });
+  const where = { id, account_id: call.accountId };
+  const branch = await ctx.prisma.branch.findFirst({ where, select: branchFields });
   if (!branch) throw notFound('Branch');
+  const isSeen =
+    branch.branch_type === 'shared' ||
+    (await ctx.prisma.branch.count({ where: { ...where, ...(await branchesIn(ctx, call)) } })) > 0;
+  if (!isSeen) throw notFound('Branch');
   return branch;
 }
 
@@ -172,13 +179,11 @@ async function requireDevelopSomewhere(ctx: Context, call: CallContext): Promise
 
 async function findParentId(ctx: Context, call: CallContext, asked: number | undefined): Promise<number | null> {
   const id = asked ?? (await findCurrentBranchId(ctx, call));
-  const where = id === undefined ? { is_default: true } : { id };
-  const parent = await ctx.prisma.branch.findFirst({
-    where: { ...where, account_id: call.accountId },
-    select: { id: true },
-  });
+  const seen = { account_id: call.accountId, ...(await branchesIn(ctx, call)) };
+  const find = (where: object) => ctx.prisma.branch.findFirst({ where: { ...where, ...seen }, select: { id: true } });
+  const parent = id === undefined ? null : await find({ id });
   if (!parent && asked !== undefined) throw validationFailed("Parent branch doesn't exist");
-  return parent?.id ?? null;
+  return (parent ?? (await find({ is_default: true })))?.id ?? null;
 }
 
 /** Changes a branch; to protect it or no longer, or to change its type, takes `admin` and the scope `api:admin`. */
@@ -206,14 +211,15 @@ export async function updateBranch(
       if (!(await lockRow(tx, 'branch', call.accountId, id))) throw notFound('Branch');
       const now = await tx.branch.findUniqueOrThrow({ where: { id }, select: branchFields });
       const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
-      const data = { ...attributes, ...renamed };
+      const data = { ...attributes, ...renamed, revision: { increment: 1 } };
       const updated = await tx.branch.update({ where: { id }, data, select: branchFields });
       await tellBranch(tx, call, 'updated', updated);
       await tellAct(tx, call, updatedAct('branch', now, updated));
       return updated;
     }),
   );
-  if (branch.name !== before.name) await ensureResourceGroups(ctx, call, { type: 'branch', id, name: branch.name });
+  if (branch.name !== before.name || branch.branch_type !== before.branch_type)
+    await ensureResourceGroups(ctx, call, { type: 'branch', id, name: branch.name });
   return { ...branch, is_current: id === (await findCurrentBranchId(ctx, call)) };
 }
 
@@ -232,10 +238,11 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
   await requireOwnerOr(ctx, call, branch, 'admin');
   const guard = await guardBranch(ctx, call, id, 'delete what is deployed');
   await guard(ctx.prisma);
+  const seen = await branchesIn(ctx, call);
   await transact(ctx, async (tx) => {
     if (!(await lockRow(tx, 'branch', call.accountId, id, 'remove'))) throw notFound('Branch');
     await guard(tx);
-    await refuseNeededBranch(tx, branch);
+    await refuseNeededBranch(tx, branch, seen);
     const mine = { account_id: call.accountId, branch_id: id };
     const definitions = await tx.table_definition.findMany({ where: mine, select: { id: true } });
     await tx.column_definition.deleteMany({ where: { table_definition: mine } });
@@ -246,10 +253,10 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
       call,
       definitions.map((definition) => definition.id),
     );
+    await tellBranch(tx, call, 'deleted', branch);
     const gone = await tx.branch.delete({ where: { id }, select: branchFields });
     const { user_id: requested_by, ...through } = askerOf(call);
     await tx.branch_removal.create({ data: { branch_id: id, account_id: call.accountId, requested_by, ...through } });
-    await tellBranch(tx, call, 'deleted', branch);
     await tellAct(tx, call, deletedAct('branch', gone));
   });
   await dropBranch(ctx, call, id).catch((error) =>
@@ -264,11 +271,13 @@ async function forgetBases(tx: Transaction, caller: RpcCaller, ids: number[]): P
       and not exists (select from table_definition t where t.id in (b.table_definition_id, b.source_id))`;
 }
 
-async function refuseNeededBranch(tx: Transaction, branch: StoredBranch): Promise<void> {
+async function refuseNeededBranch(tx: Transaction, branch: StoredBranch, seen: object): Promise<void> {
   if (branch.is_default) throw validationFailed(`The branch ${branch.name} can't be deleted`);
-  const children = await tx.branch.findMany({ where: { parent_branch_id: branch.id }, select: { name: true } });
-  if (children.length > 0)
-    throw validationFailed(`Branch still has child branches: ${children.map(({ name }) => name).join(', ')}`);
+  const where = { parent_branch_id: branch.id };
+  const children = await tx.branch.findMany({ where: { ...where, ...seen }, select: { name: true } });
+  const names = children.map(({ name }) => name);
+  if ((await tx.branch.count({ where })) > names.length) names.push('private ones');
+  if (names.length > 0) throw validationFailed(`Branch still has child branches: ${names.join(', ')}`);
   const running = await tx.deployment.findFirst({ where: { deploying_branch_id: branch.id }, select: { id: true } });
   if (running)
     throw new ServiceError(
@@ -321,5 +330,8 @@ async function tellBranch(
   branch: StoredBranch,
   creatorId?: number,
 ): Promise<void> {
-  await tell(tx, caller, `branch.${what}`, { branch_id: branch.id, name: branch.name, creator_id: creatorId ?? null });
+  const { id: branch_id, name, branch_type, owner_id } = branch;
+  const { revision } = await tx.branch.findUniqueOrThrow({ where: { id: branch_id }, select: { revision: true } });
+  const creator_id = creatorId ?? null;
+  await tell(tx, caller, `branch.${what}`, { branch_id, name, creator_id, branch_type, owner_id, revision });
 }

@@ -96,7 +96,7 @@ export async function getDeployedTableDefinition(
   const where = { id, account_id: call.accountId };
   const deployed = await ctx.prisma.deployed_table_definition.findFirst({ where, select: deployedFields });
   if (!deployed) throw notFound('Deployed table definition');
-  await requireSight(ctx, call, placeOf(deployed));
+  await requireSight(ctx, call, placeOf(deployed), 'Deployed table definition');
   return shown(deployed);
 }
 

@@ -8,6 +8,7 @@ import { dropBranch } from './branches.ts';
 import type { Context } from './context.ts';
 import { resumeDeployment } from './deployments/deployment-apply.ts';
 import { listLeftPromotions, resumePromotion } from './promotions/promote-with-rows.ts';
+import { tellBranchTypes } from './resource-groups.ts';
 import { finishRemoval } from './table-definitions/table-removal.ts';
 import { finishRestoration, restorableDays } from './table-definitions/table-restoration.ts';
 
@@ -45,6 +46,7 @@ export async function reconcile(ctx: Context): Promise<void> {
   await finishRemovals(ctx);
   await finishRestorations(ctx);
   await dropBranches(ctx);
+  await tellBranchTypes(ctx, atOnce);
   await ctx.prisma.$executeRaw`
     delete from table_removal where removed_at < now() - make_interval(days => ${restorableDays}::int)
       and restore_requested_at is null`;

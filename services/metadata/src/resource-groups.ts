@@ -59,7 +59,7 @@ function toMember({ id, first_name, last_name, email }: Member): Member {
 }
 
 /**
- * Has the system groups of a domain or branch made (or renamed) right after it was committed. A failure is only noted: the
+ * Has the system groups of a domain or branch made (or renamed), and who sees the branch noted, right after it was committed. A failure is only noted: the
  * event that was committed with the resource brings identity to do the same.
  */
 export async function ensureResourceGroups(
@@ -68,14 +68,46 @@ export async function ensureResourceGroups(
   resource: { type: 'domain' | 'branch'; id: number; name: string; creatorId?: number },
 ): Promise<void> {
   try {
-    await ctx.identity.EnsureResourceGroups(caller, {
+    const branch = resource.type === 'branch' ? await readSightOf(ctx, caller, resource.id) : undefined;
+    const { knows_sight } = await ctx.identity.EnsureResourceGroups(caller, {
       resource_type: resource.type,
       resource_id: resource.id,
       name: resource.name,
       creator_id: resource.creatorId,
+      ...(branch && {
+        branch: {
+          is_private: branch.branch_type === 'private',
+          owner_id: branch.owner_id ?? 0,
+          revision: branch.revision,
+        },
+      }),
     });
+    if (branch && knows_sight) {
+      const { branch_type: told_type, revision } = branch;
+      await ctx.prisma.branch.updateMany({ where: { id: resource.id, revision }, data: { told_type } });
+      // What a machine has made private is closed to everybody, at once.
+      if (told_type !== branch.told_type) ctx.rights.forget(caller.accountId, null);
+    }
     if (resource.creatorId !== undefined) ctx.rights.forget(caller.accountId, resource.creatorId);
   } catch (error) {
     ctx.logger.warn({ err: error, resource: `${resource.type} ${resource.id}` }, 'groups follow by event');
   }
+}
+
+function readSightOf(ctx: Context, { accountId }: RpcCaller, id: number) {
+  const select = { branch_type: true, owner_id: true, revision: true, told_type: true };
+  return ctx.prisma.branch.findFirst({ where: { id, account_id: accountId }, select });
+}
+
+/**
+ * Tells identity again which branches are private, where it hasn't confirmed to know: those of before there was the question, and
+ * those told to an identity of an earlier release.
+ */
+export async function tellBranchTypes(ctx: Context, atOnce: number): Promise<void> {
+  const left = await ctx.prisma.$queryRaw<{ id: number; account_id: number; name: string }[]>`
+    update branch set revision = revision + 1
+    where id in (select id from branch where branch_type <> told_type order by id limit ${atOnce}::int)
+    returning id, account_id, name`;
+  for (const { account_id, id, name } of left)
+    await ensureResourceGroups(ctx, { accountId: account_id }, { type: 'branch', id, name });
 }

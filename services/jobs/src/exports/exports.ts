@@ -193,7 +193,7 @@ export async function getExport(ctx: Context, call: CallContext, id: number): Pr
   const found = await findExport(ctx, call, id);
   const { domain_id, branch_id, table_definition_id } = found;
   const where = { domainId: domain_id, branchId: branch_id, tableDefinitionId: table_definition_id };
-  await requireRight(ctx.rights, call, 'view', where, { fresh: true });
+  await requireRight(ctx.rights, call, 'view', where, { fresh: true, missing: () => notFound('Export') });
   return found;
 }
 
@@ -222,15 +222,13 @@ type Filter = { table_definition_key?: string | undefined; branch_id?: number | 
 /** The account's exports of tables that the caller may see, each with the link to its file. */
 export async function listExports(ctx: Context, call: CallContext, filter: Filter, list: ListQuery) {
   const reach = await readReach(ctx.rights, call, 'view', { fresh: true });
-  const seen: Prisma.data_exportWhereInput = reach.everywhere
-    ? {}
-    : {
-        OR: [
-          { branch_id: { in: reach.branchIds } },
-          { domain_id: { in: reach.domainIds } },
-          { table_definition_id: { in: reach.tableDefinitionIds } },
-        ],
-      };
+  const open = {
+    branch_id: { notIn: reach.closedBranchIds },
+    ...(reach.everywhere ? {} : { domain_id: { in: reach.domainIds } }),
+  };
+  const seen: Prisma.data_exportWhereInput = {
+    OR: [{ branch_id: { in: reach.branchIds } }, { table_definition_id: { in: reach.tableDefinitionIds } }, open],
+  };
   const { AND } = prismaWhere(list.conditions);
   const wanted: Prisma.data_exportWhereInput[] = [
     seen,

@@ -55,7 +55,7 @@ export async function listMappings(
 async function seenBy(ctx: Context, call: CallContext, all: Prisma.import_mappingWhereInput) {
   if (call.userId === undefined) return [];
   const held = await ctx.rights.get(call);
-  if (allows(held, 'view', {})) return [];
+  if (allows(held, 'view', {}) && held.closedBranches.size === 0) return [];
   const tables = await ctx.prisma.import_mapping.findMany({
     where: all,
     distinct: ['table_definition_id'],
@@ -77,7 +77,8 @@ export async function getVisibleMapping(ctx: Context, call: CallContext, id: num
 async function requireRightOnTable(ctx: Context, call: CallContext, action: Action, id: number): Promise<void> {
   if (call.userId === undefined) return;
   const places = await readPlaces(ctx, call, [id]);
-  await requireRight(ctx.rights, call, action, places.get(id) as Where);
+  const missing = () => notFound('Import mapping');
+  await requireRight(ctx.rights, call, action, places.get(id) as Where, { missing });
 }
 
 /** One mapping; another account's is as unknown as none. */

@@ -6,7 +6,7 @@ import { prismaSql } from '@almanac/service-kit/database';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { missingRight, type Reach } from '@almanac/service-kit/rights';
+import { isKnown, missingRight, type Reach } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
 import { restartJobs } from '../queue/jobs.ts';
@@ -94,10 +94,13 @@ export async function requireImportRight(
   action: 'view' | 'edit',
 ): Promise<void> {
   const reach = await readReach(ctx.rights, call, action, { fresh: true });
+  if (reach.branchIds.includes(found.branch_id)) return;
+  const isClosed = reach.closedBranchIds.includes(found.branch_id);
+  if (isClosed && !(await isKnownImport(ctx, call, found))) throw notFound('Import');
   if (found.import_tables.length === 0) return requireReach(reach, action, found.branch_id);
-  if (reach.everywhere || reach.branchIds.includes(found.branch_id)) return;
+  if (reach.everywhere && !isClosed) return;
   for (const { domain_id, table_definition_id } of found.import_tables)
-    if (!reach.domainIds.includes(domain_id) && !reach.tableDefinitionIds.includes(table_definition_id))
+    if ((isClosed || !reach.domainIds.includes(domain_id)) && !reach.tableDefinitionIds.includes(table_definition_id))
       throw missingRight(action, {
         domainId: domain_id,
         branchId: found.branch_id,
@@ -105,15 +108,28 @@ export async function requireImportRight(
       });
 }
 
+// Of a private branch: by a right there, or on each of its tables.
+async function isKnownImport(ctx: Context, call: CallContext, { branch_id, import_tables }: ImportDetail) {
+  const held = await ctx.rights.get(call);
+  if (isKnown(held, { branchId: branch_id })) return true;
+  return (
+    import_tables.length > 0 && import_tables.every(({ table_definition_id: id }) => held.table_definition.has(id))
+  );
+}
+
 // The same as a condition: what is listed is what can be opened.
-function importsIn({ everywhere, branchIds, domainIds, tableDefinitionIds }: Reach): Prisma.data_importWhereInput {
-  if (everywhere) return {};
-  const seen = { OR: [{ domain_id: { in: domainIds } }, { table_definition_id: { in: tableDefinitionIds } }] };
+function importsIn(reach: Reach): Prisma.data_importWhereInput {
+  const { everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds } = reach;
+  const open = { branch_id: { notIn: closedBranchIds } };
+  const own = { table_definition_id: { in: tableDefinitionIds } };
+  const seen = { OR: [{ domain_id: { in: domainIds } }, own] };
   const hasTables = domainIds.length > 0 || tableDefinitionIds.length > 0;
   return {
     OR: [
       { branch_id: { in: branchIds } },
-      ...(hasTables ? [{ import_tables: { every: seen } }] : []), // all of them also when there is none yet
+      ...(everywhere ? [open] : []),
+      ...(hasTables ? [{ ...open, import_tables: { every: seen } }] : []), // all of them also when there is none yet
+      { import_tables: { some: own, every: own } },
     ],
   };
 }

@@ -45,7 +45,7 @@ export async function listColumnDefinitions(
 ): Promise<Page<ColumnDefinition>> {
   const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
   const reach = await readSight(ctx, call);
-  const seen = reach.everywhere ? {} : { table_definition: definitionsIn(reach) };
+  const seen = { table_definition: definitionsIn(reach) };
   const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions), ...seen };
   const orderBy = list.sort || tableDefinitionId === undefined ? prismaOrderBy(list) : inOrder;
   const [data, total] = await Promise.all([
@@ -59,7 +59,7 @@ export async function listColumnDefinitions(
 export async function getColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<ColumnDefinition> {
   const column = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(column.table_definition_id));
-  await requireSight(ctx, call, placeOf(table));
+  await requireSight(ctx, call, placeOf(table), 'Column definition');
   return column;
 }
 
@@ -138,10 +138,11 @@ async function checkPlace(
   if (column.is_primary_key && keyColumns >= limits.keyColumnsPerTable)
     problems.push(`Primary key can have at most ${limits.keyColumnsPerTable} columns`);
   const target = column.foreign_key_table_id;
-  if (target !== null && !(await mayReferTo(tx, call, table, target)))
-    problems.push("Foreign key table doesn't exist on this branch");
+  if (target !== null && !(await mayReferTo(tx, call, table, target))) problems.push(targetMissing);
   if (problems.length > 0) throw validationFailed(problems);
 }
+
+const targetMissing = "Foreign key table doesn't exist on this branch";
 
 // Whoever refers to a table can find out which keys it has, and keep its rows from being deleted.
 async function requireViewOf(
@@ -155,7 +156,8 @@ async function requireViewOf(
     where: { id: target, account_id: call.accountId, branch_id: table.branch_id },
     select: { id: true, domain_id: true, branch_id: true },
   });
-  if (found) await requireRight(ctx.rights, call, 'view', placeOf(found));
+  if (!found) return;
+  await requireRight(ctx.rights, call, 'view', placeOf(found), { missing: () => validationFailed(targetMissing) });
 }
 
 // The shared lock keeps the target from being removed between this look and the commit.
@@ -185,7 +187,7 @@ export async function updateColumnDefinition(
 ): Promise<ColumnDefinition> {
   const { table_definition_id, foreign_key_table_id } = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(table_definition_id));
-  await requireRight(ctx.rights, call, 'develop', placeOf(table));
+  await requireRight(ctx.rights, call, 'develop', placeOf(table), { missing: () => notFound('Column definition') });
   const given = read();
   if (given.foreign_key_table_id !== foreign_key_table_id)
     await requireViewOf(ctx, call, table, given.foreign_key_table_id);
@@ -218,7 +220,7 @@ async function lockColumn(tx: Transaction, call: CallContext, tableId: number, i
 export async function deleteColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<void> {
   const { table_definition_id } = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(table_definition_id));
-  await requireRight(ctx.rights, call, 'develop', placeOf(table));
+  await requireRight(ctx.rights, call, 'develop', placeOf(table), { missing: () => notFound('Column definition') });
   await transact(ctx, async (tx) => {
     await lockColumn(tx, call, table.id, id);
     await tx.column_definition.deleteMany({ where: { id, account_id: call.accountId } });

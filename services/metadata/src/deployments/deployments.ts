@@ -4,7 +4,7 @@ import type { AuditAct } from '@almanac/service-kit/audit';
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { allows, requireRight } from '@almanac/service-kit/rights';
+import { allows, isKnown, requireRight } from '@almanac/service-kit/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { askForMails, findAddressees, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
@@ -257,6 +257,8 @@ export async function actorOf(ctx: Context, call: CallContext, deployment: Store
     select: { id: true, domain_id: true, branch_id: true },
   });
   const onBranch = { branchId: deployment.branch_id };
+  if (!isKnown(held, onBranch) && !definitions.some((definition) => isKnown(held, placeOf(definition))))
+    throw notFound('Deployment');
   return {
     system: false,
     creator: deployment.created_by === call.userId,

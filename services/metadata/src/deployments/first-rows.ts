@@ -1,7 +1,7 @@
 // The right to the rows that copies begin with. It was asked for when they were (table-clone.ts, promotions), and what is copied are the
 // rows of a later moment: so it is asked once more, here before a deployment begins, and by data when it copies them.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { ServiceError } from '@almanac/service-kit/errors';
+import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
 import { requireRight, type Where } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 
@@ -48,13 +48,15 @@ async function findCopies(ctx: Context, { accountId }: CallContext, tableIds: nu
   });
 }
 
+// Not found: on a private branch that they don't see. Unauthenticated: a user who is gone.
+const unseen = new Set<ErrorKind>(['forbidden', 'not_found', 'unauthenticated']);
+
 async function mayView(ctx: Context, call: CallContext, original: Where): Promise<boolean> {
   try {
     await requireRight(ctx.rights, call, 'view', original, { fresh: true });
     return true;
   } catch (error) {
-    // Unauthenticated: a user who is gone.
-    if (error instanceof ServiceError && (error.kind === 'forbidden' || error.kind === 'unauthenticated')) return false;
+    if (error instanceof ServiceError && unseen.has(error.kind)) return false;
     throw error;
   }
 }

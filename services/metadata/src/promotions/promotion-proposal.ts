@@ -1,7 +1,7 @@
 // Proposing a promotion: whose it may be, and of what.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { allows, type HeldRights, missingRight, type Where } from '@almanac/service-kit/rights';
+import { allows, type HeldRights, refusal, type Where } from '@almanac/service-kit/rights';
 import { askerOf } from '../asker.ts';
 import { requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';
@@ -67,7 +67,7 @@ function requireProposer(held: HeldRights, { to_branch_id }: Branches, sources: 
   });
   for (const place of places.flatMap(({ onSource, onTarget }) => [onSource, onTarget]))
     if (!allows(held, 'view', place) && !allows(held, 'approve', { branchId: place.branchId }))
-      throw missingRight('view', place);
+      throw refusal(held, 'view', place);
   const isDeveloper = (side: 'onSource' | 'onTarget') => places.every((place) => allows(held, 'develop', place[side]));
   if (!isDeveloper('onSource') && !isDeveloper('onTarget'))
     throw new ServiceError('forbidden', 'You need the right "develop" on every table on one of the two branches.');

@@ -1,6 +1,7 @@
 // What somebody is to a promotion: its creator, a developer of all that it changes, an approver.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { allows, type HeldRights } from '@almanac/service-kit/rights';
+import { notFound } from '@almanac/service-kit/errors';
+import { allows, type HeldRights, isKnown } from '@almanac/service-kit/rights';
 import type { Actor } from '../approval-states.ts';
 import type { Context } from '../context.ts';
 import type { TablePair } from './promotion-plan.ts';
@@ -30,7 +31,11 @@ export async function actorOf(ctx: Context, call: CallContext, promotion: Promot
       domains.get(target_definition_id ?? 0) ?? domain_id,
     ],
   }));
-  return judge(held ?? (await ctx.rights.get(call, { fresh: true })), call, promotion, places);
+  const now = held ?? (await ctx.rights.get(call, { fresh: true }));
+  const branchId = promotion.to_branch_id;
+  if (!places.some(({ targetId }) => isKnown(now, { branchId, tableDefinitionId: targetId ?? undefined })))
+    throw notFound('Promotion');
+  return judge(now, call, promotion, places);
 }
 
 /** The same by the tables that were compared, locked: what was noted of them may be over. */

@@ -1,7 +1,8 @@
 // Who sees the rows of a promotion: whoever may view them on the source branch, which is where they come from, and the approvers
 // of the target branch, who judge what comes.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { allows, missingRight } from '@almanac/service-kit/rights';
+import { notFound } from '@almanac/service-kit/errors';
+import { allows, refusal } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { StoredPromotion } from './promotions.ts';
 
@@ -19,6 +20,6 @@ export async function requireSightOfRows(
   });
   for (const { id, domain_id } of definitions) {
     const place = { tableDefinitionId: id, domainId: domain_id, branchId: from_branch_id };
-    if (!allows(held, 'view', place)) throw missingRight('view', place);
+    if (!allows(held, 'view', place)) throw refusal(held, 'view', place, () => notFound('Promotion'));
   }
 }

@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../repeated-requests.ts';
 import { noteShown, type Shown } from '../shown-changes.ts';
-import { promotionsIn, readSight, requireSightOfChange } from '../sight.ts';
+import { isFromUnseen, promotionsIn, requireSightOfChange } from '../sight.ts';
 import { lockRow, readAtOnce, type Transaction } from '../transaction.ts';
 import { type Branches, type Named, readPairs, readTargetBranch, revisionOfPairs } from './branch-sides.ts';
 import { tellPromotion } from './promotion-news.ts';
@@ -77,7 +77,7 @@ export async function listPromotions(
   list: ListQuery,
   filter: { from_branch_id?: number; to_branch_id?: number },
 ): Promise<Page<PromotionSummary>> {
-  const seen = promotionsIn(await readSight(ctx, call));
+  const seen = await promotionsIn(ctx, call);
   const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [stored, total] = await Promise.all([
     ctx.prisma.promotion.findMany({ where, select: summaryFields, orderBy: prismaOrderBy(list), ...window(list) }),
@@ -103,6 +103,7 @@ type Seen = { stored: StoredPromotion; planned: PlannedPromotion | undefined };
 /** A promotion that the caller sees, or 403: while it can still be promoted, by the tables that it would change as of now (`planned`). */
 export async function requireSeenPromotion(ctx: Context, call: CallContext, id: number): Promise<Seen> {
   const stored = await requirePromotion(ctx, call, id);
+  if (await isFromUnseen(ctx, call, stored)) throw notFound('Promotion');
   const planned = isOpen(stored.status) ? await readAtOnce(ctx, (tx) => planStored(tx, call, stored)) : undefined;
   const now = new Map(planned?.pairs.map((pair) => [pair.sourceId, shownOf(pair)]));
   const tables = stored.tables.map((noted) => {
