@@ -6,7 +6,13 @@ import { createRights, hearOfRights } from './remembered-rights.ts';
 import { allows, type HeldRights } from './rights.ts';
 import type { RpcCaller } from './rpc-contract.ts';
 
-type Answer = { user_id: number; license_type: string; permissions: []; revision: number };
+type Answer = {
+  user_id: number;
+  license_type: string;
+  permissions: [];
+  revision: number;
+  private_branch_ids: [];
+};
 type Question = { caller: RpcCaller; userId: number; answer(revision: number): void; fail(error: unknown): void };
 
 const ada = { accountId: 7, userId: 9 };
@@ -23,7 +29,14 @@ function given({ isHearing = (): boolean => true } = {}) {
           questions.push({
             caller,
             userId,
-            answer: (revision) => resolve({ user_id: userId, license_type: 'developer', permissions: [], revision }),
+            answer: (revision) =>
+              resolve({
+                user_id: userId,
+                license_type: 'developer',
+                permissions: [],
+                revision,
+                private_branch_ids: [],
+              }),
             fail: reject,
           }),
         ),

@@ -1,9 +1,11 @@
+import { notFound } from './errors.ts';
 import {
   type Action,
   allows,
   type EffectivePermissions,
   type HeldRights,
   holdRights,
+  isKnown,
   type Rights,
   reachOf,
   requireRight,
@@ -68,6 +70,41 @@ describe('allows', () => {
   });
 });
 
+describe('a private branch', () => {
+  const on = (action: string, type: string, id: number, license_type = 'developer') =>
+    holdRights({
+      license_type,
+      permissions: [{ action, resource_type: type, resource_id: id }],
+      private_branch_ids: [2],
+    });
+
+  it('is reached by rights on itself and on its tables, and by administrators of the account alone', () => {
+    const reaches = (held: HeldRights) => [isKnown(held, where), allows(held, 'view', where)];
+    for (const action of ['develop', 'edit', 'view'])
+      for (const [type, id] of [
+        ['account', 7],
+        ['domain', 1],
+        ['branch', 3],
+      ] as const)
+        expect(reaches(on(action, type, id))).toEqual([false, false]);
+    expect(reaches(on('admin', 'domain', 1))).toEqual([false, false]);
+    expect(reaches(on('approve', 'account', 7))).toEqual([false, false]);
+    expect(reaches(on('admin', 'account', 7, 'end_user'))).toEqual([false, false]);
+    for (const [type, id] of [
+      ['branch', 2],
+      ['table_definition', 3],
+    ] as const)
+      expect(reaches(on('view', type, id))).toEqual([true, true]);
+    expect(reaches(on('approve', 'branch', 2))).toEqual([true, false]);
+    expect(reaches(on('admin', 'account', 7))).toEqual([true, true]);
+  });
+
+  it('is named to lists, which leave it out', () => {
+    expect(reachOf(on('view', 'account', 7), 'view')).toMatchObject({ everywhere: true, closedBranchIds: [2] });
+    expect(reachOf(on('admin', 'account', 7), 'view')).toMatchObject({ everywhere: true, closedBranchIds: [] });
+  });
+});
+
 describe('the reach of an action', () => {
   it('is every place where it is held', () => {
     const user = held(
@@ -83,12 +120,14 @@ describe('the reach of an action', () => {
       domainIds: [5],
       branchIds: [6],
       tableDefinitionIds: [],
+      closedBranchIds: [],
     });
     expect(reachOf(user, 'view')).toEqual({
       everywhere: false,
       domainIds: [4, 5],
       branchIds: [6],
       tableDefinitionIds: [8],
+      closedBranchIds: [],
     });
     expect(reachOf(held('developer', ['admin', 'account', 1]), 'approve').everywhere).toBe(true);
   });
@@ -111,6 +150,15 @@ describe('requireRight', () => {
       errors: ['You need the right "view" on the table, its domain, its branch or the account.'],
     });
     await expect(requireRight(rightsOf({}), call, 'admin', {})).rejects.toThrow('"admin" on the account');
+  });
+
+  it('says of what is unseen on a private branch what is said of an unknown one', async () => {
+    const developer = [{ action: 'develop', resource_type: 'account', resource_id: 7 }];
+    const rights = rightsOf({ permissions: developer, private_branch_ids: [2] });
+    await expect(requireRight(rights, call, 'view', where)).rejects.toThrow(notFound('Table definition'));
+    await expect(requireRight(rights, call, 'view', { branchId: 2 })).rejects.toThrow(notFound('Branch'));
+    const missing = () => notFound('Export');
+    await expect(requireRight(rights, call, 'view', where, { missing })).rejects.toThrow(missing());
   });
 
   it('asks afresh to administer and to approve, and where it is told to', async () => {

@@ -2,6 +2,8 @@
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, givenIdentity, type Identity } from './given.ts';
 
+type Named = { id: number; name: string };
+
 describe('groups of domains and branches', () => {
   let identity: Identity;
   let account: Account;
@@ -135,6 +137,59 @@ describe('groups of domains and branches', () => {
     expect((await identity.rpc('metadata').ListUsers(call(), { ids: [creator, 999] })).users).toMatchObject([
       { id: creator, first_name: '' },
     ]);
+  });
+
+  it('of a private branch are shown to its owner, who holds rights on it, and administrators', async () => {
+    const branch = (is_private: boolean, revision: number) => ({ is_private, owner_id: creator, revision });
+    const tell = (revision: number, is_private = true) =>
+      identity.rpc('metadata').EnsureResourceGroups(call(), {
+        resource_type: 'branch',
+        resource_id: 8,
+        name: 'secret',
+        branch: branch(is_private, revision),
+      });
+    const stranger = (await account.machine('POST', '/users', { email: 'stranger@example.com' })).body.id;
+    await identity.context.prisma.user.update({ where: { id: stranger }, data: { status: 'active' } });
+    const as = (userId: number) => identity.as({ accountId: account.account_id, userId, scopes: ['api'] });
+    const [group] = await groupsOf('branch', 1);
+    expect(await tell(1)).toEqual({ knows_sight: true });
+    const { data } = (await account.machine('GET', '/user_groups?q=resource_id:eq:8&q=resource_type:eq:branch')).body;
+    const id = data[0].id;
+    await account.machine('POST', '/user_groups', {
+      name: 'Custom on secret',
+      permissions: [{ action: 'view', resource_type: 'branch', resource_id: 8 }],
+    });
+    const finds = async (userId: number) => {
+      const groups = (await as(userId)('GET', '/user_groups?per_page=1000')).body;
+      expect(groups.meta.total_count).toBe(groups.data.length);
+      expect(groups.data).toContainEqual(expect.objectContaining({ name: group?.name }));
+      const permissions = (await as(userId)('GET', '/permissions?q=resource_type:eq:branch&q=resource_id:eq:8')).body;
+      const isNamed = JSON.stringify(groups).includes('secret ') && groups.data.some((each: Named) => each.id === id);
+      const nested = groups.data.find(({ name }: Named) => name === 'Custom on secret').permissions.length;
+      const { status } = await as(userId)('GET', `/user_groups/${id}`);
+      return [isNamed, permissions.meta.total_count, nested, status];
+    };
+    const seen = [true, 4, 1, 200];
+    const unseen = [false, 0, 0, 404];
+    expect(await finds(stranger)).toEqual(unseen);
+    expect(await finds(creator)).toEqual(seen);
+    expect(await finds(account.admin_user_id)).toEqual(seen);
+    const held = await identity.rpc('metadata').GetEffectivePermissions(call(), { user_id: creator });
+    expect(held).toMatchObject({ private_branch_ids: [8] });
+    expect(held.permissions).toContainEqual({ action: 'view', resource_type: 'branch', resource_id: 8 });
+
+    // What was told late changes nothing, what is told later does.
+    await tell(1, false);
+    expect(await finds(stranger)).toEqual(unseen);
+    const { account_id } = account;
+    const event = { account_id, branch_id: 8, name: 'secret', owner_id: creator, revision: 2 };
+    await identity.publish('metadata.branch.updated', { ...event, branch_type: 'shared' });
+    await eventually(async () => expect(await finds(stranger)).toEqual(seen));
+    await tell(3);
+    expect(await finds(stranger)).toEqual(unseen);
+    // An earlier release tells nothing of it.
+    await ensure('branch', 8, 'secret');
+    expect(await finds(stranger)).toEqual(unseen);
   });
 
   it('ignores messages about accounts that don’t exist', async () => {
