@@ -130,9 +130,15 @@ it.each([
   ['its owner', () => owner],
   ['who is in one of its groups', () => member],
   ['an administrator', () => admin],
-  ['an application', () => machine],
 ])('is found in every list and read by %s', async (_who, api) => {
   expect(await found(api())).toEqual(everything());
+});
+
+it('is listed for an application, which acts for the whole account', async () => {
+  const { data } = await machine.get<Page<Made>>('/branches?per_page=1000');
+  expect(data.map(({ id }) => id)).toContain(branch.id);
+  for (const [path] of reads.filter(([path]) => !path.startsWith('/deployments')))
+    expect([path, (await machine.send('GET', path)).status]).toEqual([path, 200]);
 });
 
 it.each([
