@@ -125,8 +125,8 @@ any rights (\`POST /user_groups\`).
   takes a person (401).
 - Everybody in the account sees its domains, branches, groups, memberships and permissions, and its plan and usage. Tables, rows, deployments, promotions, imports, exports and mappings
   are seen by who has the right.
-- A **private branch** (`branch_type`), its groups and all that is on it are seen by its owner, by who holds rights on the branch or on a table of it, and by
-  administrators. Rights on the account (but `admin`) and on domains count for nothing there; to everybody else it is unknown: 404, and in no list.
+- A **private branch** (\`branch_type\`), its groups and all that is on it are seen by its owner, by who holds rights on the branch or on a table of it, and by
+  administrators. Rights on the account (but \`admin\`) and on domains count for nothing there; to everybody else it is unknown: 404, and in no list.
 - A change of rights counts within a second. To administer, to decide on a deployment or promotion, to deploy, to promote, to take a table away, and to get the link to a file is decided by what
   is true at that moment. An import or export whose owner has lost the right before it begins fails, and says so.
 - The last administrator can't be deleted, demoted or taken out of the group. Who administers the account is changed only with the scope \`api:admin\`.
