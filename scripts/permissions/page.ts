@@ -129,7 +129,8 @@ any rights (\`POST /user_groups\`).
   administrators. Rights on the account (but \`admin\`) and on domains count for nothing there; to everybody else it is unknown: 404, and in no list.
 - A change of rights counts within a second. To administer, to decide on a deployment or promotion, to deploy, to promote, to take a table away, and to get the link to a file is decided by what
   is true at that moment. An import or export whose owner has lost the right before it begins fails, and says so.
-- The last administrator can't be deleted, demoted or taken out of the group. Who administers the account is changed only with the scope \`api:admin\`.
+- The last administrator can't be deleted, demoted or taken out of the group. Who administers or approves, what protects a branch and
+  overage are changed only with the scope \`api:admin\`; what is deployed on a protected branch is taken away by administrators alone ([ADR 23](adr/0023-around-approval.md)).
 
 ## Operations
 

@@ -159,7 +159,7 @@ describe('who administers the account', () => {
     const call = administratorWith('api:write', 'api:delete');
     for (const user_group_id of [
       await groupNamed('Developers'),
-      await newGroup({ action: 'admin', resource_type: 'table_definition', resource_id: 3 }),
+      await newGroup({ action: 'develop', resource_type: 'table_definition', resource_id: 3 }),
     ]) {
       const made = await call('POST', '/user_group_assignments', { user_id, user_group_id });
       expect(made.status).toBe(201);
