@@ -30,6 +30,10 @@ export type GatewayTimeouts = {
 
 /** What keeps one caller, one service or all of them together from taking everything. */
 export type GatewayLimits = {
+  /** Connections of clients. */
+  connections: number;
+  /** … of one address, unless proxies stand in front. */
+  addressConnections: number;
   /** Requests under way at this gateway. */
   requests: number;
   /** … of them at one service. */
@@ -107,6 +111,8 @@ export function readConfig(env: Environment): GatewayConfig {
       sweepMs: 5_000,
     },
     limits: {
+      connections: atMost('GATEWAY_CONNECTIONS', 'connections of clients', 16_384),
+      addressConnections: atMost('GATEWAY_ADDRESS_CONNECTIONS', 'connections of one address', 2_048),
       requests: atMost('GATEWAY_REQUESTS', 'requests under way', 8_192),
       serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests under way at one service', 4_096),
       callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests under way of one account or network', 2_048),

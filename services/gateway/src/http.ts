@@ -9,6 +9,7 @@ import { traceRequest } from '@almanac/service-kit/tracing-calls';
 import type { Express } from 'express';
 import type { GatewayContext } from './context.ts';
 import { callApi, callEnds, isApiPath } from './edge/api-calls.ts';
+import { limitConnections } from './edge/connection-limits.ts';
 import { allowOrigin } from './edge/cors.ts';
 import {
   closeAfter,
@@ -72,6 +73,9 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
     requireHostHeader: false, // framing.ts answers in the contract's form
     joinDuplicateHeaders: false,
   });
+  const { connections: total, addressConnections } = config.limits;
+  const perAddress = config.trustedHops === 0 ? addressConnections : undefined;
+  limitConnections(server, { perAddress, total }, countClosed(ctx));
   server.on('request', (req, res) => handle(req, res, false));
   server.on('checkContinue', (req, res) => handle(req, res, true));
   server.on('checkExpectation', (req, res) => handle(req, res, false));
@@ -107,6 +111,26 @@ export function createEdgeServer(ctx: GatewayContext, pages: Express): EdgeServe
       await close(server);
     },
     open: () => exchanges.size,
+  };
+}
+
+const toldEveryMs = 10_000;
+
+// Counts every connection that was closed for the limits; the log has a line in ten seconds.
+function countClosed({ frame: { logger, metrics } }: GatewayContext): () => void {
+  let closed = 0;
+  let told = Number.NEGATIVE_INFINITY;
+  metrics.gauge(
+    'almanac_gateway_connections_closed',
+    'Connections closed for the limits since the start.',
+    () => closed,
+  );
+  return () => {
+    closed += 1;
+    const now = performance.now();
+    if (now - told < toldEveryMs) return;
+    told = now;
+    logger.warn({ closed }, 'connections were closed: there are more than one address, or all together, may have');
   };
 }
 

@@ -311,6 +311,8 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
       ...config.timeouts,
     },
     limits: {
+      connections: 16_384,
+      addressConnections: 8_192,
       requests: 4_096,
       serviceRequests: 1_024,
       callerRequests: 512,
