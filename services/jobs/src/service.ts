@@ -20,6 +20,7 @@ import { PrismaClient } from './generated/prisma/client.ts';
 import { routes } from './http.ts';
 import { consumeClones } from './import-mappings/cloned-definitions.ts';
 import { importTableHandler } from './imports/import-work.ts';
+import { requireOpenUpload } from './imports/uploads.ts';
 import { mountMailPages } from './mail/dev-pages.ts';
 import { consumeMailRequests } from './mail/mail-requests.ts';
 import { countMails, mailLane } from './mail/mail-work.ts';
@@ -119,7 +120,7 @@ export async function createJobs(
     routes: routes(context),
     onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
     mount: (app) => {
-      if (isFileStore(store)) mountFileServer(app, store);
+      if (isFileStore(store)) mountFileServer(app, store, { requireUpload: (key) => requireOpenUpload(context, key) });
       if (mailing?.folder) mountMailPages(app, { folder: mailing.folder, publicUrl });
     },
   });

@@ -235,6 +235,20 @@ describe('the tables of an import', () => {
 describe('cancelling an import', () => {
   const cancel = (id: number) => post(`/imports/${id}/cancel`);
 
+  it('lets its pre-signed URLs take no more bytes', async () => {
+    const { id } = (await post('/imports', { branch_id: 1 })).body;
+    const { upload_url } = (await post(`/imports/${id}/tables`, { table_definition_key: 'countries', pattern: 'full' }))
+      .body;
+    const put = (body: string) => fetch(upload_url, { method: 'PUT', body });
+    expect((await put('code,name\nA,before\n')).status).toBe(200);
+    await cancel(id);
+    const refused = await put('code,name\nA,after\n');
+    expect([refused.status, ((await refused.json()) as { errors: string[] }).errors]).toEqual([
+      422,
+      ['The import of this file has ended and takes no more files; begin another one.'],
+    ]);
+  });
+
   it('before its uploads are complete ends it at once', async () => {
     const { id } = await givenImport(jobs, { countries: 'code,name\nC1,x\n', regions: undefined });
     const { status, body } = await cancel(id);

@@ -3,10 +3,11 @@
 // the API removes what it replaces there, so that no clock has to tell which of two files is the newest.
 import { randomBytes } from 'node:crypto';
 import { prismaSql } from '@almanac/service-kit/database';
+import { ServiceError } from '@almanac/service-kit/errors';
 import type { Context } from '../context.ts';
 import type { StoredObject } from '../object-store/object-store.ts';
 import { keepDays } from '../stored-objects.ts';
-import { openImportStates } from './import-states.ts';
+import { finishedTableStates, openImportStates } from './import-states.ts';
 
 // Read by PostgreSQL too.
 const partMore = '(?<=-[0-9a-f]{32})-[0-9a-f]{32}$';
@@ -16,6 +17,23 @@ export const urlKeyOf = (objectKey: string): string => objectKey.replace(new Reg
 
 /** A new key for a file that comes through the API. */
 export const newKeyBeside = (objectKey: string): string => `${urlKeyOf(objectKey)}-${randomBytes(16).toString('hex')}`;
+
+const importOf = /^accounts\/(\d+)\/imports\/(\d+)-/;
+
+/** Throws 422 when the import table of a pre-signed URL takes no more files: its URL outlives a cancellation. */
+export async function requireOpenUpload({ prisma }: Pick<Context, 'prisma'>, urlKey: string): Promise<void> {
+  const [, accountId, importId] = importOf.exec(urlKey) ?? [];
+  const tables = await prisma.import_table.findMany({
+    where: { account_id: Number(accountId), import_id: Number(importId) },
+    select: { object_key: true, status: true },
+  });
+  const table = tables.find(({ object_key }) => urlKeyOf(object_key) === urlKey);
+  if (!table || finishedTableStates.some((state) => state === table.status))
+    throw new ServiceError(
+      'wrong_state',
+      'The import of this file has ended and takes no more files; begin another one.',
+    );
+}
 
 export type Uploaded = { key: string; file: StoredObject | undefined };
 

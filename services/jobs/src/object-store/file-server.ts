@@ -8,8 +8,14 @@ import { filesPath, verifyFileUrl } from './file-urls.ts';
 import { incomingBytes } from './incoming.ts';
 import { contentDisposition } from './object-store.ts';
 
+export type FileServerOptions = {
+  maxBytes?: number;
+  /** Throws when nothing may be put there any more, though its URL holds. Asked before the bytes come and after. */
+  requireUpload: (key: string) => Promise<void>;
+};
+
 /** Mounts GET, HEAD and PUT of `/files/<key>` beside the API. */
-export function mountFileServer(app: Express, store: FileStore, maxBytes: number = limits.uploadBytes): void {
+export function mountFileServer(app: Express, store: FileStore, options: FileServerOptions): void {
   app.use(filesPath, async (req: Request, res: Response, next: NextFunction) => {
     res.locals.route = `${filesPath}/{key}`;
     if (!['GET', 'HEAD', 'PUT'].includes(req.method))
@@ -18,12 +24,19 @@ export function mountFileServer(app: Express, store: FileStore, maxBytes: number
       });
     const [path = '', query = ''] = req.url.split('?', 2);
     const grant = verifyFileUrl(req.method, path.slice(1), new URLSearchParams(query), store.secret, Date.now());
-    if (grant.method === 'PUT') await take(req, res, store, grant.key, maxBytes);
+    if (grant.method === 'PUT') await take(req, res, store, grant.key, options);
     else send(res, next, store, grant);
   });
 }
 
-async function take(req: Request, res: Response, store: FileStore, key: string, maxBytes: number): Promise<void> {
+async function take(
+  req: Request,
+  res: Response,
+  store: FileStore,
+  key: string,
+  { maxBytes = limits.uploadBytes, requireUpload }: FileServerOptions,
+): Promise<void> {
+  await requireUpload(key);
   const md5 = req.headers['content-md5'];
   const hash = typeof md5 === 'string' ? createHash('md5') : undefined;
   const source = async function* () {
@@ -33,6 +46,7 @@ async function take(req: Request, res: Response, store: FileStore, key: string, 
     }
     if (hash && hash.digest('base64') !== md5)
       throw new ServiceError('bad_request', 'The bytes that came are not those Content-MD5 tells of.');
+    await requireUpload(key);
   };
   const stored = await store.put(key, source(), { maxBytes });
   res.status(200).set('ETag', `"${stored.etag}"`).end();

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   store = createFileStore({ folder, publicUrl, secret: Buffer.alloc(32, 7) });
   await store.start();
-  mountFileServer(app, store, 1000);
+  mountFileServer(app, store, { maxBytes: 1000, requireUpload: async () => {} });
   app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => {
     const known = toServiceError(error);
     res.status(known.status).json(known.body);
