@@ -488,7 +488,7 @@ describe('what is no event', () => {
     const before = await jobs.deadLetters(queue);
     for (const payload of badPayloads) await jobs.announce(type, payload);
     await eventually(async () => expect(await jobs.deadLetters(queue)).toBe(before + badPayloads.length));
-    const source_id = 950;
+    const source_id = jobs.neighbours.addTable({ key: queue }).table_definition_id;
     await make({ table_definition_id: source_id, name: `Of ${queue}` });
     const payload = { account_id: 1, source_id, table_definition_id: 951 };
     await jobs.announce('metadata.table_definition.cloned', payload);
