@@ -39,6 +39,7 @@ describe('groups', () => {
     expect(await rightsOf(account.admin_user_id)).toEqual({
       user_id: account.admin_user_id,
       license_type: 'developer',
+      private_branch_ids: [],
       permissions: [{ action: 'admin', resource_type: 'account', resource_id: account.account_id }],
       revision: 0,
     });

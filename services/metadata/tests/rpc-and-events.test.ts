@@ -1,5 +1,6 @@
 // What other services ask over gRPC, what metadata hears from identity, and what it tells.
 
+import type { Bus } from '@almanac/service-kit/bus/bus';
 import { alike } from '@almanac/service-kit/bus/reading';
 import { createContextSigner } from '@almanac/service-kit/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
@@ -94,8 +95,11 @@ describe('gRPC', () => {
 });
 
 describe('events', () => {
+  let bus: Bus;
+  beforeAll(async () => {
+    bus = await busOf('identity');
+  });
   const tell = async (type: string, payload: Record<string, unknown>, times = 1) => {
-    const bus = await busOf('identity');
     const message = { v: 1 as const, id: crypto.randomUUID(), type, occurred_at: new Date().toISOString(), payload };
     for (let i = 0; i < times; i += 1) await bus.publish([{ ...message, id: crypto.randomUUID() }]);
   };
@@ -109,7 +113,6 @@ describe('events', () => {
   });
 
   it('that are none become dead letters at once, and the next ones are heard', async () => {
-    const bus = await busOf('identity');
     for (const type of ['identity.account.created', 'identity.user.deleted', 'identity.permission.changed'])
       for (const payload of badPayloads) await tell(type, payload);
     await eventually(async () => expect(await bus.deadLetters('metadata.accounts')).toBe(2 * badPayloads.length));
