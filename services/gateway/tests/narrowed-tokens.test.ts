@@ -99,7 +99,7 @@ it.each([
   await say(word(client_id, has));
   await eventually(async () => expect(await mayDo(token)).toEqual(left));
   expect(
-    await mayDo(await identity.token({ client_id, scope: granted, iat: Math.floor(Date.now() / 1000) + 60 })),
+    await mayDo(await identity.token({ client_id, scope: granted, iat: Math.floor(Date.now() / 1000) + 25 })),
   ).toEqual(left);
   expect(await mayDo(other)).toEqual(before);
   await say(word(client_id, 'api'));

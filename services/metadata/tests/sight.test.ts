@@ -180,7 +180,7 @@ describe('a right that was taken away a moment ago', () => {
   it('leaves an owner of a branch nothing but the name', async () => {
     const owner = user(['develop', 'domain', account.domainId]);
     const { id } = await owner.post('/branches', { name: 'mine' });
-    expect((await owner.send('PATCH', `/branches/${id}`, { is_protected: true })).status).toBe(200);
+    expect((await owner.send('PATCH', `/branches/${id}`, { description: 'y' })).status).toBe(200);
     setRights(owner, ['develop', 'domain', account.domainId]);
     expect((await owner.send('PATCH', `/branches/${id}`, { is_protected: false })).status).toBe(403);
     expect((await owner.send('PATCH', `/branches/${id}`, { description: 'x' })).status).toBe(403);
