@@ -202,7 +202,7 @@ export const operations: Record<string, Case[]> = {
     {
       rule: 'adminBranch',
       when: 'to protect it or no longer, or to change its type',
-      note: 'To protect it or no longer, or to change its type, the token needs the scope `api:admin` besides.',
+      note: 'To protect it or no longer, or to change its type, the token needs the scope `api:admin` besides. Its owner may change its type too.',
     },
   ],
   'DELETE /branches/{id}': [

@@ -116,7 +116,7 @@ const ofOwners = (ctx: Context): Route[] => [
     path: '/branches/{id}',
     summary: 'Change a branch',
     description:
-      'To protect it or no longer, or to change its type, takes the right `admin` on it and the scope `api:admin`.',
+      'To protect it or no longer, or to change its type, takes the right `admin` on it and the scope `api:admin`. Its owner may change its type too.',
     example: { branch: { description: 'Codes of the summer catalogue' } },
     params,
     attributes: branchAttributes,

@@ -186,7 +186,10 @@ async function findParentId(ctx: Context, call: CallContext, asked: number | und
   return (parent ?? (await find({ is_default: true })))?.id ?? null;
 }
 
-/** Changes a branch; to protect it or no longer, or to change its type, takes `admin` and the scope `api:admin`. */
+/**
+ * Changes a branch; to protect it or no longer, or to change its type, takes `admin` and the scope `api:admin`. Its owner may change
+ * its type too.
+ */
 export async function updateBranch(
   ctx: Context,
   call: CallContext,
@@ -196,7 +199,8 @@ export async function updateBranch(
   const before = await requireBranch(ctx, call, id);
   await requireOwnerOr(ctx, call, before, 'develop');
   const attributes = read();
-  if (attributes.is_protected !== undefined || attributes.branch_type !== undefined) {
+  const isOwner = call.userId !== undefined && call.userId === before.owner_id;
+  if (attributes.is_protected !== undefined || (attributes.branch_type !== undefined && !isOwner)) {
     requireScope(call, 'api:admin');
     await requireRight(ctx.rights, call, 'admin', { branchId: id });
   }
