@@ -1,5 +1,5 @@
 // Files that no importer can read to their end, sent for tables that have rows: each import fails and leaves the rows as they were,
-// or the file was whole after all and the table equals it. DAMAGED_WORKBOOKS: how many (200); DAMAGED_SEED repeats a run.
+// or the file was whole after all and the table equals it. DAMAGED_WORKBOOKS: how many (60); DAMAGED_SEED repeats a run.
 import { type Api, poll, upload } from '@almanac/api-client/api';
 import { type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
 import { randomOf } from '@almanac/testkit/random';
@@ -7,7 +7,7 @@ import { unreadableFiles } from '@almanac/testkit/ugly-files';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
 
 const seed = Number(process.env.DAMAGED_SEED ?? Date.now() % 1_000_000);
-const count = Number(process.env.DAMAGED_WORKBOOKS ?? 200);
+const count = Number(process.env.DAMAGED_WORKBOOKS ?? 60);
 const random = randomOf(seed);
 /** Imports under way at once, each into a table of its own. */
 const lanes = 4;
