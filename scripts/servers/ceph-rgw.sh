@@ -6,6 +6,9 @@
 # ROOT_ACCESS_KEY and ROOT_SECRET_KEY say otherwise where to listen, what to store in, and who may (scripts/servers/server-images.sh).
 set -euo pipefail
 
+# shellcheck source=install-packages.sh
+. "$(dirname "$0")/install-packages.sh"
+
 bucket=${CEPH_BUCKET:-almanac-test}
 
 usage() {
@@ -18,9 +21,7 @@ install_server() {
   for tool in ceph-mon ceph-osd radosgw ceph curl; do command -v "$tool" > /dev/null || missing=1; done
   [ -z "$missing" ] && return
   echo 'ceph-rgw.sh: installing ceph and radosgw' >&2
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq >&2
-  apt-get install -y -qq --no-install-recommends ceph-mon ceph-osd radosgw ceph-common curl >&2
+  install_packages ceph-mon ceph-osd radosgw ceph-common curl
 }
 
 configure() {

@@ -1,4 +1,5 @@
 // TLS to RabbitMQ, one of its own, and to the S3 of ALMANAC_TEST_S3_URL, through a door of TLS in front of it.
+import { randomUUID } from 'node:crypto';
 import { connect, type Server } from 'node:net';
 import { Readable } from 'node:stream';
 import tls from 'node:tls';
@@ -83,13 +84,14 @@ describe('RabbitMQ by amqps', () => {
     const heard = await gather(bus, 'test.heard', ['test.thing.made']);
     const tell = (id: string) =>
       bus.publish([{ v: 1, id, type: 'test.thing.made', occurred_at: new Date().toISOString(), payload: {} }]);
-    await tell('one');
-    await eventually(() => expect(heard.map(({ id }) => id)).toEqual(['one']));
+    const [first, second] = [randomUUID(), randomUUID()];
+    await tell(first);
+    await eventually(() => expect(heard.map(({ id }) => id)).toEqual([first]));
     const next = createAuthority();
     files.replace({ 'ca.crt': next.cert, 'other.crt': '' });
     await broker.certify(ofAddress(next));
-    await eventually(() => tell('two'));
-    await eventually(() => expect(heard.map(({ id }) => id)).toEqual(['one', 'two']));
+    await eventually(() => tell(second));
+    await eventually(() => expect(heard.map(({ id }) => id)).toEqual([first, second]));
   });
 
   it('refuses a certificate that has ended, and the log says what to do', async () => {
