@@ -1,6 +1,7 @@
 // What the functions of this service are given.
 import type { Logger } from '@almanac/service-kit/logger';
 import type { Rights } from '@almanac/service-kit/rights';
+import type { AccountLimiter } from './account-limiter.ts';
 import type { RowsAnnouncer } from './announce/rows-announcer.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { Counts } from './counting/counts.ts';
@@ -12,6 +13,8 @@ import type { SqlViews } from './sql-views/sql-views.ts';
 
 export type DataContext = {
   pools: Pools;
+  /** What long work takes of two of the pools, so that no account takes all of it. */
+  limiters: { work: AccountLimiter; quiet: AccountLimiter };
   catalogue: Catalogue;
   rights: Rights;
   announcer: RowsAnnouncer;

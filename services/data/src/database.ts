@@ -1,4 +1,4 @@
-// The ways to PostgreSQL: four pools over one database, and the runner of row statements, which always uses the extended
+// The ways to PostgreSQL: five pools over one database, and the runner of row statements, which always uses the extended
 // protocol and names the statements that come again.
 import { createHash } from 'node:crypto';
 import { createPool } from '@almanac/service-kit/database';
@@ -13,12 +13,15 @@ export type Pools = {
   work: pg.Pool;
   /** Sessions that never change live rows (exports, files on their way in): incremental exports needn't wait for them. */
   quiet: pg.Pool;
+  /** What must wait for no other work: ending the sessions of a load. */
+  control: pg.Pool;
   /** Announcements, as quiet; apart, so that a dozen slow uploads don't hold them up. */
   outbox: pg.Pool;
 };
 
-/** How `read/mark.ts` knows the sessions that never change live rows. */
+/** How the names of sessions begin that never change live rows: `read/mark.ts` knows them by it. */
 export const quietName = 'almanac-data-quiet';
+export const workName = 'almanac-data-work';
 
 // Instants are rendered in the session's zone; a waiting writer must not hold its connection for long.
 const sessionSettings =
@@ -32,14 +35,15 @@ export function createPools(url: string, sizes: PoolSizes, logger: Logger): Pool
     createPool({ url: withSettings(url, `${sessionSettings} ${settings}`), name, max, logger });
   return {
     rows: make('almanac-data', sizes.rows, '-c lock_timeout=5s -c work_mem=16MB'),
-    work: make('almanac-data-work', sizes.work, ''),
+    work: make(workName, sizes.work, ''),
     quiet: make(quietName, sizes.quiet, ''),
+    control: make('almanac-data-control', 2, '-c lock_timeout=1s'),
     outbox: make(quietName, 3, ''),
   };
 }
 
 export async function closePools(pools: Pools): Promise<void> {
-  await Promise.all([pools.rows.end(), pools.work.end(), pools.quiet.end(), pools.outbox.end()]);
+  await Promise.all(Object.values(pools).map((pool) => pool.end()));
 }
 
 function withSettings(url: string, settings: string): string {

@@ -88,11 +88,16 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     BulkRead: async function* (call, request, signal) {
       const { context } = await clusters.locate(call.accountId);
       const { table_definition_id: tableDefinitionId, pattern, high_water_mark: highWaterMark, as_of: asOf } = request;
-      yield* bulkRead(context, call, { tableDefinitionId, pattern, highWaterMark, asOf }, signal);
+      const leave = await context.limiters.quiet.enter(call.accountId, signal);
+      try {
+        yield* bulkRead(context, call, { tableDefinitionId, pattern, highWaterMark, asOf }, signal);
+      } finally {
+        leave();
+      }
     },
-    MergeRows: async (call, request) => {
+    MergeRows: async (call, request, signal) => {
       await clusters.settle(call.accountId);
-      return at(call, (ctx) => mergeRows(ctx, call, request));
+      return at(call, (ctx) => ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request)));
     },
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };

@@ -1,7 +1,7 @@
 // After all kinds of work the connections of the pools are as new ones are: whoever is served next meets nothing of anybody else.
 import type pg from 'pg';
 import { load, read } from './files.ts';
-import { create, type DataNet, deploy, failureOf, givenData } from './given.ts';
+import { caller, create, type DataNet, deploy, failureOf, givenData } from './given.ts';
 import { patch, remove, restore, revert } from './versions.ts';
 
 let net: DataNet;
@@ -59,6 +59,7 @@ it('nothing stays in a connection that goes back to its pool', async () => {
     () => load(net, 1, 'E,"', { file_columns: ['code', 'x'] }).catch(() => undefined),
     () => failureOf(load(net, 4711, 'E,e\n', { file_columns: ['code', 'x'] })),
     () => read(net, 1),
+    () => net.jobs.CancelLoad(caller, { load_id: 'unwanted', table_definition_id: 1 }),
     () => deploy(net, [{ id: 1, version: 2, columns: [...columns, { name: 'more' }] }]),
     () => failureOf(deploy(net, [{ id: 3, columns: [{ name: 'of', foreign_key_table_id: 99 }] }])),
   ];

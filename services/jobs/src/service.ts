@@ -79,6 +79,7 @@ export async function createJobs(
     createWorker(context, {
       name: 'files',
       concurrency: config.work.concurrency,
+      spare: Math.ceil(config.work.concurrency / 2),
       concurrencyPerAccount: config.work.concurrencyPerAccount,
       longestPauseMs: 60_000,
       handlers: { import_table: importTableHandler(context), export: exportHandler(context) },

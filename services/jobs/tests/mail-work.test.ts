@@ -36,7 +36,7 @@ const run = (job: Job, signal: AbortSignal) => mailLane(jobs.context, mailing).h
 const take = () =>
   eventually(async () => {
     const taking = { lane: 'mail', leaseMs: 60_000, concurrencyPerAccount: 9, giveUpAfterSeconds: 60 } as const;
-    const [job] = await takeJobs(jobs.context.pool, 1, taking);
+    const [job] = await takeJobs(jobs.context.pool, { free: 1, spare: 0 }, taking);
     if (!job) throw new Error('there is no job');
     return job;
   });

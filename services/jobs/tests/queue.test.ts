@@ -42,6 +42,7 @@ async function queue(accountId: number, count: number, groupId?: number, kind: J
   }
 }
 
+const room = (free: number, spare = 0) => ({ free, spare });
 const accountsOf = (jobs: { account_id: number }[]) => jobs.map(({ account_id }) => account_id).toSorted();
 
 describe('the work queue', () => {
@@ -49,40 +50,49 @@ describe('the work queue', () => {
     await queue(1, 20);
     await queue(2, 3);
     await queue(3, 1);
-    expect(accountsOf(await takeJobs(pool, 3, work))).toEqual([1, 2, 3]);
-    expect(accountsOf(await takeJobs(pool, 10, work))).toEqual([1, 2]);
-    expect(await takeJobs(pool, 10, work)).toEqual([]);
+    expect(accountsOf(await takeJobs(pool, room(3), work))).toEqual([1, 2, 3]);
+    expect(accountsOf(await takeJobs(pool, room(10), work))).toEqual([1, 2]);
+    expect(await takeJobs(pool, room(10), work)).toEqual([]);
   });
 
   it('gives each job to one of many who ask at once, and no account more than its share', async () => {
     await queue(1, 5);
     await queue(2, 5);
-    const taken = (await Promise.all(Array.from({ length: 10 }, () => takeJobs(pool, 1, work)))).flat();
+    const taken = (await Promise.all(Array.from({ length: 10 }, () => takeJobs(pool, room(1), work)))).flat();
     expect(accountsOf(taken)).toEqual([1, 1, 2, 2]);
     expect(new Set(taken.map(({ id }) => id)).size).toBe(4);
   });
 
+  it('has room to spare for accounts of which no job runs, and for no others', async () => {
+    await queue(1, 5);
+    await queue(2, 5);
+    expect(accountsOf(await takeJobs(pool, room(4, 2), work))).toEqual([1, 1, 2, 2]);
+    for (const account of [1, 3, 3, 4, 5]) await queue(account, 1);
+    expect(accountsOf(await takeJobs(pool, room(0, 2), work))).toEqual([3, 4]);
+    expect(await takeJobs(pool, room(0, 0), work)).toEqual([]);
+  });
+
   it('keeps the order of a group', async () => {
     await queue(1, 3, 77);
-    const [first, ...others] = await takeJobs(pool, 10, work);
+    const [first, ...others] = await takeJobs(pool, room(10), work);
     expect(others).toEqual([]);
     if (!first) throw new Error('nothing was taken');
     await transact({ prisma }, (tx) =>
       endRun(tx, first, { state: 'queued', error: 'later', afterMs: 60_000, counted: true }),
     );
-    expect(await takeJobs(pool, 10, work)).toEqual([]);
+    expect(await takeJobs(pool, room(10), work)).toEqual([]);
     await prisma.job.update({ where: { id: first.id }, data: { state: 'done' } });
-    expect((await takeJobs(pool, 10, work)).map(({ subject_id }) => subject_id)).toEqual([first.subject_id + 1]);
+    expect((await takeJobs(pool, room(10), work)).map(({ subject_id }) => subject_id)).toEqual([first.subject_id + 1]);
   });
 
   it('gives a job whose lease ran out to another, and the first can end it no more', async () => {
     await queue(1, 1);
-    const [first] = await takeJobs(pool, 1, work);
+    const [first] = await takeJobs(pool, room(1), work);
     if (!first) throw new Error('nothing was taken');
-    expect(await takeJobs(pool, 1, work)).toEqual([]);
+    expect(await takeJobs(pool, room(1), work)).toEqual([]);
     expect(await renewLease(pool, first, 60_000)).toBe(true);
     await prisma.job.update({ where: { id: first.id }, data: { lease_until: new Date(0) } });
-    const [second] = await takeJobs(pool, 1, work);
+    const [second] = await takeJobs(pool, room(1), work);
     expect(second).toMatchObject({ id: first.id, attempts: 2 });
     expect(await renewLease(pool, first, 60_000)).toBe(false);
     const ending = transact({ prisma }, async (tx) => {
@@ -99,23 +109,23 @@ describe('the work queue', () => {
     await queue(1, 5);
     await queue(1, 3, undefined, 'mail');
     const mail = { ...work, lane: 'mail' as const };
-    expect((await takeJobs(pool, 10, work)).map(({ kind }) => kind)).toEqual(['export', 'export']);
-    expect((await takeJobs(pool, 10, mail)).map(({ kind }) => kind)).toEqual(['mail', 'mail']);
-    expect(await takeJobs(pool, 10, work)).toEqual([]);
-    expect(await takeJobs(pool, 10, mail)).toEqual([]);
+    expect((await takeJobs(pool, room(10), work)).map(({ kind }) => kind)).toEqual(['export', 'export']);
+    expect((await takeJobs(pool, room(10), mail)).map(({ kind }) => kind)).toEqual(['mail', 'mail']);
+    expect(await takeJobs(pool, room(10), work)).toEqual([]);
+    expect(await takeJobs(pool, room(10), mail)).toEqual([]);
   });
 
   it('counts the time until a job is given up from its first attempt', async () => {
     await queue(1, 1);
     await prisma.job.updateMany({ data: { give_up_at: new Date(0) } });
-    const [first] = await takeJobs(pool, 1, work);
+    const [first] = await takeJobs(pool, room(1), work);
     if (!first) throw new Error('nothing was taken');
     expect(first.give_up_at.getTime()).toBeGreaterThan(Date.now());
     await transact({ prisma }, (tx) =>
       endRun(tx, first, { state: 'queued', error: 'away', afterMs: 0, counted: false }),
     );
     await prisma.job.updateMany({ data: { give_up_at: new Date(1) } });
-    expect((await takeJobs(pool, 1, work))[0]?.give_up_at).toEqual(new Date(1));
+    expect((await takeJobs(pool, room(1), work))[0]?.give_up_at).toEqual(new Date(1));
   });
 
   it('does not start a job before its time', async () => {
@@ -123,15 +133,15 @@ describe('the work queue', () => {
     const jobs = { kind: 'mail' as const, subjects, call: { accountId: 1 }, giveUpAfterSeconds: 60 };
     await transact({ prisma }, (tx) => queueJobs(tx, jobs));
     const mail = { ...work, lane: 'mail' as const };
-    expect((await takeJobs(pool, 9, mail)).map(({ subject_id }) => subject_id)).toEqual([1_000_001]);
+    expect((await takeJobs(pool, room(9), mail)).map(({ subject_id }) => subject_id)).toEqual([1_000_001]);
     await prisma.job.updateMany({ data: { run_at: new Date(0) } });
-    expect((await takeJobs(pool, 9, mail)).map(({ subject_id }) => subject_id)).toEqual([1_000_000]);
+    expect((await takeJobs(pool, room(9), mail)).map(({ subject_id }) => subject_id)).toEqual([1_000_000]);
   });
 
   it('does not start what is queued already anew, but does what has ended', async () => {
     await queue(1, 1);
     subjects -= 1;
-    const [job] = await takeJobs(pool, 1, work);
+    const [job] = await takeJobs(pool, room(1), work);
     await queue(1, 1);
     expect((await prisma.job.findFirstOrThrow()).state).toBe('running');
     if (job) await transact({ prisma }, (tx) => endRun(tx, job, { state: 'failed', error: 'x' }));
@@ -145,6 +155,7 @@ describe('the work queue', () => {
 describe('several workers', () => {
   const settings = {
     concurrency: 2,
+    spare: 0,
     concurrencyPerAccount: 2,
     leaseMs: 60_000,
     pollMs: 50,

@@ -3,6 +3,7 @@ import { pgSql } from '@almanac/service-kit/database';
 import type { Frame } from '@almanac/service-kit/frame';
 import { createOutboxRelay, type OutboxRelay } from '@almanac/service-kit/outbox';
 import type { Rights } from '@almanac/service-kit/rights';
+import { AccountLimiter } from '../account-limiter.ts';
 import { RowsAnnouncer } from '../announce/rows-announcer.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import type { DataConfig } from '../config.ts';
@@ -50,6 +51,10 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
     name,
     context: {
       pools,
+      limiters: {
+        work: new AccountLimiter(config.connections.work),
+        quiet: new AccountLimiter(config.connections.quiet),
+      },
       catalogue: new Catalogue(pools.rows),
       rights,
       announcer,

@@ -4,16 +4,18 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql, withTransaction } from '@almanac/service-kit/database';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { notDeployed } from '../catalogue/catalogue.ts';
+import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { adoptTable } from '../deploy/adoption.ts';
 import { tableName } from '../query/identifiers.ts';
 import { requireRightToWork } from '../row-rights.ts';
 import { UnreadableFile } from './end-marks.ts';
 import { freshTableRows } from './fresh-table.ts';
+import { loadLimits } from './load-limits.ts';
 import { type LoadOptions, planLoad, readLoadOptions, readTargets } from './load-options.ts';
 import { findResult, keepFailure, type LoadResult } from './load-result.ts';
 import { isWithoutRows, Merge } from './merge.ts';
-import { chunksOf, type Staging, stage } from './staging.ts';
+import { chunksOf, type Staging, stage, within } from './staging.ts';
 
 type Message = { options?: LoadOptions['raw'] | null; chunk?: Buffer | Uint8Array | string };
 
@@ -36,17 +38,35 @@ export async function bulkLoad(
   // Whoever looks records up learns which there are.
   for (const id of targets.keys()) await requireRightToWork(ctx, call, 'view', id);
   if (table.history_since === null) await adoptTable(ctx.pools.work, table);
+  const chunks = within(options.mostBytes, chunksOf(messages, signal));
+  const result = await ctx.limiters.quiet.run(call.accountId, signal, () =>
+    stageAndLoad(ctx, call, { options, table, chunks, signal }),
+  );
+  if (!options.dryRun && result.inserted + result.updated + result.deleted > 0) ctx.announcer.touch(table);
+  return result;
+}
+
+type Load = { options: LoadOptions; table: DeployedTable; chunks: AsyncIterable<Buffer>; signal: AbortSignal };
+
+async function stageAndLoad(
+  ctx: DataContext,
+  call: CallContext,
+  { options, table, chunks, signal }: Load,
+): Promise<LoadResult> {
+  const { accountId } = call;
   let staging: Staging;
   try {
-    staging = await stage(ctx.pools.quiet, tableName(table), options, chunksOf(messages, signal));
+    staging = await stage(ctx.pools.quiet, { accountId, target: tableName(table), options }, chunks);
   } catch (error) {
-    if (!(error instanceof UnreadableFile)) throw error;
-    return keepFailure(pgSql(ctx.pools.rows), call.accountId, options, { rows_read: 0, errors: [error.message] });
+    if (error instanceof UnreadableFile)
+      return keepFailure(pgSql(ctx.pools.rows), accountId, options, { rows_read: 0, errors: [error.message] });
+    return ended(ctx, call, options, error);
   }
   try {
-    const result = await loadStaged(ctx, call, options, staging);
-    if (!options.dryRun && result.inserted + result.updated + result.deleted > 0) ctx.announcer.touch(table);
-    return result;
+    await staging.lockTable(options.tableDefinitionId);
+    return await ctx.limiters.work.run(accountId, signal, () => loadStaged(ctx, call, options, staging));
+  } catch (error) {
+    return await ended(ctx, call, options, error);
   } finally {
     await staging
       .drop()
@@ -54,9 +74,25 @@ export async function bulkLoad(
   }
 }
 
+// A session that was ended may have been so by whoever cancelled the load.
+async function ended(ctx: DataContext, call: CallContext, { loadId }: LoadOptions, error: unknown) {
+  const kept =
+    findSqlState(error) === '57P01'
+      ? await findResult(pgSql(ctx.pools.rows), call.accountId, loadId).catch(() => undefined)
+      : undefined;
+  if (!kept) throw error;
+  return kept;
+}
+
 const attempts = 4;
 // Others changed, added or deleted rows meanwhile, or a deployment did, or views went, or readers wouldn't let go: look again at what there is.
 const worthAnother = new Set(['40001', '40P01', '23505', '23503', '23514', '42P01', '42703', '3F000', '55P03']);
+
+// What a load ends with when another attempt would meet it again.
+const refusals = new Map([
+  ['23503', 'Rows that would be deleted are still referred to, by rows of this table or of others.'],
+  ['57014', `A step took longer than ${loadLimits.statementMinutes} minutes; nothing was loaded. Split the file.`],
+]);
 
 async function loadStaged(
   ctx: DataContext,
@@ -64,7 +100,6 @@ async function loadStaged(
   options: LoadOptions,
   staging: Staging,
 ): Promise<LoadResult> {
-  await staging.lockTable(options.tableDefinitionId);
   const fresh = staging.rows >= freshTableRows && (await isWithoutRows(pgSql(ctx.pools.rows), staging.target));
   for (let attempt = 1; ; attempt += 1) {
     const how = { trusting: attempt === 1, fresh: fresh && attempt <= 2, alone: attempt === attempts };
@@ -84,8 +119,9 @@ async function loadStaged(
         continue;
       }
       if (state === '42P01') throw notDeployed();
-      if (state !== '23503') throw error;
-      const errors = ['Rows that would be deleted are still referred to, by rows of this table or of others.'];
+      const why = refusals.get(state);
+      if (why === undefined) throw error;
+      const errors = [why];
       return keepFailure(pgSql(ctx.pools.rows), call.accountId, options, { rows_read: staging.rows, errors });
     }
   }

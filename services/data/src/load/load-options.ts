@@ -29,6 +29,8 @@ export type LoadOptions = {
   numbered: boolean;
   /** The number of the first row in the file, when rows bring none. */
   firstRow: number;
+  /** Most bytes of rows that may be staged. */
+  mostBytes: number;
   raw: BulkLoadOptions__Output;
 };
 
@@ -76,6 +78,7 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     lookups: raw.columns.filter(({ lookup }) => lookup !== undefined).map(({ target_column }) => target_column),
     numbered: raw.numbered,
     firstRow: Math.max(raw.first_row, 1),
+    mostBytes: raw.most_bytes > 0 ? raw.most_bytes : Number.POSITIVE_INFINITY,
     raw,
   };
 }

@@ -1,13 +1,14 @@
 // Cells that name the records they refer to instead of giving their keys. Before a staged file is checked, each is looked up once, all of
 // them in one join, and the key is kept beside the file's cells; from there on a load knows nothing but keys. Pure.
 import { type Column, type DeployedTable, getColumn } from '../catalogue/structure.ts';
-import { columnName, stagedColumn, tableName } from '../query/identifiers.ts';
+import { ambiguousName, columnName, stagedColumn, tableName } from '../query/identifiers.ts';
 import { displayColumn } from '../query/lookups-sql.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import { anyBrokenSql, type Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 import type { LoadPlan, Source } from './load-options.ts';
 import { brokenCellSql, cellSql, givenSql, isDeletionSql } from './staged-cells.ts';
+import type { Staging } from './staging.ts';
 
 export type Lookup = {
   /** The referenced table. */
@@ -78,6 +79,21 @@ export function candidatesSql(name: string, table: DeployedTable, plan: LoadPlan
     : ` union all select * from (${live}) l where not exists (select from (${own}) f where f.key = l.key)`;
   const all = `select distinct value, key from (${own}${before}) e where value is not null and key is not null`;
   return `select value, key::text from (${all}) a`;
+}
+
+/** Keeps until the end of the transaction what several records of a referenced table are called: one statement for each lookup. */
+export function keepAmbiguousSql({ name, number }: Staging, table: DeployedTable, plan: LoadPlan): Statement[] {
+  return plan.sources.flatMap(({ lookup }) => {
+    if (!lookup) return [];
+    const values = new Values();
+    const candidates = candidatesSql(name, table, plan, lookup, values.bind);
+    return {
+      text:
+        `create temporary table ${ambiguousName(number, lookup.position)} on commit drop as` +
+        ` select value from (${candidates}) c group by value having count(*) > 1`,
+      values: values.list,
+    };
+  });
 }
 
 /** Fills the keys of all lookups, where a cell names exactly one record: one statement. Undefined: there are none. */

@@ -5,27 +5,20 @@ import type { Sql } from '@almanac/service-kit/database';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
-import { rejectedKeysName, tableName } from '../query/identifiers.ts';
+import { tableName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
 import { originOf } from '../rows/origin.ts';
 import type { SqlViews } from '../sql-views/sql-views.ts';
 import { type FreshTable, planFreshTable } from './fresh-table.ts';
+import { loadLimits } from './load-limits.ts';
 import { type LoadOptions, type LoadPlan, planLoad, readTargets } from './load-options.ts';
-import { type Counts, findResult, type LoadResult, nothing, type RejectedValue } from './load-result.ts';
-import { resolveSql } from './lookups.ts';
+import { type Counts, findResult, type LoadResult, nothing } from './load-result.ts';
+import { nameSession } from './load-sessions.ts';
 import * as merge from './merge-sql.ts';
-import { findOrphansSql, linkRowsSql, rejectOrphansSql } from './orphans-sql.ts';
-import {
-  countUnknownSql,
-  createRejectedKeysSql,
-  keepHeldSql,
-  keepRejectedKeysSql,
-  linkHeldSql,
-} from './rejected-keys-sql.ts';
-import * as staged from './staged-sql.ts';
+import { type Rejected, rejectRows } from './reject-rows.ts';
+import { keepHeldSql, linkHeldSql } from './rejected-keys-sql.ts';
 import type { Staging } from './staging.ts';
 
-const shownRejections = 100;
 const takingAttempts = 40;
 const patience = '60s';
 
@@ -39,16 +32,6 @@ export type How = {
   fresh: boolean;
   /** Keep other writers out. */
   alone: boolean;
-};
-
-type Rejected = {
-  count: number;
-  /** Where the keys of the rejected rows are, when there are any and what the file lacks is to go. */
-  keys?: string;
-  /** How many rejected rows have no key that can be read: each may be any of the rows that seem to be gone. */
-  unknown: number;
-  /** Whether what the file lacks does go. */
-  deletes: boolean;
 };
 
 /** One try at merging a staged file, in one transaction. */
@@ -76,7 +59,7 @@ export class Merge {
 
   /** Answers the result, which is kept with what it did. */
   async run(): Promise<LoadResult> {
-    const { sql, options, call } = this;
+    const { sql, options, call, staging } = this;
     const table = await this.enter();
     const targets = await readTargets(table, options, (id) => this.find(id));
     const plan = planLoad(table, options, targets);
@@ -91,7 +74,16 @@ export class Merge {
       `select not exists (select from ${tableName(table)} where not svc_is_deleted) as empty`,
     );
     const isEmpty = empty[0]?.empty as boolean;
-    const rejected = await this.reject(table, plan, isEmpty);
+    const trusting = this.how.trusting;
+    const rejected = await rejectRows(sql, {
+      accountId: call.accountId,
+      table,
+      plan,
+      options,
+      staging,
+      isEmpty,
+      trusting,
+    });
     const result = await this.finish(table, plan, isEmpty, rejected);
     await sql('update finished_load set result = $3::jsonb where account_id = $1::int and load_id = $2', [
       call.accountId,
@@ -105,12 +97,12 @@ export class Merge {
   private async enter(): Promise<DeployedTable> {
     const { sql, options } = this;
     for (const setting of [
-      'statement_timeout = 0',
+      `statement_timeout = '${loadLimits.statementMinutes}min'`,
       `lock_timeout = '${patience}'`,
       "work_mem = '128MB'",
-      'idle_in_transaction_session_timeout = 0',
     ])
       await sql(`set local ${setting}`);
+    await nameSession(sql, 'work', { accountId: this.call.accountId, loadId: options.loadId });
     const mode = this.how.alone || this.how.fresh ? 'share row exclusive' : 'row exclusive';
     await sql(`lock table ${this.staging.target} in ${mode} mode`);
     const table = await this.find(options.tableDefinitionId);
@@ -123,55 +115,16 @@ export class Merge {
     return rows[0] as DeployedTable | undefined;
   }
 
-  // Takes rows out of the staged file.
-  private async reject(table: DeployedTable, plan: LoadPlan, isEmpty: boolean): Promise<Rejected> {
-    const { name, number } = this.staging;
-    const target = { accountId: this.call.accountId, loadId: this.options.loadId };
-    let keys: string | undefined;
-    const keep = async (statement: Statement) => {
-      const { count } = await this.query(statement);
-      if (plan.replaces && !isEmpty) {
-        if (keys === undefined) await this.query(createRejectedKeysSql(this.staging, plan));
-        keys = rejectedKeysName(number);
-        await this.query(keepRejectedKeysSql(this.staging, target, plan));
-      }
-      await this.query(staged.removeRejectedSql(name, target));
-      return count;
-    };
-    const lookups = resolveSql(name, table, plan);
-    if (lookups) await this.query(lookups);
-    const { rows: counts } = await this.query(staged.countBrokenSql(name, plan));
-    let rejected =
-      counts[0]?.broken === 0 ? 0 : await keep(staged.rejectBrokenSql(name, target, table, plan, this.options));
-    const trusting = this.how.trusting && rejected === 0;
-    // A row that is deleted and one that is inserted are no matter to the constraint.
-    if (plan.key.length > 0 && !(trusting && isEmpty && plan.codePosition === undefined)) {
-      const { rows: twice } = await this.query(staged.findDuplicatesSql(name, plan));
-      if (twice[0]?.found) rejected += await keep(staged.rejectDuplicatesSql(name, target, plan, this.options));
-    }
-    const unknown =
-      keys === undefined ? 0 : ((await this.query(countUnknownSql(this.staging))).rows[0]?.unknown as number);
-    const deletes = plan.replaces && !isEmpty && unknown === 0;
-    const going = { deletes, ...(keys !== undefined && { keys }) };
-    const orphans = trusting ? undefined : findOrphansSql(this.staging, table, plan, going);
-    if (orphans && (await this.query(orphans)).rows[0]?.found) {
-      const links = linkRowsSql(this.staging, table, plan, going);
-      for (const statement of links) await this.sql(statement);
-      const how = { ...going, linked: links.length > 0 };
-      rejected += await keep(rejectOrphansSql(this.staging, target, table, plan, this.options, how));
-    }
-    return { count: rejected, unknown, deletes, ...(keys !== undefined && { keys }) };
-  }
-
   private async finish(
     table: DeployedTable,
     plan: LoadPlan,
     isEmpty: boolean,
-    { count: rejected, keys, unknown, deletes }: Rejected,
+    { count: rejected, values, excess, keys, unknown, deletes }: Rejected,
   ): Promise<LoadResult> {
     const { sql, options, staging } = this;
-    const base = { rows_read: staging.rows, rejected, rejections: rejected > 0 ? await this.firstRejections() : [] };
+    const base = { rows_read: staging.rows, rejected, rejections: values };
     const failed = (error: string): LoadResult => ({ ...base, ...nothing, status: 'failed', errors: [error] });
+    if (excess !== undefined) return failed(excess);
     if (rejected > 0 && !options.rejectRows)
       return failed(`${rejected} of ${staging.rows} rows break rules; nothing was loaded.`);
     const held = deletes && keys !== undefined ? await this.hold(table, plan) : 0;
@@ -195,16 +148,6 @@ export class Merge {
     if (links.length === 0) return 0;
     for (const statement of links) await this.sql(statement);
     return (await this.query(keepHeldSql(this.staging, table, plan))).count;
-  }
-
-  private async firstRejections(): Promise<RejectedValue[]> {
-    const { rows } = await this.sql(
-      `select r.row_number as row, x.value->>'column' as "column", coalesce(x.value->>'value', '') as value, x.value->>'message' as message
-       from rejected_row r cross join lateral jsonb_array_elements(r.reasons) with ordinality x(value, n)
-       where r.account_id = $1::int and r.load_id = $2 order by r.row_number, x.n limit ${shownRejections}`,
-      [this.call.accountId, this.options.loadId],
-    );
-    return rows as RejectedValue[];
   }
 
   private async massDeletion(table: DeployedTable, plan: LoadPlan, keys?: string): Promise<string | undefined> {

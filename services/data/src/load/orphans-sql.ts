@@ -6,7 +6,7 @@ import type { Statement } from '../query/statement.ts';
 import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
 import { isKeptSql } from './rejected-keys-sql.ts';
 import { cellSql, isDeletionSql, typedSql } from './staged-cells.ts';
-import { keepRejectedSql, reasonSql, type Target } from './staged-sql.ts';
+import { type Rejection, reasonSql, rejectSql } from './staged-sql.ts';
 import type { Staging } from './staging.ts';
 
 /** What becomes of live rows that the file lacks: whether they go, and where the keys are of those that stay, as their rows were rejected. */
@@ -92,17 +92,16 @@ export function linkRowsSql(staging: Staging, table: DeployedTable, plan: LoadPl
 }
 
 /**
- * Keeps the rows that refer to records that aren't there, and those that refer to such rows, however long the chain is; `linked`: the links
+ * Rejects the rows that refer to records that aren't there, and those that refer to such rows, however long the chain is; `linked`: the links
  * among rows are kept. A step along a chain is a look into their index: a join might read all of them each time.
  */
 export function rejectOrphansSql(
   staging: Staging,
-  target: Target,
   table: DeployedTable,
   plan: LoadPlan,
   options: LoadOptions,
   { linked, ...going }: Going & { linked: boolean },
-): Statement {
+): Rejection {
   const { name } = staging;
   const checks = referenceChecks(name, table, plan, going);
   const first = checks
@@ -112,14 +111,16 @@ export function rejectOrphansSql(
     ' select l.child, l.reference from orphan o cross join lateral' +
     ` (select child, reference from ${rowLinksName(staging.number)} where parent = o.svc_row offset 0) l`;
   const orphans = `with recursive orphan(svc_row, reference) as ((${first})${linked ? ` union${next}` : ''})`;
-  return keepRejectedSql(name, target, options, ({ bind }) => {
-    const reasons = checks.map(
-      ({ names, values }, reference) =>
-        `case when ${reference} = any(o.broken) then ${reasonSql(bind, names, values, `${names} must refer to a record of the referenced table`)} end`,
-    );
-    return {
-      reasons: `to_jsonb(array_remove(array[${reasons.join(', ')}], null))`,
-      from: `join (${orphans} select svc_row, array_agg(reference) as broken from orphan group by svc_row) o on o.svc_row = s.svc_row`,
-    };
-  });
+  return rejectSql(
+    staging,
+    options,
+    () => `${orphans} select svc_row, array_agg(reference) from orphan group by svc_row`,
+    ({ bind }) => {
+      const reasons = checks.map(
+        ({ names, values }, reference) =>
+          `case when ${reference} = any(f.broken) then ${reasonSql(bind, names, values, `${names} must refer to a record of the referenced table`)} end`,
+      );
+      return `to_jsonb(array_remove(array[${reasons.join(', ')}], null))`;
+    },
+  );
 }

@@ -1,7 +1,7 @@
 // The keys of rejected rows. A file that makes the table equal to itself has those rows too: their live rows are not gone. Kept beside
 // the staged file until the end of the transaction. Pure.
 import type { DeployedTable } from '../catalogue/structure.ts';
-import { columnName, liveLinksName, rejectedKeysName, tableName } from '../query/identifiers.ts';
+import { columnName, liveLinksName, rejectedKeysName, rejectionsName, tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import type { LoadPlan } from './load-options.ts';
 import { brokenCellSql, typedSql } from './staged-cells.ts';
@@ -31,16 +31,10 @@ export function createRejectedKeysSql({ name, number }: Staging, plan: LoadPlan)
 }
 
 /** Keeps the keys of the staged rows that are rejected and not taken out yet. */
-export function keepRejectedKeysSql(
-  { name, number }: Staging,
-  { accountId, loadId }: { accountId: number; loadId: string },
-  plan: LoadPlan,
-): Statement {
+export function keepRejectedKeysSql({ name, number }: Staging, plan: LoadPlan): Statement {
   const values = new Values();
   const cells = plan.key.map((source) => `case when readable then ${typedSql(plan, source, 's')} end`);
-  const isRejected =
-    `exists (select from rejected_row r where r.account_id = ${values.bind(accountId, 'int')}` +
-    ` and r.load_id = ${values.bind(loadId, 'text')} and r.row_number = s.svc_row)`;
+  const isRejected = `exists (select from ${rejectionsName(number)} r where r.svc_row = s.svc_row)`;
   return {
     text:
       `insert into ${rejectedKeysName(number)} select ${cells.join(', ')} from ${name} s` +

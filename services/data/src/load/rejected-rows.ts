@@ -3,9 +3,32 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { pgSql, type Sql } from '@almanac/service-kit/database';
 import { notFound } from '@almanac/service-kit/errors';
 import type { DataContext } from '../context.ts';
+import { reasonsName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
+import type { Statement } from '../query/statement.ts';
 import { copyOut } from '../read/copy-out.ts';
 import { csvLine } from '../read/csv.ts';
+import { loadLimits } from './load-limits.ts';
+import type { LoadName } from './load-sessions.ts';
+
+/** What one value holds: PostgreSQL compresses it, and whoever reads takes it as a whole. */
+const blockBytes = 128 * 1024;
+
+/** Keeps the first of the rejected rows of a merge, as many as a load may have: one row `kept`. */
+export function keepRejectedSql(number: number, { accountId, loadId }: LoadName): Statement {
+  const sized =
+    'select svc_row, cells, reasons, row_number() over (order by svc_row) as place,' +
+    ` sum(octet_length(cells::text) + octet_length(reasons::text)) over (order by svc_row) as bytes from ${reasonsName(number)}`;
+  return {
+    text:
+      'with kept as (insert into rejected_block (account_id, load_id, number, rows)' +
+      ` select $1::int, $2::text, (bytes / ${blockBytes})::int, jsonb_agg(jsonb_build_array(svc_row, cells, reasons) order by svc_row)` +
+      ` from (${sized}) r where place <= ${loadLimits.rejectedRows} and bytes <= ${loadLimits.rejectedBytes}` +
+      ' group by 3 returning jsonb_array_length(rows) as rows)' +
+      ' select coalesce(sum(rows), 0)::int as kept from kept',
+    values: [accountId, loadId],
+  };
+}
 
 /** 404 when there is no such load. */
 export async function* readRejectedRows(
@@ -21,16 +44,25 @@ export async function* readRejectedRows(
   if (!rows[0]) throw notFound('Load');
   const columns = rows[0].file_columns as string[];
   yield Buffer.from(csvLine([...columns, 'svc_row', 'svc_errors']));
-  const cells = columns.map((_, i) => `cells[${i + 1}]`).join(', ');
-  const reasons = `(select string_agg(x.value->>'message', '; ' order by x.n) from jsonb_array_elements(reasons) with ordinality x(value, n))`;
-  const select = `select ${cells}, row_number, ${reasons} from rejected_row where account_id = ${Number(call.accountId)} and load_id = ${quoteLiteral(loadId)} order by row_number`;
   const client = await ctx.pools.quiet.connect();
-  yield* copyOut([client], [`copy (${select}) to stdout with (format csv)`], signal);
+  yield* copyOut([client], [copySql(columns.length, { accountId: call.accountId, loadId })], signal);
+}
+
+function copySql(columns: number, { accountId, loadId }: LoadName): string {
+  const ofLoad = `account_id = ${Number(accountId)} and load_id = ${quoteLiteral(loadId)}`;
+  const kept =
+    'select (x.row->>0)::bigint as number, x.row->1 as cells, x.row->2 as reasons' +
+    ` from rejected_block b cross join lateral jsonb_array_elements(b.rows) x(row) where b.${ofLoad}` +
+    ` union all select row_number, to_jsonb(cells), reasons from rejected_row where ${ofLoad}`;
+  const cells = Array.from({ length: columns }, (_, i) => `cells->>${i}`).join(', ');
+  const why = `(select string_agg(x.value->>'message', '; ' order by x.n) from jsonb_array_elements(reasons) with ordinality x(value, n))`;
+  return `copy (select ${cells}, number, ${why} from (${kept}) r order by number) to stdout with (format csv)`;
 }
 
 /** Forgets loads older than a day, with their rejected rows. */
 export async function sweepLoads(sql: Sql): Promise<void> {
-  await sql(`delete from rejected_row r using finished_load l where r.account_id = l.account_id and r.load_id = l.load_id
-    and l.finished_at < now() - interval '1 day'`);
+  for (const kept of ['rejected_block', 'rejected_row'])
+    await sql(`delete from ${kept} r using finished_load l where r.account_id = l.account_id and r.load_id = l.load_id
+      and l.finished_at < now() - interval '1 day'`);
   await sql(`delete from finished_load where finished_at < now() - interval '30 days'`);
 }

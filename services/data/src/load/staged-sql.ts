@@ -1,14 +1,16 @@
 // What a staged file says: whether a row may go on, and why not. The rules are those of the row API
 // (`values/`), applied to all rows at once. Pure.
-import { type DeployedTable, isRequired } from '../catalogue/structure.ts';
-import { stagedColumn } from '../query/identifiers.ts';
+import { isRequired } from '../catalogue/structure.ts';
+import { ambiguousName, reasonsName, rejectionsName, stagedColumn } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import type { Bind } from '../values/check.ts';
 import { requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
+import { loadLimits } from './load-limits.ts';
 import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
-import { ambiguousMessage, candidatesSql, type Lookup, namedSql, unknownMessage } from './lookups.ts';
+import { ambiguousMessage, namedSql, unknownMessage } from './lookups.ts';
 import { brokenCellSql, cellSql, codeSql, givenSql, isDeletionSql, typedSql } from './staged-cells.ts';
+import type { Staging } from './staging.ts';
 
 export function createStagingSql(name: string, { fileColumns, lookups, numbered, firstRow }: LoadOptions): string {
   const cells = fileColumns.length + lookups.length;
@@ -57,7 +59,7 @@ export const reasonSql = (bind: Bind, column: string, value: string, message: st
   `jsonb_build_object('column', ${bind(column, 'text')}, 'value', left(${value}, 200), 'message', ${bind(message, 'text')})`;
 
 // The first broken rule of the cell, as the row API would tell it, with the value that the file has.
-function cellReasonSql(source: Source, alias: string, bind: Bind, candidates: (lookup: Lookup) => string): string {
+function cellReasonSql(number: number, source: Source, alias: string, bind: Bind): string {
   const [given, cell] = [givenSql(source, alias), cellSql(source, alias)];
   const { column, lookup } = source;
   const value = `${alias}.${stagedColumn(source.position)}`;
@@ -65,7 +67,7 @@ function cellReasonSql(source: Source, alias: string, bind: Bind, candidates: (l
   const none = isRequired(column) ? `then ${reason(requiredMessage)}` : 'then null';
   const nameless = lookup
     ? [
-        `when ${cell} is null and ${namedSql(source, lookup, alias, bind)} in (select n.value from (${candidates(lookup)}) n) then ${reason(ambiguousMessage(lookup))}`,
+        `when ${cell} is null and ${namedSql(source, lookup, alias, bind)} in (select value from ${ambiguousName(number, lookup.position)}) then ${reason(ambiguousMessage(lookup))}`,
         `when ${cell} is null then ${reason(unknownMessage(lookup))}`,
       ]
     : [];
@@ -75,25 +77,33 @@ function cellReasonSql(source: Source, alias: string, bind: Bind, candidates: (l
   return `case when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
 }
 
-export type Target = { accountId: number; loadId: string };
+/** How rows are rejected: which ones, and what is kept of them. */
+export type Rejection = { find: Statement; keep: Statement };
 
-/** Keeps the rows `s` of a staged file that `from` leaves, with their reasons. */
-export function keepRejectedSql(
-  name: string,
-  target: Target,
-  options: LoadOptions,
-  select: (values: Values) => { reasons: string; from: string },
-): Statement {
-  const values = new Values();
-  const { reasons, from } = select(values);
-  const cells = `array[${options.fileColumns.map((_, i) => `s.${stagedColumn(i)}`).join(', ')}]`;
-  return {
-    text:
-      `insert into rejected_row (account_id, load_id, row_number, cells, reasons)` +
-      ` select ${values.bind(target.accountId, 'int')}, ${values.bind(target.loadId, 'text')}, s.svc_row, ${cells}, ${reasons}` +
-      ` from ${name} s ${from}`,
-    values: values.list,
-  };
+/** Makes room for which rows are rejected, with the references that are broken, and for what is kept of them. */
+export const createRejectionsSql = ({ number }: Staging): string[] => [
+  `create temporary table ${rejectionsName(number)} (svc_row bigint not null, broken integer[]) on commit drop`,
+  `create temporary table ${reasonsName(number)} (svc_row bigint not null, cells text[], reasons jsonb) on commit drop`,
+];
+
+/**
+ * Finds rows by a query of `svc_row, broken`, and keeps those of them that are still in the staged file, `s`, with their reasons; `f` is what was
+ * found. Of more than may be rejected only the first are kept.
+ */
+export function rejectSql(
+  { name, number }: Staging,
+  { fileColumns }: LoadOptions,
+  found: (values: Values) => string,
+  reasons: (values: Values) => string,
+): Rejection {
+  const [finding, keeping] = [new Values(), new Values()];
+  const cells = `array[${fileColumns.map((_, i) => `s.${stagedColumn(i)}`).join(', ')}]`;
+  const first = `select * from ${rejectionsName(number)} order by svc_row limit ${loadLimits.rejectedRows}`;
+  const find = `insert into ${rejectionsName(number)} ${found(finding)}`;
+  const keep =
+    `insert into ${reasonsName(number)} select s.svc_row, ${cells}, ${reasons(keeping)}` +
+    ` from (${first}) f join ${name} s on s.svc_row = f.svc_row`;
+  return { find: { text: find, values: finding.list }, keep: { text: keep, values: keeping.list } };
 }
 
 // What came with the row stands first; a row that could not be read at all has no cells to speak of.
@@ -102,48 +112,45 @@ function statedReasonsSql(found: string): string {
   return `coalesce(${stated}, '[]') || case when ${stated} @> '[{"column": ""}]' then '[]' else ${found} end`;
 }
 
-/** Keeps the rows that break a rule, with every reason. */
-export function rejectBrokenSql(
-  name: string,
-  target: Target,
-  table: DeployedTable,
-  plan: LoadPlan,
-  options: LoadOptions,
-): Statement {
-  return keepRejectedSql(name, target, options, ({ bind }) => {
-    const keys = new Set(plan.key);
-    const candidates = (lookup: Lookup) => candidatesSql(name, table, plan, lookup, bind);
-    const cells = plan.sources.map((source) => {
-      const reason = cellReasonSql(source, 's', bind, candidates);
-      return plan.codePosition === undefined || keys.has(source)
-        ? reason
-        : `case when ${isDeletionSql(plan, 's')} then null else ${reason} end`;
-    });
-    const code =
-      plan.codePosition === undefined
-        ? []
-        : [
-            `case when ${badCodeSql(plan, 's')} then ${reasonSql(bind, 'svc_transaction_code', `s.${stagedColumn(plan.codePosition)}`, 'svc_transaction_code must be i, u or d')} end`,
-          ];
-    const found = `to_jsonb(array_remove(array[${[...code, ...cells].join(', ')}], null))`;
-    return {
-      reasons: plan.numbered ? statedReasonsSql(found) : found,
-      from: `where ${brokenRowSql(plan, 's', bind)}`,
-    };
-  });
+/** Rejects the rows that break a rule, with every reason. */
+export function rejectBrokenSql(staging: Staging, plan: LoadPlan, options: LoadOptions): Rejection {
+  return rejectSql(
+    staging,
+    options,
+    ({ bind }) => `select s.svc_row, null::integer[] from ${staging.name} s where ${brokenRowSql(plan, 's', bind)}`,
+    ({ bind }) => {
+      const keys = new Set(plan.key);
+      const cells = plan.sources.map((source) => {
+        const reason = cellReasonSql(staging.number, source, 's', bind);
+        return plan.codePosition === undefined || keys.has(source)
+          ? reason
+          : `case when ${isDeletionSql(plan, 's')} then null else ${reason} end`;
+      });
+      const code =
+        plan.codePosition === undefined
+          ? []
+          : [
+              `case when ${badCodeSql(plan, 's')} then ${reasonSql(bind, 'svc_transaction_code', `s.${stagedColumn(plan.codePosition)}`, 'svc_transaction_code must be i, u or d')} end`,
+            ];
+      const found = `to_jsonb(array_remove(array[${[...code, ...cells].join(', ')}], null))`;
+      return plan.numbered ? statedReasonsSql(found) : found;
+    },
+  );
 }
 
-/** Keeps the rows whose key an earlier row of the file has. */
-export function rejectDuplicatesSql(name: string, target: Target, plan: LoadPlan, options: LoadOptions): Statement {
-  return keepRejectedSql(name, target, options, ({ bind }) => {
-    const key = plan.key.map((source) => typedSql(plan, source, 'd')).join(', ');
-    const names = plan.key.map((source) => source.column.name).join(', ');
-    const value = plan.key.map((source) => cellSql(source, 's')).join(` || ', ' || `);
-    return {
-      reasons: `jsonb_build_array(${reasonSql(bind, names, value, `${names} must be unique: an earlier row of the file has this value`)})`,
-      from: `join (select svc_row, row_number() over (partition by ${key} order by svc_row) as n from ${name} d) o on o.svc_row = s.svc_row and o.n > 1`,
-    };
-  });
+/** Rejects the rows whose key an earlier row of the file has. */
+export function rejectDuplicatesSql(staging: Staging, plan: LoadPlan, options: LoadOptions): Rejection {
+  const key = plan.key.map((source) => typedSql(plan, source, 'd')).join(', ');
+  const numbered = `select svc_row, row_number() over (partition by ${key} order by svc_row) as n from ${staging.name} d`;
+  const names = plan.key.map((source) => source.column.name).join(', ');
+  const value = plan.key.map((source) => cellSql(source, 's')).join(` || ', ' || `);
+  return rejectSql(
+    staging,
+    options,
+    () => `select svc_row, null::integer[] from (${numbered}) o where n > 1`,
+    ({ bind }) =>
+      `jsonb_build_array(${reasonSql(bind, names, value, `${names} must be unique: an earlier row of the file has this value`)})`,
+  );
 }
 
 /** Whether any key is in the file twice: one row `found`. */
@@ -155,10 +162,13 @@ export function findDuplicatesSql(name: string, plan: LoadPlan): Statement {
   };
 }
 
-/** Takes the kept rows out of the staged file. */
-export function removeRejectedSql(name: string, target: Target): Statement {
-  return {
-    text: `delete from ${name} s using rejected_row r where r.account_id = $1::int and r.load_id = $2::text and r.row_number = s.svc_row`,
-    values: [target.accountId, target.loadId],
-  };
-}
+/** Takes the rejected rows out of the staged file. */
+export const removeRejectedSql = ({ name, number }: Staging): string =>
+  `delete from ${name} s using ${rejectionsName(number)} r where r.svc_row = s.svc_row`;
+
+/** The first reasons, in the order of the file: rows `row`, `column`, `value`, `message`. */
+export const firstReasonsSql = ({ number }: Staging): string =>
+  `select r.svc_row as row, x.value->>'column' as "column", coalesce(x.value->>'value', '') as value, x.value->>'message' as message
+   from (select * from ${reasonsName(number)} order by svc_row limit ${loadLimits.shownRejections}) r
+   cross join lateral jsonb_array_elements(r.reasons) with ordinality x(value, n)
+   order by r.svc_row, x.n limit ${loadLimits.shownRejections}`;

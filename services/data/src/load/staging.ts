@@ -7,7 +7,9 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { stagingName } from '../query/identifiers.ts';
 import { refuseEndMarks, UnreadableFile } from './end-marks.ts';
+import { loadLimits } from './load-limits.ts';
 import type { LoadOptions } from './load-options.ts';
+import { nameSession } from './load-sessions.ts';
 import { copyStagingSql, createStagingSql } from './staged-sql.ts';
 
 const lockClass = "hashtext('almanac.data.staging')";
@@ -27,8 +29,7 @@ export type Staging = {
 /** Copies the bytes into a new table as they come; nothing is gathered or turned into rows here. */
 export async function stage(
   pool: pg.Pool,
-  target: string,
-  options: LoadOptions,
+  { accountId, target, options }: { accountId: number; target: string; options: LoadOptions },
   chunks: AsyncIterable<Buffer>,
 ): Promise<Staging> {
   const client = await pool.connect();
@@ -48,11 +49,18 @@ export async function stage(
     number = rows[0]?.number as number;
     await sql(`select pg_advisory_lock(${lockClass}, $1::int)`, [number]);
     const name = stagingName(number);
-    const count = await copyInto(client, sql, name, options, chunks);
+    const work = { accountId, loadId: options.loadId };
+    const count = await inTransaction(client, async () => {
+      await nameSession(sql, 'quiet', work);
+      return copyInto(client, sql, name, options, chunks);
+    }).catch((error: unknown) => {
+      throw explain(error, options);
+    });
     // The lock outlasts the transaction, its patience doesn't.
     const lockTable = (tableDefinitionId: number) =>
       inTransaction(client, async () => {
-        await sql("select set_config('statement_timeout', '3600s', true)");
+        await nameSession(sql, 'quiet', work);
+        await sql(`set local statement_timeout = '${loadLimits.statementMinutes}min'`);
         await sql("select pg_advisory_lock(hashtext('almanac.data.load'), $1::int)", [tableDefinitionId]);
       });
     return { name, number, target, rows: count, lockTable, drop: release };
@@ -70,23 +78,15 @@ async function copyInto(
   options: LoadOptions,
   chunks: AsyncIterable<Buffer>,
 ): Promise<number> {
-  try {
-    return await inTransaction(client, async () => {
-      await sql(
-        "select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)",
-      );
-      await sql(createStagingSql(name, options));
-      const { rows } = await sql("select current_setting('server_version_num')::int < 180000 as older");
-      const bytes = rows[0]?.older ? refuseEndMarks(chunks) : chunks;
-      const count = await copy(client, copyStagingSql(name, options), bytes);
-      // Without statistics the planner would take a million rows for a handful; a small sample will do.
-      await sql("select set_config('default_statistics_target', '10', true)");
-      await sql(`analyze ${name}`);
-      return count;
-    });
-  } catch (error) {
-    throw explain(error, options);
-  }
+  await sql(`set local statement_timeout = '${loadLimits.statementMinutes}min'`);
+  await sql(createStagingSql(name, options));
+  const { rows } = await sql("select current_setting('server_version_num')::int < 180000 as older");
+  const bytes = rows[0]?.older ? refuseEndMarks(chunks) : chunks;
+  const count = await copy(client, copyStagingSql(name, options), bytes);
+  // Without statistics the planner would take a million rows for a handful; a small sample will do.
+  await sql('set local default_statistics_target = 10');
+  await sql(`analyze ${name}`);
+  return count;
 }
 
 async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
@@ -120,8 +120,10 @@ async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<B
     }
     if (failed) throw failed;
   } catch (error) {
-    if (!failed) await new Promise<void>((resolve) => stream.once('close', resolve).destroy(error as Error));
-    throw failed ?? error;
+    if (failed) throw failed;
+    // PostgreSQL is told so, and answers with the code of a time-out: what counts is why the bytes ended.
+    await new Promise<void>((resolve) => stream.once('close', resolve).destroy(error as Error));
+    throw error;
   }
   await new Promise<void>((resolve, reject) => {
     if (failed) return reject(failed);
@@ -143,9 +145,12 @@ function explain(error: unknown, options: LoadOptions): unknown {
     );
   if (state === '22021' || state === '22P05')
     return new UnreadableFile(`${place} holds bytes that are not UTF-8 text.`);
+  if (state === '57014') return new UnreadableFile(tooSlow);
   if (state === '54000' || state === '22001') return new UnreadableFile(`${place} holds a row that is too large.`);
   return error;
 }
+
+const tooSlow = `The file took longer than ${loadLimits.statementMinutes} minutes to read. Split it into smaller files.`;
 
 async function dropStaging(sql: Sql, number: number): Promise<void> {
   await sql(`drop table if exists ${stagingName(number)}`);
@@ -170,6 +175,19 @@ export async function sweepStaging(pool: pg.Pool): Promise<number> {
     return dropped;
   } finally {
     client.release();
+  }
+}
+
+/** The same bytes; throws when there are more. */
+export async function* within(mostBytes: number, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left = mostBytes;
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    if (left < 0)
+      throw new UnreadableFile(
+        `The rows take more than the ${mostBytes} bytes that are left of the account's storage. Delete what isn't needed, or ask for more.`,
+      );
+    yield chunk;
   }
 }
 

@@ -96,13 +96,23 @@ export const gridIndexesOn = (columns: { lineage_id: number }[]): string => {
 /** The table a file is copied into on its way into a deployed table. */
 export const stagingName = (number: number): string => `staging.s_${id(number)}`;
 
-/** The keys of the rows of a staged file that were rejected; gone with its transaction. */
+/** Which rows of a staged file are rejected; gone with its transaction, as all whose names follow. */
+export const rejectionsName = (number: number): string => `pg_temp.x_${id(number)}`;
+
+/** What is kept of the rejected rows: their cells and why. */
+export const reasonsName = (number: number): string => `pg_temp.w_${id(number)}`;
+
+/** What several records of a referenced table are called, which a cell in that place can't tell apart. */
+export const ambiguousName = (number: number, position: number): string =>
+  `pg_temp.a_${id(number)}_${id(position + 1)}`;
+
+/** The keys of the rejected rows. */
 export const rejectedKeysName = (number: number): string => `pg_temp.k_${id(number)}`;
 
-/** Which of its rows refer to which others of them; gone as well. */
+/** Which of its rows refer to which others of them. */
 export const rowLinksName = (number: number): string => `pg_temp.l_${id(number)}`;
 
-/** Which live rows that it lacks refer to which others of them; gone as well. */
+/** Which live rows that it lacks refer to which others of them. */
 export const liveLinksName = (number: number): string => `pg_temp.v_${id(number)}`;
 
 /** A cell of a staged file, by its place in the line. */

@@ -14,7 +14,7 @@ export async function readMark(sql: Sql): Promise<string> {
      from clock cross join lateral (
        select min(a.xact_start) as oldest from pg_stat_activity a
        where clock.at is not null and a.datname = current_database() and a.backend_type = 'client backend'
-         and a.pid <> pg_backend_pid() and a.application_name <> $1
+         and a.pid <> pg_backend_pid() and not starts_with(a.application_name, $1)
      ) open`,
     [quietName],
   );

@@ -186,7 +186,7 @@ export function importRoutes(ctx: Context): Route[] {
       summary: 'Cancel an import',
       requestHeaders: repeatable,
       description:
-        'Tables that have not begun are cancelled at once, one that is being read soon after: none of its rows is loaded. A merge that has begun is finished, and its table says so.',
+        'Tables that have not begun are cancelled at once, one that is being read or merged soon after: none of its rows is loaded. What was merged before stays, and its table says so.',
       extension: true,
       params: id,
       response: importDetailSchema,

@@ -23,6 +23,7 @@ export function mailLane(ctx: MailContext, mailing: Mailing): Lane<'mail'> {
   return {
     name: 'mail',
     concurrency: mailsAtOnce,
+    spare: 0,
     concurrencyPerAccount: mailsAtOnce / 2,
     longestPauseMs: 15 * 60_000,
     handlers: { mail: mailHandler(ctx, mailing) },

@@ -115,12 +115,15 @@ export async function cancelJob(
 
 type Taking = { lane: LaneName; leaseMs: number; concurrencyPerAccount: number; giveUpAfterSeconds: number };
 
+/** How many jobs may be taken, and how many more of accounts of which none runs. */
+type Room = { free: number; spare: number };
+
 /**
- * Takes up to `count` jobs of a lane: queued ones whose time has come, and running ones whose lease ran out. Accounts take turns:
+ * Takes jobs of a lane as far as there is room: queued ones whose time has come, and running ones whose lease ran out. Accounts take turns:
  * each gets its first job before any gets its second, and none more than its share of the lane. Jobs of a group keep their order.
  * The time after which a job is given up counts from its first attempt at the earliest, however long it stood in the queue.
  */
-export async function takeJobs(pool: pg.Pool, count: number, taking: Taking): Promise<Job[]> {
+export async function takeJobs(pool: pg.Pool, { free, spare }: Room, taking: Taking): Promise<Job[]> {
   const kinds = Object.entries(laneOf).flatMap(([kind, lane]) => (lane === taking.lane ? [kind] : []));
   return withTransaction(pool, async (sql) => {
     await sql(`select pg_advisory_xact_lock(hashtext('jobs.take'))::text`);
@@ -137,14 +140,16 @@ export async function takeJobs(pool: pg.Pool, count: number, taking: Taking): Pr
              select from job e
              where e.group_id = j.group_id and e.kind = j.kind and e.id < j.id and e.state in ('queued', 'running')
            )
+       ), next as (
+         select id, turn, row_number() over (order by turn, run_at, id) as place from waiting where turn <= $3::int
        )
        update job set state = 'running', run_id = gen_random_uuid(), attempts = attempts + 1, heartbeat_at = now(),
          lease_until = now() + make_interval(secs => $2::float8 / 1000), updated_at = now(),
          give_up_at = case when attempts + deferrals = 0 then greatest(give_up_at, now() + make_interval(secs => $5::int))
            else give_up_at end
-       where id in (select id from waiting where turn <= $3::int order by turn, run_at, id limit $1::int)
+       where id in (select id from next where place <= $1::int or (turn = 1 and place <= $1::int + $6::int))
        returning id, account_id, kind, subject_id, attempts, deferrals, run_id, give_up_at, request_id, user_id, application_id, traceparent`,
-      [count, taking.leaseMs, taking.concurrencyPerAccount, kinds, taking.giveUpAfterSeconds],
+      [free, taking.leaseMs, taking.concurrencyPerAccount, kinds, taking.giveUpAfterSeconds, spare],
     );
     return rows as Job[];
   });

@@ -31,6 +31,8 @@ export type Lane<L extends LaneName> = {
   name: L;
   /** Jobs of the lane this instance runs at once. */
   concurrency: number;
+  /** How many more it runs when they are of accounts of which no job runs: others' long ones don't keep those waiting. */
+  spare: number;
   /** Jobs of one account in the lane that run at once, in all instances together. */
   concurrencyPerAccount: number;
   /** What the growing pauses before another attempt end at. */
@@ -64,7 +66,7 @@ type WorkerContext = Pick<Context, 'prisma' | 'pool' | 'logger' | 'work'>;
 export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<L>): Worker {
   const { pool, logger, work } = ctx;
   const { leaseMs, giveUpAfterSeconds } = work;
-  const { concurrency, concurrencyPerAccount } = lane;
+  const { concurrency, spare, concurrencyPerAccount } = lane;
   const taking = { lane: lane.name, leaseMs, concurrencyPerAccount, giveUpAfterSeconds };
   const handlers = lane.handlers as Partial<Record<JobKind, JobHandler>>;
   const stopping = new AbortController();
@@ -79,11 +81,12 @@ export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<
     while (!stopping.signal.aborted) {
       nudge = new AbortController(); // renewed before looking, so that what comes meanwhile is looked for again
       try {
-        const free = concurrency - running.size;
-        const taken = free > 0 ? await takeJobs(pool, free, taking) : [];
+        const free = Math.max(0, concurrency - running.size);
+        const room = { free, spare: concurrency + spare - running.size - free };
+        const taken = room.free + room.spare > 0 ? await takeJobs(pool, room, taking) : [];
         failures = 0;
         for (const job of taken) begin(job);
-        if (taken.length > 0 && running.size < concurrency) continue;
+        if (taken.length > 0 && running.size < concurrency + spare) continue;
       } catch (error) {
         failures += 1;
         if (failures === 1) logger.warn({ err: error }, 'the work queue could not be read; it will be tried again');
