@@ -1,6 +1,7 @@
 // Makes the keys and passwords of a system for deploy/compose.yaml and deploy/k8s/secrets.js: `node deploy/compose-env.js > almanac.env`, once, before the first start.
 // Needs nothing but Node. Keep the file as you keep the data: without IDENTITY_KEY_ENCRYPTION_KEY nobody can read the signing keys.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { brokerDefinitions } from './broker-users.js';
 
 const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'];
 const keys = [...services, 'operator'].map((kid) => ({
@@ -10,6 +11,7 @@ const keys = [...services, 'operator'].map((kid) => ({
 }));
 const open = keys.map(({ d: _secret, ...key }) => key);
 const password = (bytes = 24) => randomBytes(bytes).toString('base64url');
+const busPasswords = Object.fromEntries(services.map((name) => [name, password()]));
 
 const lines = {
   ALMANAC_PUBLIC_URL: 'http://localhost:8080',
@@ -27,7 +29,9 @@ const lines = {
       .filter((name) => name !== 'gateway')
       .map((name) => [`${name.toUpperCase()}_DATABASE_PASSWORD`, password()]),
   ),
-  RABBITMQ_PASSWORD: password(),
+  ...Object.fromEntries(services.map((name) => [`${name.toUpperCase()}_BUS_PASSWORD`, busPasswords[name]])),
+  RABBITMQ_DEFINITIONS: JSON.stringify(brokerDefinitions(busPasswords)), // the hashes of those
+  RABBITMQ_COOKIE: password(),
   S3_ACCESS_KEY: password(12).replace(/[-_]/g, 'x'),
   S3_SECRET_KEY: password().replace(/[-_]/g, 'x'),
 };

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -36,7 +37,13 @@ describe('deploy/k8s/secrets.js', () => {
     expect([hostname, pathname]).toEqual(['postgres', '/almanac_data']);
     expect(password).toBe(secrets['almanac-postgres']?.DATA_DATABASE_PASSWORD);
     const bus = new URL(secrets['almanac-gateway']?.ALMANAC_BUS_URL as string);
-    expect([bus.hostname, bus.password]).toEqual(['rabbitmq', secrets['almanac-rabbitmq']?.RABBITMQ_PASSWORD]);
+    expect([bus.hostname, bus.username]).toEqual(['rabbitmq', 'gateway']);
+    const { users } = JSON.parse(secrets['almanac-rabbitmq']?.['definitions.json'] as string);
+    const known = users.find(({ name }: { name: string }) => name === 'gateway').password_hash;
+    const salted = Buffer.from(known, 'base64');
+    const hash = createHash('sha256').update(salted.subarray(0, 4)).update(bus.password).digest();
+    expect(salted.subarray(4)).toEqual(hash);
+    expect(secretsOf(`${made}DATA_BUS_URL=amqps://d:p@bus\n`)['almanac-data']?.ALMANAC_BUS_URL).toBe('amqps://d:p@bus');
     expect(secrets['almanac-jobs']?.JOBS_OBJECT_STORE_URL).toContain(`:${secrets['almanac-objects']?.S3_SECRET_KEY}@`);
   });
 

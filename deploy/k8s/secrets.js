@@ -1,8 +1,7 @@
 // Turns a file of deploy/compose-env.js into the Secrets that the manifests name, each with what its service is to know and no more:
 //   node deploy/k8s/secrets.js almanac.env | kubectl -n almanac create -f -
-// Addresses that the file doesn't have (…_DATABASE_URL, ALMANAC_BUS_URL, JOBS_OBJECT_STORE_URL, JOBS_SMTP_URL) are those of the
+// Addresses that the file doesn't have (…_DATABASE_URL, …_BUS_URL or ALMANAC_BUS_URL for all, JOBS_OBJECT_STORE_URL, JOBS_SMTP_URL) are those of the
 // overlay `local`. Needs nothing but Node.
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 const file = process.argv[2];
@@ -22,10 +21,14 @@ const need = (name) => {
 };
 const only = (...names) => Object.fromEntries(names.filter((name) => said[name]).map((name) => [name, said[name]]));
 
-const bus = { ALMANAC_BUS_URL: said.ALMANAC_BUS_URL ?? `amqp://almanac:${need('RABBITMQ_PASSWORD')}@rabbitmq:5672` };
+const bus = (service) => {
+  const name = service.toUpperCase();
+  const local = () => `amqp://${service}:${need(`${name}_BUS_PASSWORD`)}@rabbitmq:5672`;
+  return said[`${name}_BUS_URL`] ?? said.ALMANAC_BUS_URL ?? local();
+};
 const own = (service) => {
   const key = `${service.toUpperCase()}_CONTEXT_KEY`;
-  return { ...bus, [key]: need(key) };
+  return { ALMANAC_BUS_URL: bus(service), [key]: need(key) };
 };
 const database = (service) => {
   const url = `${service.toUpperCase()}_DATABASE_URL`;
@@ -63,11 +66,10 @@ const secrets = {
       ...only(...['IDENTITY', 'METADATA', 'DATA', 'JOBS', 'BILLING'].map((name) => `${name}_DATABASE_PASSWORD`)),
     },
   }),
-  ...(!said.ALMANAC_BUS_URL && {
+  ...(!Object.keys(said).some((name) => name.endsWith('_BUS_URL')) && {
     'almanac-rabbitmq': {
-      ...only('RABBITMQ_PASSWORD'),
-      // Any text that its three nodes share and nobody else knows.
-      RABBITMQ_COOKIE: createHash('sha256').update(`cookie ${said.RABBITMQ_PASSWORD}`).digest('base64url'),
+      'definitions.json': need('RABBITMQ_DEFINITIONS'),
+      RABBITMQ_COOKIE: need('RABBITMQ_COOKIE'), // which its three nodes share and nobody else knows
     },
   }),
   ...(isLocal && { 'almanac-objects': only('S3_ACCESS_KEY', 'S3_SECRET_KEY') }),
@@ -75,7 +77,7 @@ const secrets = {
 // Rows, passwords and mails go to servers outside the cluster.
 const encrypted = {
   _DATABASE_URL: (url) => url.searchParams.get('sslmode') === 'verify-full',
-  ALMANAC_BUS_URL: (url) => url.protocol === 'amqps:' || url.searchParams.get('sslmode') === 'verify-full',
+  _BUS_URL: (url) => url.protocol === 'amqps:' || url.searchParams.get('sslmode') === 'verify-full',
   JOBS_OBJECT_STORE_URL: (url) => url.searchParams.get('tls') !== 'false',
   JOBS_SMTP_URL: (url) => url.searchParams.get('tls') !== 'none',
 };
