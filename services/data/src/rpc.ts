@@ -9,7 +9,7 @@ import type { DataContext } from './context.ts';
 import { applyDeployment, findAppliedDeployment, planDeployment } from './deploy/deployment.ts';
 import { dropBranch, dropTable } from './deploy/removal.ts';
 import { restoreTable } from './deploy/restoration.ts';
-import { readWantedTable } from './deploy/wanted.ts';
+import { readTables } from './deploy/wanted.ts';
 import { countRows, getDeployedTable } from './deployed-tables.ts';
 import { bulkLoad } from './load/bulk-load.ts';
 import { cancelLoad } from './load/cancel-load.ts';
@@ -51,10 +51,10 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
   };
   return {
     PlanDeployment: (call, { branch_id, tables }) =>
-      at(call, (ctx) => planDeployment(ctx, call, { branchId: branch_id, tables: tables.map(readWantedTable) })),
+      at(call, (ctx) => planDeployment(ctx, call, { branchId: branch_id, ...readTables(tables) })),
     ApplyDeployment: async (call, { branch_id, tables, deployment_id }) => {
       await clusters.settle(call.accountId);
-      const request = { branchId: branch_id, tables: tables.map(readWantedTable), deploymentId: deployment_id };
+      const request = { branchId: branch_id, ...readTables(tables), deploymentId: deployment_id };
       return at(call, (ctx) => applyDeployment(ctx, call, request));
     },
     GetAppliedDeployment: async (call, { deployment_id }) => {

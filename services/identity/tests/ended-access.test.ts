@@ -105,15 +105,19 @@ describe('a suspended user', () => {
     );
   });
 
-  it('stays a member, is found by the filter, and is named as suspended to other services', async () => {
+  it('stays a member, is found by the filter, is named as suspended to other services, and is among nobody who gets mail', async () => {
     const user = await newUser({ password });
     const group = await administratorsOf(account);
     await account.machine('POST', '/user_group_assignments', { user_id: user.id, user_group_id: group });
-    const administrators = async () =>
-      (await identity.rpc('jobs').ListAdministrators({ accountId: account.account_id }, {})).users.map(({ id }) => id);
-    expect(await administrators()).toContain(user.id);
+    const caller = { accountId: account.account_id };
+    const written = async () => {
+      const administrators = await identity.rpc('jobs').ListAdministrators(caller, {});
+      const approvers = await identity.rpc('metadata').ListApprovers(caller, { branch_id: 6 });
+      return [administrators, approvers].map(({ users }) => users.some(({ id }) => id === user.id));
+    };
+    expect(await written()).toEqual([true, true]);
     await suspend(user.id);
-    expect(await administrators()).not.toContain(user.id);
+    expect(await written()).toEqual([false, false]);
     const found = await account.admin('GET', '/users?q=status:eq:suspended&per_page=1000');
     expect(found.body.data.map(({ id }: { id: number }) => id)).toContain(user.id);
     expect((await account.admin('GET', `/users/${user.id}`)).body.user_groups).toMatchObject([{ id: group }]);

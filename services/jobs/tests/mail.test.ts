@@ -19,6 +19,16 @@ afterEach(() => {
   server.answers = [];
 });
 
+const approvalValues = {
+  id: 12,
+  by: 'Bob Bauer',
+  branch: 'main',
+  comment: null,
+  changes: { new: 1, modified: 0, deleted: 0 },
+  outcome: 'rejected',
+  reasons: [],
+};
+
 const { person: givenPerson, ask, row: rowOf, job: jobOf, reaches } = mailsOf(() => jobs);
 
 describe('a mail', () => {
@@ -215,6 +225,28 @@ describe('a mail', () => {
     expect((await reaches(gone, 'skipped')).error).toBe('The user is gone.');
     expect((await reaches(active, 'skipped')).error).toBe('The user needs the link no more.');
     expect([...server.mailsTo(stranger.email), ...server.mailsTo(active.email)]).toEqual([]);
+  });
+
+  it.each(['deployment_requested', 'deployment_decided', 'promotion_abandoned', 'password_reset'])(
+    'is not sent to who is suspended: %s',
+    async (template) => {
+      const [suspended, other] = [givenPerson({ status: 'suspended' }), givenPerson()];
+      await ask(template, [suspended, other], { values: approvalValues });
+      await reaches(other, 'sent');
+      expect((await reaches(suspended, 'skipped')).error).toBe('The user is suspended.');
+      expect([server.mailsTo(suspended.email).length, server.mailsTo(other.email).length]).toEqual([0, 1]);
+    },
+  );
+
+  it('is not sent to who is suspended while it is written', async () => {
+    const person = givenPerson();
+    jobs.neighbours.onLink = () => {
+      person.status = 'suspended';
+    };
+    await ask('password_reset', [person]);
+    expect((await reaches(person, 'skipped')).error).toBe('The user is suspended.');
+    jobs.neighbours.onLink = () => {};
+    expect(server.mailsTo(person.email)).toEqual([]);
   });
 });
 

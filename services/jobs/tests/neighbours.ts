@@ -72,7 +72,8 @@ export class Neighbours {
   /** Cuts the next reads short after their first bytes. */
   readsToCut = 0;
   /** Who is in which account; a mail asks. */
-  users: { id: number; account_id: number; first_name: string; last_name: string; email: string }[] = [];
+  users: { id: number; account_id: number; first_name: string; last_name: string; email: string; status?: string }[] =
+    [];
   administrators = new Set<number>();
   /** Happens when identity is asked for a link, before it is made. */
   onLink: () => void = () => {};

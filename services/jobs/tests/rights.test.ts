@@ -224,6 +224,38 @@ describe('mass deletion on a protected branch', () => {
     expect((await ask(person(['edit', 'account', 1]), { mass_delete_percent: 50 })).status).toBe(201);
   });
 
+  async function load(options: object, meanwhile: (userId: number) => void) {
+    const call = person(['admin', 'branch', 1], ['edit', 'account', 1]);
+    const userId = lastUser;
+    const absolute: Call = (method, path, body, headers) => call(method, path.replace('/api/v1', ''), body, headers);
+    const { id } = await givenImport(
+      jobs,
+      { countries: 'code,name\nA,a\n' },
+      { pattern: 'full', ...options },
+      absolute,
+    );
+    meanwhile(userId);
+    await jobs.call('POST', `/api/v1/imports/${id}/upload_complete`);
+    const { status, import_tables } = await ended(jobs, `/imports/${id}`);
+    return [status, import_tables[0].errors];
+  }
+  const lose = (userId: number) => {
+    const permissions = [{ action: 'edit', resource_type: 'account', resource_id: 1 }];
+    jobs.neighbours.permissions.set(userId, { license_type: 'developer', permissions });
+  };
+
+  it('is asked for again when the load begins', async () => {
+    const sentence =
+      'Mass deletion was allowed by somebody who is no administrator of the branch or the account any more.';
+    for (const options of much) {
+      expect(await load(options, lose)).toEqual(['failed', [sentence]]);
+      expect((await load(options, () => {}))[0]).toBe('completed');
+    }
+    expect((await load({}, lose))[0]).toBe('completed');
+    jobs.neighbours.protectedBranches.clear();
+    expect((await load({ allow_mass_delete: true }, lose))[0]).toBe('completed');
+  });
+
   it('is as before where the branch is not protected, and on plans without branching', async () => {
     const editor = person(['edit', 'account', 1]);
     const plain: Call = (method, path, body, headers) =>

@@ -1,4 +1,4 @@
-// kill -9 of data at every step of a deployment and of a promotion with rows: data comes back, metadata goes on, and they end
+// kill -9 of data at every step of a deployment, with and without removals, and of a promotion with rows: data comes back, metadata goes on, and they end
 // deployed and promoted, each once, with every row as it should be; the same request has the same answer again. By default a few of the
 // steps, other ones each time (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all takes every one.
 import type { Call } from '@almanac/testkit/call';
@@ -107,6 +107,27 @@ async function deploying(): Promise<Saga> {
   };
 }
 
+async function removing(): Promise<Saga> {
+  const table = await givenServed();
+  const made = await work.table(`Made ${last}`, columns);
+  const { id } = await work.admin.post('/deployments', {
+    branch_id: work.account.mainId,
+    table_definition_ids: [made.id],
+    remove_table_definition_ids: [table.id],
+  });
+  return {
+    request: requestOf(`/deployments/${id}/deploy`),
+    expectEnd: async () => {
+      const { status, actions } = await work.admin.get(`/deployments/${id}`);
+      expect(status).toBe('deployed');
+      expectOneEnd(actions, 'deploy');
+      expect((await machine('GET', `/api/v1/table_data?table_definition_id=${table.id}`)).status).toBe(404);
+      expect((await work.admin.send('GET', `/table_definitions/${table.id}`)).status).toBe(404);
+      expect(await rowsOf(made.id)).toEqual([]);
+    },
+  };
+}
+
 async function promoting(): Promise<Saga> {
   const table = await givenServed();
   const target = { target_branch_id: work.featureId, include_data: true };
@@ -168,6 +189,7 @@ async function expectSameAnswers({ request, expectEnd }: Saga): Promise<boolean>
 
 it.each<[string, () => Promise<Saga>]>([
   ['a deployment', deploying],
+  ['a deployment that removes a table', removing],
   ['a promotion with rows', promoting],
 ])(
   '%s ends whole wherever data was killed, and answers the same when it is asked for again',

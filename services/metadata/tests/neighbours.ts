@@ -33,6 +33,8 @@ export type FakeData = {
   retired: Map<number, Deployed>;
   applied: Map<string, TableDiff[]>;
   blockers: Map<number, { message: string; rows: number }[]>;
+  /** Of a release that takes tables to be removed for tables without columns. */
+  isOld: boolean;
   applications: string[];
   /** Merges of rows that were asked for, rehearsals too. */
   merges: MergeRowsRequest__Output[];
@@ -66,6 +68,7 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
     retired: new Map(),
     applied: new Map(),
     blockers: new Map(),
+    isOld: false,
     applications: [],
     merges: [],
     merging: undefined,
@@ -169,7 +172,13 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
     const diffs = plan(state, accountId, request.tables);
     const blocked = diffs.flatMap(({ name, blockers = [] }) => blockers.map(({ message }) => `${name}: ${message}`));
     if (blocked.length > 0) throw new ServiceError('wrong_state', blocked);
-    for (const table of request.tables) state.deployed.set(table.table_definition_id, { ...table, accountId });
+    for (const table of request.tables) {
+      const { table_definition_id: tableId, is_removed: isRemoved } = table;
+      const before = state.deployed.get(tableId);
+      if (isRemoved && before) state.retired.set(tableId, before);
+      if (isRemoved) state.deployed.delete(tableId);
+      else state.deployed.set(tableId, { ...table, accountId });
+    }
     state.applied.set(id, diffs);
     state.applications.push(request.deployment_id);
     await state.after.ApplyDeployment?.();
@@ -254,10 +263,12 @@ function mergeResult(state: FakeData, { pairs, rehearsal }: MergeRowsRequest__Ou
 }
 
 function plan(state: FakeData, accountId: number, tables: WantedTable__Output[]): TableDiff[] {
+  const named = new Map(tables.map((table) => [table.table_definition_id, table]));
   const present = (id: number) =>
-    tables.some((table) => table.table_definition_id === id) || state.deployed.get(id)?.accountId === accountId;
+    named.has(id) ? !named.get(id)?.is_removed : state.deployed.get(id)?.accountId === accountId;
   return tables.map((table) => {
     const before = state.deployed.get(table.table_definition_id);
+    if (table.is_removed && !state.isOld) return removalDiff(state, named, table);
     const missing = table.columns.filter(({ foreign_key_table_id: id }) => id !== undefined && id > 0 && !present(id));
     const renamed = before && before.name !== table.name;
     return {
@@ -270,9 +281,35 @@ function plan(state: FakeData, accountId: number, tables: WantedTable__Output[])
       statements: before ? [] : [`create table "t_${table.lineage_id}" ()`],
       warnings: [],
       blockers: [
+        ...(table.is_removed ? [{ message: 'The table has no columns.', rows: 0 }] : []),
         ...missing.map(({ name }) => ({ message: `${name} refers to a table that is not deployed`, rows: 0 })),
         ...(state.blockers.get(table.table_definition_id) ?? []),
       ],
     };
   });
+}
+
+function removalDiff(
+  { deployed, blockers }: FakeData,
+  named: ReadonlyMap<number, WantedTable__Output>,
+  { table_definition_id: id, branch_id, key, name }: WantedTable__Output,
+): TableDiff {
+  const after = [...deployed.values()].map((table) => named.get(table.table_definition_id) ?? table);
+  const referring = after.filter(
+    (table) => table.branch_id === branch_id && table.columns.some((column) => column.foreign_key_table_id === id),
+  );
+  return {
+    table_definition_id: id,
+    key,
+    name,
+    change: 'deleted',
+    attributes: [],
+    columns: (deployed.get(id)?.columns ?? []).map((column) => ({ name: column.name, change: 'deleted' })),
+    statements: [],
+    warnings: [{ message: 'The table is taken out of service with its rows.', rows: 3 }],
+    blockers: [
+      ...referring.map((table) => ({ message: `${table.name} refers to this table.`, rows: 0 })),
+      ...(blockers.get(id) ?? []),
+    ],
+  };
 }

@@ -4,13 +4,18 @@ import type { DeployedTable, ForeignKey, WantedTable } from '../catalogue/struct
 import type { Pair } from './checks.ts';
 import { resolveForeignKeys } from './foreign-keys.ts';
 import { type Diff, diffTable } from './table-diff.ts';
-import { findTableProblems } from './wanted.ts';
+import { findTableProblems, type UnwantedTable } from './wanted.ts';
 
 export type TableChange = { pair: Pair; diff: Diff; problems: string[] };
+
+/** `old`: undefined when it is out of service already, and nothing is left to do. */
+export type Removal = { unwanted: UnwantedTable; old: DeployedTable | undefined; diff: Diff; problems: string[] };
 
 export type BranchChange = {
   /** The wanted tables, in the order in which they were given. */
   wanted: TableChange[];
+  /** The tables that are taken out of service, in the order in which they were given. */
+  removals: Removal[];
   /** Deployed tables that aren't wanted but refer to one that is: their foreign keys must fit what it becomes. */
   touched: Pair[];
   /** Before and after of any table of the branch, by lineage. */
@@ -25,10 +30,17 @@ export type Catalogued = {
 };
 
 /** Compares what is wanted on a branch with what is deployed there. Pure. */
-export function planBranch(branchId: number, wanted: WantedTable[], { branch, elsewhere }: Catalogued): BranchChange {
+export function planBranch(
+  branchId: number,
+  wanted: WantedTable[],
+  { branch, elsewhere }: Catalogued,
+  unwanted: UnwantedTable[] = [],
+): BranchChange {
   const deployedById = new Map(branch.map((table) => [table.table_definition_id, table]));
   const wantedById = new Map(wanted.map((table) => [table.table_definition_id, table]));
-  const after = (id: number): WantedTable | undefined => wantedById.get(id) ?? deployedById.get(id);
+  const isRemoved = new Set(unwanted.map((table) => table.table_definition_id));
+  const after = (id: number): WantedTable | undefined =>
+    wantedById.get(id) ?? (isRemoved.has(id) ? undefined : deployedById.get(id));
 
   const outcome = outcomeOf(branch, wanted);
   const changes = wanted.map((table): TableChange => {
@@ -40,13 +52,13 @@ export function planBranch(branchId: number, wanted: WantedTable[], { branch, el
       ...findPlaceProblems(table, branchId, old, outcome),
       ...resolved.problems,
     ];
-    if (elsewhere.has(table.table_definition_id)) problems.push('The table definition is deployed on another branch.');
+    if (elsewhere.has(table.table_definition_id)) problems.push(deployedElsewhere);
     return { pair: { old, wanted: table }, diff: diffTable(old, table), problems };
   });
 
   const touched: Pair[] = [];
   for (const old of branch) {
-    if (wantedById.has(old.table_definition_id)) continue;
+    if (wantedById.has(old.table_definition_id) || isRemoved.has(old.table_definition_id)) continue;
     const refersToWanted = old.structure.foreign_keys.some((foreignKey) => wantedById.has(foreignKey.target_table_id));
     if (!refersToWanted) continue;
     const resolved = resolveForeignKeys(old.structure.columns, after);
@@ -54,12 +66,27 @@ export function planBranch(branchId: number, wanted: WantedTable[], { branch, el
     for (const problem of resolved.problems) blame(changes, old, problem);
   }
 
+  const staying = [...branch.filter((table) => !wantedById.has(table.table_definition_id)), ...wanted].filter(
+    (table) => !isRemoved.has(table.table_definition_id),
+  );
+  const removals = unwanted.map((table): Removal => {
+    const id = table.table_definition_id;
+    const old = deployedById.get(id);
+    const problems = staying
+      .filter(({ structure }) => structure.columns.some((column) => column.foreign_key_table_id === id))
+      .map(({ name }) => `${name} refers to this table.`);
+    if (wantedById.has(id)) problems.push('The table is to be deployed and to be removed.');
+    if (elsewhere.has(id)) problems.push(deployedElsewhere);
+    return { unwanted: table, old, diff: diffTable(old, undefined), problems };
+  });
+
   const pairs = new Map<number, Pair>();
   for (const table of branch) pairs.set(table.lineage_id, { old: table, wanted: table });
   for (const pair of touched) pairs.set(pair.wanted.lineage_id, pair);
   for (const { pair } of changes) pairs.set(pair.wanted.lineage_id, pair);
   return {
     wanted: changes,
+    removals,
     touched,
     pairOf: (lineageId) => {
       const pair = pairs.get(lineageId);
@@ -68,6 +95,8 @@ export function planBranch(branchId: number, wanted: WantedTable[], { branch, el
     },
   };
 }
+
+const deployedElsewhere = 'The table definition is deployed on another branch.';
 
 // A table that isn't being deployed can't adapt: the wanted table it refers to is what stands in the way.
 function blame(changes: TableChange[], referring: DeployedTable, problem: string): void {

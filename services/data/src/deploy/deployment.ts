@@ -23,11 +23,20 @@ import {
 } from '../merge/first-rows.ts';
 import { tableName } from '../query/identifiers.ts';
 import { beginHistory } from './adoption.ts';
-import { type BranchChange, describeReferring, planBranch, referringTo, type TableChange } from './branch-change.ts';
+import {
+  type BranchChange,
+  describeReferring,
+  planBranch,
+  type Removal,
+  referringTo,
+  type TableChange,
+} from './branch-change.ts';
 import { type Pair, type RowCheck, rowChecksSql } from './checks.ts';
 import { changeTable, inOrder, type TableChange as PhysicalChange } from './ddl.ts';
 import { largeTablesSql } from './large-tables.ts';
+import { planRetirement, type Retirement, retire } from './retirement.ts';
 import type { AttributeChange, ColumnDiff } from './table-diff.ts';
+import type { UnwantedTable } from './wanted.ts';
 
 export type CountedMessage = { message: string; rows: number };
 /** What metadata shows of one table (design 3.5). */
@@ -50,7 +59,7 @@ const reader =
   async ({ text, values }) =>
     (await sql(text, values)).rows;
 
-type Request = { branchId: number; tables: WantedTable[] };
+type Request = { branchId: number; tables: WantedTable[]; removals: UnwantedTable[] };
 
 /** What a deployment would do, lose and break on; changes nothing. */
 export async function planDeployment(ctx: DataContext, call: CallContext, request: Request): Promise<DeploymentPlan> {
@@ -72,6 +81,8 @@ type Planned = {
   change: BranchChange;
   /** Of each wanted table, in their order; none while one of them has problems by itself. */
   physical: Physical[];
+  /** Of each table that is in service and to be removed. */
+  retirements: Retirement[];
   first: FirstRows;
   shown: DeploymentPlan;
   revision: number;
@@ -80,20 +91,21 @@ type Planned = {
 async function plan(
   read: Read,
   accountId: number,
-  { branchId, tables }: Request,
+  { branchId, tables, removals }: Request,
   copying: Pick<Copying, 'visible'> & Partial<Copying>,
 ): Promise<Planned> {
   const branch = (await read(catalogueSql.ofBranch(accountId, branchId))) as DeployedTable[];
   const elsewhere = await read({
     text: 'select table_definition_id as id from deployed_table where table_definition_id = any($1::int[]) and (account_id <> $2::int or branch_id <> $3::int)',
-    values: [tables.map((table) => table.table_definition_id), accountId, branchId],
+    values: [[...tables, ...removals].map((table) => table.table_definition_id), accountId, branchId],
   });
   const foreignBranch = await read({
     text: 'select true from deployed_table where branch_id = $1::int and account_id <> $2::int limit 1',
     values: [branchId, accountId],
   });
   if (foreignBranch.length > 0) throw new ServiceError('not_found', 'Branch not found');
-  const change = planBranch(branchId, tables, { branch, elsewhere: new Set(elsewhere.map((row) => row.id)) });
+  const catalogued = { branch, elsewhere: new Set(elsewhere.map((row) => row.id)) };
+  const change = planBranch(branchId, tables, catalogued, removals);
   const [row] = await read({ text: "select nextval('deployed_revision') as revision", values: [] });
   const revision = row?.revision as number;
   const sound = change.wanted.every((table) => table.problems.length === 0);
@@ -107,8 +119,13 @@ async function plan(
   // One after the other: a connection answers one question at a time.
   const diffs: TableDiff[] = [];
   for (const [i, table] of change.wanted.entries()) diffs.push(await showTable(read, first, table, physical[i]));
-  return { change, physical, first, shown: { diffs }, revision };
+  const retirements = change.removals.flatMap(({ old }) => (old ? [retirementOf(change, old)] : []));
+  for (const removal of change.removals) diffs.push(await showRemoval(read, removal, retirements));
+  return { change, physical, retirements, first, shown: { diffs }, revision };
 }
+
+const retirementOf = (change: BranchChange, table: DeployedTable) =>
+  planRetirement(table, (lineageId) => change.pairOf(lineageId).old as DeployedTable);
 
 function changesOf(change: BranchChange, revision: number, large: ReadonlySet<number>): Physical[] {
   const oldTable = (lineageId: number) => change.pairOf(lineageId).old as DeployedTable;
@@ -157,6 +174,31 @@ async function showTable(
   };
 }
 
+async function showRemoval(
+  read: Read,
+  { unwanted, old, diff, problems }: Removal,
+  retirements: Retirement[],
+): Promise<TableDiff> {
+  const retirement = retirements.find(({ table }) => table === old);
+  const [counted] = old
+    ? await read({ text: `select count(*) as rows from ${tableName(old)} where not svc_is_deleted`, values: [] })
+    : [];
+  const message = old
+    ? 'The table is taken out of service with its rows; they can be restored for seven days.'
+    : 'The table is not in service any more.';
+  return {
+    table_definition_id: unwanted.table_definition_id,
+    key: old?.key ?? unwanted.key,
+    name: old?.name ?? unwanted.name,
+    change: diff.change,
+    attributes: diff.attributes,
+    columns: diff.columns,
+    statements: retirement ? [...retirement.dropForeignKeys, ...retirement.drops] : [],
+    warnings: [{ message, rows: Number(counted?.rows ?? 0) }],
+    blockers: problems.map((problem) => ({ message: problem, rows: 0 })),
+  };
+}
+
 /** The answers of a table's rows that matter. */
 async function countRows(
   read: Read,
@@ -176,7 +218,7 @@ const attempts = 6;
 const changedMeanwhile = new Set(['23502', '23503', '23505', '23514', '22001', '22003', '22P02', '42P01', '42703']);
 
 /**
- * Makes the deployed tables equal to the wanted ones. The same deployment id again answers the first plan. Blockers are 422 with
+ * Makes the deployed tables equal to the wanted ones, and takes those out of service that are to be removed. The same deployment id again answers the first plan. Blockers are 422 with
  * every reason. Readers that hold a table for long are given way to a few times, then the deployment gives up, unchanged.
  */
 export async function applyDeployment(
@@ -210,32 +252,32 @@ async function apply(
   { sqlViews }: DataContext,
   sql: Sql,
   accountId: number,
-  { branchId, tables, deploymentId }: Request & { deploymentId: string },
+  { deploymentId, ...request }: Request & { deploymentId: string },
   copying: Copying | undefined,
 ): Promise<{ plan: DeploymentPlan; leavesWork: boolean }> {
   await sql(
     "select set_config('lock_timeout', '2s', true), set_config('statement_timeout', '600s', true), set_config('idle_in_transaction_session_timeout', '0', true)",
   );
   await holdResident(sql, { accountId });
-  await lockBranch(sql, branchId);
+  await lockBranch(sql, request.branchId);
   const { rows: applied } = await sql(
     'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',
     [accountId, deploymentId],
   );
   if (applied[0]) return { plan: applied[0].plan as DeploymentPlan, leavesWork: false };
 
-  await lockTables(sql, accountId, branchId, tables);
+  await lockTables(sql, accountId, request);
   await holdOriginals(sql, copying);
-  const planned = await plan(reader(sql), accountId, { branchId, tables }, copying ?? { visible: new Set() });
+  const planned = await plan(reader(sql), accountId, request, copying ?? { visible: new Set() });
   requireVisible(planned.first);
   requireNoBlockers(planned.shown);
   const pairs = planned.change.wanted.map((table) => table.pair);
   const wanted = pairs.map((pair) => pair.wanted);
-  await sqlViews.drop(
-    sql,
-    pairs.flatMap(({ old }) => old ?? []),
-  );
+  const { retirements } = planned;
+  await sqlViews.drop(sql, [...pairs.flatMap(({ old }) => old ?? []), ...retirements.map(({ table }) => table)]);
+  for (const statement of retirements.flatMap(({ dropForeignKeys }) => dropForeignKeys)) await sql(statement);
   for (const statement of inOrder(statementsOf(planned.physical))) await sql(statement);
+  for (const retirement of retirements) await retire(sql, retirement);
   await rememberRetired(sql, accountId, planned);
   const touched = planned.change.touched.map((pair) => pair.wanted); // their columns, and so their views, stay as they are
   await catalogue(sql, accountId, [...wanted, ...touched]);
@@ -256,9 +298,12 @@ export async function lockBranch(sql: Sql, branchId: number): Promise<void> {
 
 // Writers hold ROW EXCLUSIVE for as long as their transaction lasts, from before their statement looks at the catalogue; this
 // lock waits for them and keeps others out, while readers go on. So a row is written wholly under one revision or the next.
-async function lockTables(sql: Sql, accountId: number, branchId: number, tables: WantedTable[]): Promise<void> {
+async function lockTables(sql: Sql, accountId: number, { branchId, tables, removals }: Request): Promise<void> {
   const branch = (await reader(sql)(catalogueSql.ofBranch(accountId, branchId))) as DeployedTable[];
-  const ids = new Set(tables.flatMap((table) => [table.table_definition_id, ...targetsOf(table)]));
+  const ids = new Set([
+    ...tables.flatMap((table) => [table.table_definition_id, ...targetsOf(table)]),
+    ...removals.map((table) => table.table_definition_id),
+  ]);
   for (const table of branch)
     if (ids.has(table.table_definition_id)) for (const target of targetsOf(table)) ids.add(target);
   const locked = branch.filter(

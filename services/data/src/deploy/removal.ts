@@ -20,7 +20,7 @@ import {
 import { referrersOf } from '../rows/constraint-sql.ts';
 import { beginHistory } from './adoption.ts';
 import { lockBranch } from './deployment.ts';
-import { objectsOf } from './objects.ts';
+import { forget, planRetirement, retire } from './retirement.ts';
 
 /** For what waits for others' locks while it takes tables away or brings them back. */
 export const limits = "select set_config('lock_timeout', '10s', true), set_config('statement_timeout', '120s', true)";
@@ -46,7 +46,10 @@ export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId
       );
     await beginHistory(sql, table);
     await ctx.sqlViews.drop(sql, [table]);
-    await retire(sql, table, branch);
+    const byLineage = new Map(branch.map((each) => [each.lineage_id, each]));
+    const retirement = planRetirement(table, (lineageId) => byLineage.get(lineageId) as DeployedTable);
+    for (const drop of retirement.dropForeignKeys) await sql(drop);
+    await retire(sql, retirement);
     return true;
   });
 }
@@ -55,27 +58,6 @@ export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId
 export async function listBranch(sql: Sql, accountId: number, branchId: number): Promise<DeployedTable[]> {
   const { text, values } = catalogueSql.ofBranch(accountId, branchId);
   return (await sql(text, values)).rows as DeployedTable[];
-}
-
-// Names of indexes are unique in the schema, so they go; the rows and their history stay, and the catalogue entry says how to bring
-// them back.
-async function retire(sql: Sql, table: DeployedTable, branch: DeployedTable[]): Promise<void> {
-  const byLineage = new Map(branch.map((each) => [each.lineage_id, each]));
-  const objects = objectsOf(table, (lineageId) => byLineage.get(lineageId) as DeployedTable);
-  for (const { drop } of objects.toReversed()) await sql(drop);
-  const { rows } = await sql(
-    `insert into retired_table (account_id, table_definition_id, branch_id, entry)
-     values ($1::int, $2::int, $3::int, $4::jsonb) returning id`,
-    [table.account_id, table.table_definition_id, table.branch_id, JSON.stringify(table)],
-  );
-  await sql(`alter table ${tableName(table)} rename to ${retiredTableName(rows[0]?.id)}`);
-  await sql(`alter table ${historyName(table)} rename to ${retiredHistoryName(rows[0]?.id)}`);
-  await forget(sql, [table.table_definition_id]);
-}
-
-async function forget(sql: Sql, ids: number[]): Promise<void> {
-  await sql('delete from deployed_table where table_definition_id = any($1::int[])', [ids]);
-  await sql('delete from announced_rows where table_definition_id = any($1::int[])', [ids]);
 }
 
 // Of tables whose rows are gone everywhere.

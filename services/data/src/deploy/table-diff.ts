@@ -18,8 +18,13 @@ const columnAttributes = [
   'description',
 ] as const satisfies readonly (keyof Column)[];
 
-/** Values of attributes are JSON text. */
-export function diffTable(old: DeployedTable | undefined, wanted: WantedTable): Diff {
+/** Values of attributes are JSON text. `wanted`: undefined for a table that is taken out of service. */
+export function diffTable(old: DeployedTable | undefined, wanted: WantedTable | undefined): Diff {
+  if (!wanted) {
+    const gone = old?.structure.columns ?? [];
+    const columns = gone.map(({ name }): ColumnDiff => ({ name, change: 'deleted', attributes: [] }));
+    return { change: 'deleted', attributes: [], columns };
+  }
   const { change, values, parts } = differenceOf(old && stateOf(old), stateOf(wanted), 'column_order');
   const columns = parts.map((part) => ({ name: part.name, change: part.change, attributes: part.values.map(asText) }));
   return { change, attributes: values.map(asText), columns };

@@ -9,8 +9,23 @@ import { type DataType, dataTypes, typeOf } from '../values/value-types.ts';
 
 const otherNames: Record<string, DataType> = { varchar: 'string', character: 'string', timestamp: 'datetime' };
 
+/** A table that is to be taken out of service, as metadata names it. */
+export type UnwantedTable = Pick<WantedTable, 'table_definition_id' | 'branch_id' | 'key' | 'name'>;
+
+/** The tables of an RPC: those to be made, and those to be taken out of service. */
+export function readTables(tables: WantedTable__Output[]): { tables: WantedTable[]; removals: UnwantedTable[] } {
+  const [kept, removed] = [tables.filter((table) => !table.is_removed), tables.filter((table) => table.is_removed)];
+  const removals = removed.map(({ table_definition_id, branch_id, key, name }) => ({
+    table_definition_id,
+    branch_id,
+    key,
+    name,
+  }));
+  return { tables: kept.map(readWantedTable), removals };
+}
+
 /** The message of an RPC as the catalogue spells it. */
-export function readWantedTable(table: WantedTable__Output): WantedTable {
+function readWantedTable(table: WantedTable__Output): WantedTable {
   return {
     table_definition_id: table.table_definition_id,
     branch_id: table.branch_id,

@@ -57,7 +57,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
     branchId: table.branch_id,
     tableDefinitionId: table.table_definition_id,
   });
-  await requireToDeleteMuch(ctx, call, table.branch_id, input);
+  const massDeleteBy = await requireToDeleteMuch(ctx, call, table.branch_id, input);
   checkOptions(input);
   const kept = await findMapping(ctx, call, table.table_definition_id, input.import_mapping_id);
   const mapping = kept && mappingOf(kept);
@@ -86,6 +86,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
         dry_run: input.dry_run ?? false,
         allow_mass_delete: input.allow_mass_delete ?? false,
         mass_delete_percent: input.mass_delete_percent ?? usualPercent,
+        mass_delete_by: massDeleteBy,
         safe_cells: input.safe_cells ?? false,
         import_mapping_id: mapping?.id ?? null,
         mapping: mapping ?? Prisma.DbNull,
@@ -126,16 +127,18 @@ async function findDeployed(ctx: Context, call: CallContext, branchId: number, i
 const usualPercent = 50;
 
 // To allow more to be deleted than usual is as good as removing the table: on a protected branch administrators decide on that.
+// Answers whose right is asked for again when the load begins.
 async function requireToDeleteMuch(
   ctx: Context,
   call: CallContext,
   branchId: number,
   { allow_mass_delete, mass_delete_percent = usualPercent }: NewImportTable,
-): Promise<void> {
-  if (!call.branching || (!allow_mass_delete && mass_delete_percent <= usualPercent)) return;
+): Promise<number | null> {
+  if (!call.branching || (!allow_mass_delete && mass_delete_percent <= usualPercent)) return null;
   const { is_protected } = await ctx.metadata.GetBranch(call, { id: branchId });
   if (is_protected && !(await administersBranch(ctx.rights, call, branchId)))
     throw takesBranchAdministrator(call, 'allow mass deletion');
+  return call.userId ?? null;
 }
 
 function checkOptions(input: NewImportTable): void {

@@ -6,6 +6,7 @@ import type { ColumnSource } from '@almanac/protos/generated/almanac/data/v1/Col
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import { allows } from '@almanac/service-kit/rights';
 import type { Context } from '../context.ts';
 import type { FileFormat } from '../formats/file-format.ts';
 import { openTableFile, type Wanted } from '../formats/open-file.ts';
@@ -94,7 +95,7 @@ async function noteResult(
   });
 }
 
-type BegunTable = import_table & { data_import: { cancel_requested: boolean } };
+type BegunTable = import_table & { data_import: { cancel_requested: boolean; branch_id: number } };
 
 // Undefined when the table has ended already (a late message, a job done twice).
 async function begin(ctx: Context, job: Job): Promise<BegunTable | undefined> {
@@ -110,16 +111,43 @@ async function begin(ctx: Context, job: Job): Promise<BegunTable | undefined> {
   });
   return ctx.prisma.import_table.findFirstOrThrow({
     where: subject(job),
-    include: { data_import: { select: { cancel_requested: true } } },
+    include: { data_import: { select: { cancel_requested: true, branch_id: true } } },
   });
+}
+
+// The right was asked for when the table was added; since then the branch may have become protected, or
+// the right may be lost. What an application may is known of its token alone, so it isn't asked again.
+async function requireMassDeleteStill(
+  ctx: Context,
+  caller: Caller,
+  { account_id: accountId, mass_delete_by: userId, data_import: { branch_id: branchId } }: BegunTable,
+): Promise<void> {
+  if (userId === null) return;
+  const { is_protected } = await ctx.metadata.GetBranch(caller, { id: branchId });
+  if (!is_protected) return;
+  if (!(await administers(ctx, { accountId, userId }, branchId)))
+    throw new ServiceError(
+      'forbidden',
+      'Mass deletion was allowed by somebody who is no administrator of the branch or the account any more.',
+    );
+}
+
+async function administers(ctx: Context, caller: Caller, branchId: number): Promise<boolean> {
+  try {
+    return allows(await ctx.rights.get(caller, { fresh: true }), 'admin', { branchId });
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === 'unauthenticated') return false; // the user is gone
+    throw error;
+  }
 }
 
 async function load(
   ctx: Context,
   caller: Caller,
-  table: import_table,
+  table: BegunTable,
   signal: AbortSignal,
 ): Promise<BulkLoadResult__Output> {
+  await requireMassDeleteStill(ctx, caller, table);
   const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
   const mapping = table.mapping === null ? null : mappingOf(table.mapping as PinnedMapping);
   const progress: Progress = { bytes: 0 };

@@ -9,7 +9,8 @@ import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce, undoOnce } from '../repeated-requests.ts';
-import { requireShown } from '../shown-changes.ts';
+import { type Facts, requireShown } from '../shown-changes.ts';
+import { findBeingRemoved } from '../table-definitions/table-references.ts';
 import { fullDefinition } from '../table-definitions/table-structure.ts';
 import { lockRow, type Transaction } from '../transaction.ts';
 import { listBlockers, planTables, shownDiffs, type TableDiff } from './deployment-diffs.ts';
@@ -21,6 +22,7 @@ import {
   allowStep,
   getDeployment,
   noteAction,
+  removing,
   requireDeployment,
   type StoredDeployment,
   showDeployment,
@@ -28,8 +30,9 @@ import {
   tellDeployment,
 } from './deployments.ts';
 import { requireViewOfFirstRows } from './first-rows.ts';
-import { type Versions, versionsOf } from './shown-drafts.ts';
-import { type Attempt, listMissing, type Wanted, wantedTable } from './wanted-tables.ts';
+import { idsOf, versionsOf } from './shown-drafts.ts';
+import { findRemovals, listReferences, type Removal } from './table-removals.ts';
+import { type Attempt, type KeptAttempt, keptAttempt, listMissing, type Wanted, wantedTable } from './wanted-tables.ts';
 
 const applyDeadlineMs = 5 * 60_000;
 const pollMs = 200;
@@ -121,17 +124,20 @@ export async function begin(
   const status = allowStep(now, 'deploy', actor);
   const other = await tx.deployment.findFirst({ where: { deploying_branch_id: branch_id }, select: { id: true } });
   if (other) throw new BranchBusy(other.id);
-  const tables = await readDrafts(tx, call, now.tables);
-  const missing = listMissing(now.tables, tables);
-  if (missing.length === 0)
-    await requireShown(tx, call, { noun: 'deployment', ...now }, comparedWith(now, tables), seen);
+  const { kept, removed } = idsOf(now.tables);
+  const drafts = await readDrafts(tx, call, kept);
+  const removals = await readRemovals(tx, call, branch_id, removed);
+  const tables = [...drafts, ...removals.map(({ table }) => table)];
+  const gone = listMissing(now.tables, tables);
+  const missing = [...gone, ...listReferences(removals)];
+  if (gone.length === 0) await requireShown(tx, call, { noun: 'deployment', ...now }, comparedWith(now, tables), seen);
   const number = now.attempt + 1;
   await tx.deployment.update({
     where: { id },
     data: {
       status,
       attempt: number,
-      wanted: tables as unknown as Prisma.InputJsonValue,
+      wanted: keptAttempt({ tables, missing }) as unknown as Prisma.InputJsonValue,
       deploying_branch_id: branch_id,
       error: null,
       deployed_by: call.userId ?? null,
@@ -142,20 +148,19 @@ export async function begin(
   });
   await extendLease(tx, ctx, 'deployment', { id, number });
   await noteAction(tx, id, 'deploy', call, null);
-  const versions = tables.map(({ table_definition_id, version }) => ({ table_definition_id, version }));
-  await tellDeployment(tx, call, 'begun', now, { tables: versions });
+  const versions = drafts.map(({ table_definition_id, version }) => ({ table_definition_id, version }));
+  await tellDeployment(tx, call, 'begun', now, { tables: versions, ...removing(removed) });
   return { id, branchId: branch_id, number, tables, missing };
 }
 
 const comparedWith = ({ proposed }: StoredDeployment, drafts: Wanted[]) => ({
-  asked: proposed as Versions | null,
-  now: versionsOf(drafts.map(({ table_definition_id, version }) => ({ id: table_definition_id, version }))),
+  asked: proposed as Facts | null,
+  now: versionsOf(drafts),
   names: new Map(drafts.map(({ table_definition_id, name }) => [table_definition_id, name])),
 });
 
 // The shared locks keep columns from changing between two reads: what is deployed is one version of each table.
-async function readDrafts(tx: Transaction, call: CallContext, named: StoredDeployment['tables']): Promise<Wanted[]> {
-  const ids = named.map(({ table_definition_id }) => table_definition_id);
+async function readDrafts(tx: Transaction, call: CallContext, ids: number[]): Promise<Wanted[]> {
   await tx.$queryRaw`
     select id from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
   const where = { id: { in: ids }, account_id: call.accountId };
@@ -166,6 +171,20 @@ async function readDrafts(tx: Transaction, call: CallContext, named: StoredDeplo
   });
   const gone = new Set(leaving.map(({ table_definition_id }) => table_definition_id));
   return definitions.filter(({ id }) => !gone.has(id)).map(wantedTable);
+}
+
+// Under these locks no column comes to refer to the tables; afterwards the running deployment is found (table-references.ts).
+async function readRemovals(tx: Transaction, call: CallContext, branchId: number, ids: number[]): Promise<Removal[]> {
+  if (ids.length === 0) return [];
+  await tx.$queryRaw`
+    select id from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for update`;
+  const leaving = await findBeingRemoved(tx, call, { table_definition_id: { in: ids } });
+  return findRemovals(
+    tx,
+    call,
+    branchId,
+    ids.filter((id) => !leaving.has(id)),
+  );
 }
 
 async function applyAttempt(ctx: Context, call: CallContext, attempt: Attempt): Promise<void> {
@@ -242,12 +261,13 @@ export async function resumeDeployment(ctx: Context, id: number): Promise<void> 
   });
   const caller = callerFor(claimed.account_id, begun ?? nobody);
   const { tables: named } = await requireDeployment(ctx, caller, id);
+  const { wanted } = claimed;
+  const kept = Array.isArray(wanted) ? { tables: wanted, missing: listMissing(named, wanted) } : wanted;
   const attempt: Attempt = {
     id,
     branchId: claimed.branch_id,
     number: claimed.attempt,
-    tables: claimed.wanted,
-    missing: listMissing(named, claimed.wanted),
+    ...kept,
   };
   ctx.logger.info({ deployment_id: id, tries: claimed.tries }, 'taking up a deployment that was left behind');
   if (attempt.missing.length > 0) return finishFailed(ctx, caller, attempt, attempt.missing, [], true);
@@ -267,7 +287,7 @@ type Claimed = {
   account_id: number;
   branch_id: number;
   attempt: number;
-  wanted: Wanted[];
+  wanted: KeptAttempt;
   tries: number;
 };
 

@@ -1,5 +1,6 @@
 // The differences between drafts and what is deployed, as data computes them and as answers show them (design 3.5).
 import type { DeploymentPlan__Output } from '@almanac/protos/generated/almanac/data/v1/DeploymentPlan.ts';
+import { ServiceError } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
@@ -24,7 +25,7 @@ export type TableDiff = z.infer<typeof tableDiffSchema>;
 
 const planDeadlineMs = 60_000;
 
-/** Asks data what making these tables would do. Changes nothing. */
+/** Asks data what making or removing these tables would do. Changes nothing. */
 export async function planTables(
   ctx: Context,
   caller: RpcCaller,
@@ -34,7 +35,19 @@ export async function planTables(
   if (tables.length === 0) return [];
   requireSendable(tables);
   const request = { branch_id: branchId, tables };
-  return shownDiffs(await ctx.data.PlanDeployment(caller, request, { deadlineMs: planDeadlineMs }));
+  const diffs = shownDiffs(await ctx.data.PlanDeployment(caller, request, { deadlineMs: planDeadlineMs }));
+  requireRemovalsUnderstood(tables, diffs);
+  return diffs;
+}
+
+// Data of the last release takes a table to be removed for one without columns, which it refuses to make.
+function requireRemovalsUnderstood(tables: Wanted[], diffs: TableDiff[]): void {
+  const deleted = new Set(diffs.filter(({ change }) => change === 'deleted').map((diff) => diff.table_definition_id));
+  if (tables.some(({ is_removed, table_definition_id: id }) => is_removed && !deleted.has(id)))
+    throw new ServiceError(
+      'unavailable',
+      'The data service is of a release that removes no tables by deployment; try again when it is updated.',
+    );
 }
 
 /** A plan as answers show it: values of attributes, which travel as JSON text, read. */

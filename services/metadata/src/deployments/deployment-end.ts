@@ -3,13 +3,14 @@ import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import { type Addressees, askForMails, findAddressees, type MailFacts } from '../approval-mails.ts';
 import type { Context } from '../context.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { noteRemoved } from '../table-definitions/table-removal.ts';
 import { type Transaction, tellAll, transact } from '../transaction.ts';
 import type { TableDiff } from './deployment-diffs.ts';
 import { deploymentTransitions } from './deployment-states.ts';
 import { noteAction, tellDeployment } from './deployments.ts';
-import { type Attempt, deployedSnapshot } from './wanted-tables.ts';
+import { type Attempt, deployedSnapshot, partsOf, type Wanted } from './wanted-tables.ts';
 
-/** Notes that data has applied an attempt: the deployment, its tables as they are in service now, and the drafts they came from. */
+/** Notes that data has applied an attempt: the deployment, its tables as they are in service now or gone, and the drafts they came from. */
 export async function finishDeployed(
   ctx: Context,
   caller: RpcCaller,
@@ -21,9 +22,15 @@ export async function finishDeployed(
   await transact(ctx, async (tx) => {
     const at = new Date();
     if (!(await end(tx, caller, attempt, 'succeed', { diffs, deployed_at: at, was_resumed: isResumed }))) return;
-    await noteInService(tx, caller, attempt, at);
-    await noteDrafts(tx, caller, attempt);
-    const inService = attempt.tables.map(({ table_definition_id, branch_id }) => ({ table_definition_id, branch_id }));
+    const { kept, removed } = partsOf(attempt);
+    await noteInService(tx, caller, attempt.id, kept, at);
+    await noteDrafts(tx, caller, kept);
+    await noteRemoved(
+      tx,
+      caller,
+      removed.map(({ table_definition_id: id, branch_id }) => ({ id, branch_id })),
+    );
+    const inService = kept.map(({ table_definition_id, branch_id }) => ({ table_definition_id, branch_id }));
     await tellAll(tx, caller, 'table_definition.deployed', inService);
     await tellDeployment(tx, caller, 'deployed', deploymentOf(attempt));
     await askForMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'deployed', reasons: [] });
@@ -90,19 +97,25 @@ async function end(
   return true;
 }
 
-async function noteInService(tx: Transaction, caller: RpcCaller, attempt: Attempt, at: Date): Promise<void> {
-  const ids = attempt.tables.map(({ table_definition_id }) => table_definition_id);
+async function noteInService(
+  tx: Transaction,
+  caller: RpcCaller,
+  deploymentId: number,
+  tables: Wanted[],
+  at: Date,
+): Promise<void> {
+  const ids = tables.map(({ table_definition_id }) => table_definition_id);
   const { deployed_by } = await tx.deployment.findUniqueOrThrow({
-    where: { id: attempt.id },
+    where: { id: deploymentId },
     select: { deployed_by: true },
   });
   await tx.deployed_table_definition.deleteMany({ where: { id: { in: ids }, account_id: caller.accountId } });
   await tx.deployed_table_definition.createMany({
-    data: attempt.tables.map((table) => ({
+    data: tables.map((table) => ({
       ...deployedSnapshot(table),
       id: table.table_definition_id,
       account_id: caller.accountId,
-      deployment_id: attempt.id,
+      deployment_id: deploymentId,
       deployed_by,
       deployed_at: at,
     })),
@@ -110,9 +123,9 @@ async function noteInService(tx: Transaction, caller: RpcCaller, attempt: Attemp
 }
 
 // A draft that was changed meanwhile needs another deployment.
-async function noteDrafts(tx: Transaction, caller: RpcCaller, attempt: Attempt): Promise<void> {
-  const ids = attempt.tables.map(({ table_definition_id }) => table_definition_id);
-  const versions = attempt.tables.map(({ version }) => version);
+async function noteDrafts(tx: Transaction, caller: RpcCaller, tables: Wanted[]): Promise<void> {
+  const ids = tables.map(({ table_definition_id }) => table_definition_id);
+  const versions = tables.map(({ version }) => version);
   await tx.$executeRaw`
     update table_definition set deployed_version = done.version, needs_deployment = table_definition.version <> done.version
     from unnest(${ids}::int[], ${versions}::int[]) as done (id, version)

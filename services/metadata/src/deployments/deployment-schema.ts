@@ -27,6 +27,10 @@ const deploymentShape = {
       needs_deployment: z.boolean().nullable(),
     }),
   ),
+  remove_table_definition_ids: z
+    .array(z.int())
+    .optional()
+    .meta({ description: 'Those of `table_definitions` that are taken out of service, when there are any.' }),
 };
 
 export const deploymentSummarySchema = z.object(deploymentShape);

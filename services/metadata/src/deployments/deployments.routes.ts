@@ -1,4 +1,5 @@
 // The HTTP edge of deployments: all of it needs a user and a plan with branching (contract, Deployments).
+import { ServiceError } from '@almanac/service-kit/errors';
 import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
 import { type Route, route } from '@almanac/service-kit/route';
@@ -59,14 +60,26 @@ const proposing = (ctx: Context): Route[] => [
     path: '/deployments',
     summary: 'Propose definitions of a branch for deployment',
     example: { branch_id: 1, table_definition_ids: [12] },
-    body: { branch_id: idSchema, table_definition_ids: z.array(idSchema).min(1).max(mostTables) },
+    body: {
+      branch_id: idSchema,
+      table_definition_ids: z
+        .array(idSchema)
+        .max(mostTables)
+        .meta({ description: 'May be empty only when tables are named to be removed.' }),
+      remove_table_definition_ids: z.array(idSchema).max(mostTables).optional().meta({
+        description:
+          'Tables in service on the branch to be removed with their definitions, as by `POST /table_definitions/{id}/remove`, when the deployment is applied.',
+      }),
+    },
     status: 201,
     response: deploymentSchema,
     requestHeaders: repeatable,
     handle: async ({ call, body }) => {
       const create = async () => {
-        const { branch_id, table_definition_ids } = body();
-        return createDeployment(ctx, call, branch_id, table_definition_ids);
+        const { branch_id, table_definition_ids: ids, remove_table_definition_ids: removed = [] } = body();
+        if (ids.length + removed.length === 0)
+          throw new ServiceError('bad_request', 'table_definition_ids must have at least 1 item');
+        return createDeployment(ctx, call, branch_id, ids, removed);
       };
       return once(ctx, call, create, (id) => showDeployment(ctx, call, id));
     },

@@ -25,7 +25,15 @@ import {
   deploymentMachine,
   deploymentTransitions,
 } from './deployment-states.ts';
-import { findDefinitions, type PlannedDeployment, planDefinitions, planDrafts, versionsOf } from './shown-drafts.ts';
+import {
+  findDefinitions,
+  idsOf,
+  type PlannedDeployment,
+  planDefinitions,
+  planDrafts,
+  versionsOf,
+} from './shown-drafts.ts';
+import { findRemovals } from './table-removals.ts';
 import { type Violation, violationsOf } from './violations.ts';
 
 const summaryFields = {
@@ -42,7 +50,7 @@ const summaryFields = {
   deployed_at: true,
   branch: { select: branchReferenceFields },
   tables: {
-    select: { table_definition_id: true, domain_id: true, key: true, name: true },
+    select: { table_definition_id: true, domain_id: true, key: true, name: true, is_removal: true },
     orderBy: { table_definition_id: 'asc' },
   },
 } as const satisfies Prisma.deploymentSelect;
@@ -149,11 +157,16 @@ export async function rehearseDeployment(
   call: CallContext,
   id: number,
 ): Promise<{ diffs: TableDiff[]; violations: Violation[] }> {
-  const { status, diffs, table_definitions } = await showDeployment(ctx, call, id);
+  const { status, diffs, table_definitions, remove_table_definition_ids } = await showDeployment(ctx, call, id);
   if (!(deploymentTransitions.deploy.from as readonly string[]).includes(status))
     throw new ServiceError('wrong_state', `Deployment is ${status}; there is nothing to rehearse.`);
-  const deleted = table_definitions.filter(({ version }) => version === null);
-  const missing = deleted.map(({ name }) => ({ table: name, message: 'The definition has been deleted', rows: 0 }));
+  const removed = new Set(remove_table_definition_ids);
+  const planned = new Set(diffs.map(({ table_definition_id }) => table_definition_id));
+  const missing = table_definitions.flatMap(({ id: tableId, name, version }): Violation[] => {
+    if (removed.has(tableId))
+      return planned.has(tableId) ? [] : [{ table: name, message: 'The table is not in service any more', rows: 0 }];
+    return version === null ? [{ table: name, message: 'The definition has been deleted', rows: 0 }] : [];
+  });
   return { diffs, violations: [...missing, ...violationsOf(diffs)] };
 }
 
@@ -173,16 +186,21 @@ async function summaries(ctx: Context, call: CallContext, stored: StoredSummary[
         ({ table_definition_id: id, key, name }) =>
           now.get(id) ?? { id, key, name, version: null, deployed_version: null, needs_deployment: null },
       ),
+      ...removing(idsOf(tables).removed),
     }),
   );
 }
 
-/** Proposes definitions of one branch for deployment, and shows what that would do. */
+/** The member that names tables to be removed; none when there are none. */
+export const removing = (ids: number[]) => (ids.length > 0 ? { remove_table_definition_ids: ids } : {});
+
+/** Proposes definitions of one branch for deployment, and tables for removal, and shows what that would do. */
 export async function createDeployment(
   ctx: Context,
   call: CallContext,
   branchId: number,
   tableIds: number[],
+  removedIds: number[],
 ): Promise<Deployment> {
   await requireBranch(ctx, call, branchId);
   const ids = [...new Set(tableIds)];
@@ -192,10 +210,47 @@ export async function createDeployment(
   const elsewhere = definitions.filter((definition) => definition.branch_id !== branchId);
   if (elsewhere.length > 0)
     throw validationFailed(elsewhere.map(({ id }) => `Table definition ${id} is not on this branch`));
-  const planned = await planDefinitions(ctx, call, branchId, definitions);
-  const insert = (tx: Transaction) => insertDeployment(tx, call, branchId, definitions, planned);
+  const removed = [...new Set(removedIds)];
+  await requireRemovable(ctx, call, branchId, removed, new Set(ids));
+  const removals = await findRemovals(ctx.prisma, call, branchId, removed);
+  const planned = await planDefinitions(ctx, call, branchId, definitions, removals);
+  const gone = removals.map(({ table: { table_definition_id: id, ...table } }) => ({ id, ...table }));
+  const insert = (tx: Transaction) => insertDeployment(tx, call, branchId, definitions, planned, gone);
   const id = await transactOnce(ctx, call, insert, (made) => made);
   return getDeployment(ctx, call, id, planned);
+}
+
+// What is not in service needs no deployment: its definition can be deleted.
+async function requireRemovable(
+  ctx: Context,
+  call: CallContext,
+  branchId: number,
+  ids: number[],
+  kept: ReadonlySet<number>,
+): Promise<void> {
+  const places = await findPlaces(ctx, call, ids);
+  if (places.size < ids.length) throw notFound('Table definition');
+  for (const place of places.values()) await requireRight(ctx.rights, call, 'develop', placeOf(place));
+  const where = { id: { in: ids }, account_id: call.accountId };
+  const deployed = await ctx.prisma.deployed_table_definition.findMany({ where, select: { id: true } });
+  const inService = new Set(deployed.map(({ id }) => id));
+  const problems = ids.flatMap((id) => {
+    if (places.get(id)?.branch_id !== branchId) return [`Table definition ${id} is not on this branch`];
+    if (kept.has(id)) return [`Table definition ${id} can't be both deployed and removed`];
+    return inService.has(id) ? [] : [`Table definition ${id} is not in service; delete its definition instead`];
+  });
+  if (problems.length > 0) throw validationFailed(problems);
+}
+
+type Place = { id: number; domain_id: number; branch_id: number };
+
+// Of a definition, or of what is still in service of one that was deleted.
+async function findPlaces(ctx: Context, call: CallContext, ids: number[]): Promise<Map<number, Place>> {
+  const where = { id: { in: ids }, account_id: call.accountId };
+  const select = { id: true, domain_id: true, branch_id: true } as const;
+  const drafts = await ctx.prisma.table_definition.findMany({ where, select });
+  const deployed = await ctx.prisma.deployed_table_definition.findMany({ where, select });
+  return new Map([...deployed, ...drafts].map((place) => [place.id, place]));
 }
 
 /** Notes a new deployment; answers its id. `planned`: what was shown of it; else it is of its definitions as they are now. */
@@ -205,11 +260,12 @@ export async function insertDeployment(
   branchId: number,
   tables: { id: number; key: string; name: string }[],
   planned?: PlannedDeployment,
+  removed: { id: number; domain_id: number; key: string; name: string }[] = [],
 ): Promise<number> {
   const locked = await lockTables(
     tx,
     call,
-    tables.map((table) => table.id),
+    [...tables, ...removed].map((table) => table.id),
   );
   const { id } = await tx.deployment.create({
     data: {
@@ -220,12 +276,21 @@ export async function insertDeployment(
       proposed: planned?.versions ?? versionsOf([...locked.values()]),
       tables: {
         createMany: {
-          data: tables.map(({ id, key, name }) => ({
-            table_definition_id: id,
-            domain_id: locked.get(id)?.domain_id,
-            key,
-            name,
-          })),
+          data: [
+            ...tables.map(({ id, key, name }) => ({
+              table_definition_id: id,
+              domain_id: locked.get(id)?.domain_id,
+              key,
+              name,
+            })),
+            ...removed.map(({ id, domain_id, key, name }) => ({
+              table_definition_id: id,
+              domain_id: locked.get(id)?.domain_id ?? domain_id,
+              key,
+              name,
+              is_removal: true,
+            })),
+          ],
         },
       },
       actions: { create: { action: 'create', ...askerOf(call) } },
@@ -233,17 +298,19 @@ export async function insertDeployment(
     select: { id: true },
   });
   const table_definition_ids = tables.map((table) => table.id);
-  await tellDeployment(tx, call, 'created', { id, branch_id: branchId }, { table_definition_ids });
+  const named = { table_definition_ids, ...removing(removed.map((table) => table.id)) };
+  await tellDeployment(tx, call, 'created', { id, branch_id: branchId }, named);
   return id;
 }
 
-type Locked = { id: number; domain_id: number; version: number };
+type Locked = { table_definition_id: number; domain_id: number; version: number };
 
 // The shared locks let no table go to another domain unnoticed: by it one sees the deployment or not.
 async function lockTables(tx: Transaction, call: CallContext, ids: number[]): Promise<Map<number, Locked>> {
   const rows = await tx.$queryRaw<Locked[]>`
-    select id, domain_id, version from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
-  return new Map(rows.map((row) => [row.id, row]));
+    select id as table_definition_id, domain_id, version from table_definition
+    where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
+  return new Map(rows.map((row) => [row.table_definition_id, row]));
 }
 
 /** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
@@ -251,11 +318,12 @@ export async function actorOf(ctx: Context, call: CallContext, deployment: Store
   if (call.userId === undefined)
     return { system: false, creator: false, developer: true, approver: false, administrator: false };
   const held = await ctx.rights.get(call, { fresh: true });
-  const ids = deployment.tables.map(({ table_definition_id }) => table_definition_id);
-  const definitions = await ctx.prisma.table_definition.findMany({
-    where: { id: { in: ids }, account_id: call.accountId },
+  const { kept, removed } = idsOf(deployment.tables);
+  const drafts = await ctx.prisma.table_definition.findMany({
+    where: { id: { in: kept }, account_id: call.accountId },
     select: { id: true, domain_id: true, branch_id: true },
   });
+  const definitions = [...drafts, ...(await findPlaces(ctx, call, removed)).values()];
   const onBranch = { branchId: deployment.branch_id };
   if (!isKnown(held, onBranch) && !definitions.some((definition) => isKnown(held, placeOf(definition))))
     throw notFound('Deployment');

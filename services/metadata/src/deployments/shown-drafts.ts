@@ -3,15 +3,14 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import type { Context } from '../context.ts';
 import { revisionOf } from '../revision.ts';
+import type { Facts } from '../shown-changes.ts';
 import { fullDefinition } from '../table-definitions/table-structure.ts';
 import { planTables, type TableDiff } from './deployment-diffs.ts';
+import { findRemovals, type Removal, withReferences } from './table-removals.ts';
 import { wantedTable } from './wanted-tables.ts';
 
-/** Ids of definitions with the versions that were read. */
-export type Versions = [id: number, version: number][];
-
 /** What a deployment would do, and to what of its definitions. */
-export type PlannedDeployment = { diffs: TableDiff[]; versions: Versions; revision: string };
+export type PlannedDeployment = { diffs: TableDiff[]; versions: Facts; revision: string };
 
 /** The definitions of a deployment that are still there. */
 export function findDefinitions(ctx: Context, call: { accountId: number }, ids: number[]) {
@@ -19,19 +18,27 @@ export function findDefinitions(ctx: Context, call: { accountId: number }, ids: 
   return ctx.prisma.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
 }
 
-/** The versions of definitions, always in the same order. */
-export const versionsOf = (definitions: { id: number; version: number }[]): Versions =>
-  definitions.map(({ id, version }): Versions[number] => [id, version]).sort(([one], [other]) => one - other);
+type Versioned = { table_definition_id: number; version: number; is_removed?: boolean };
 
-/** What deploying these definitions would do. */
+/** The versions of definitions, always in the same order; of tables to be removed, none and the one in service. */
+export const versionsOf = (tables: Versioned[]): Facts =>
+  tables
+    .map(({ table_definition_id: id, version, is_removed }): Facts[number] =>
+      is_removed ? [id, null, version] : [id, version],
+    )
+    .sort(([one], [other]) => one - other);
+
+/** What deploying these definitions, and removing these tables, would do. */
 export async function planDefinitions(
   ctx: Context,
   call: CallContext,
   branchId: number,
   definitions: Awaited<ReturnType<typeof findDefinitions>>,
+  removals: Removal[],
 ): Promise<PlannedDeployment> {
-  const versions = versionsOf(definitions);
-  const diffs = await planTables(ctx, call, branchId, definitions.map(wantedTable));
+  const tables = [...definitions.map(wantedTable), ...removals.map(({ table }) => table)];
+  const versions = versionsOf(tables);
+  const diffs = withReferences(await planTables(ctx, call, branchId, tables), removals);
   return { diffs, versions, revision: revisionOf(versions) };
 }
 
@@ -39,8 +46,18 @@ export async function planDefinitions(
 export async function planDrafts(
   ctx: Context,
   call: CallContext,
-  { branch_id, tables }: { branch_id: number; tables: { table_definition_id: number }[] },
+  { branch_id, tables }: { branch_id: number; tables: Named[] },
 ): Promise<PlannedDeployment> {
-  const ids = tables.map(({ table_definition_id }) => table_definition_id);
-  return planDefinitions(ctx, call, branch_id, await findDefinitions(ctx, call, ids));
+  const { kept, removed } = idsOf(tables);
+  const definitions = await findDefinitions(ctx, call, kept);
+  return planDefinitions(ctx, call, branch_id, definitions, await findRemovals(ctx.prisma, call, branch_id, removed));
+}
+
+type Named = { table_definition_id: number; is_removal: boolean };
+
+/** The ids of the tables that a deployment makes or changes, and of those that it removes. */
+export function idsOf(tables: Named[]): { kept: number[]; removed: number[] } {
+  const ids = (isRemoval: boolean) =>
+    tables.filter(({ is_removal }) => is_removal === isRemoval).map(({ table_definition_id: id }) => id);
+  return { kept: ids(false), removed: ids(true) };
 }

@@ -6,20 +6,45 @@ import type { DataType } from '../column-definitions/column-values.ts';
 import type { DeployedColumn } from '../deployed-table-definitions.ts';
 import type { FullDefinition } from '../table-definitions/table-structure.ts';
 
-/** A table as data is asked to make it; kept as JSON while a deployment runs. */
+/** A table as data is asked to make it, or to remove it; kept as JSON while a deployment runs. */
 export type Wanted = WantedTable__Output;
 
-/** One try of a deployment, as it was noted when it began. `missing`: why it can't succeed, when a definition was gone by then. */
+/**
+ * One try of a deployment, as it was noted when it began. `missing`: why it can't succeed, when a definition was gone by then, or a
+ * table to be removed was out of service or referred to.
+ */
 export type Attempt = { id: number; branchId: number; number: number; tables: Wanted[]; missing: string[] };
 
-type Named = { table_definition_id: number; name: string };
+type WithRemovals = { tables: Wanted[]; missing: string[] };
+
+/**
+ * What is kept of an attempt while it runs. With removals it is no list: a release that knows none would
+ * note the removed tables as in service, so it must not be able to take the attempt up.
+ */
+export type KeptAttempt = Wanted[] | WithRemovals;
+
+/** What is kept of these tables. */
+export function keptAttempt({ tables, missing }: WithRemovals): KeptAttempt {
+  return tables.some(({ is_removed }) => is_removed) ? { tables, missing } : tables;
+}
+
+/** The tables of an attempt that stay in service, and those that go. */
+export function partsOf({ tables }: Pick<Attempt, 'tables'>): { kept: Wanted[]; removed: Wanted[] } {
+  return { kept: tables.filter((table) => !table.is_removed), removed: tables.filter((table) => table.is_removed) };
+}
+
+type Named = { table_definition_id: number; name: string; is_removal: boolean };
 
 /** The tables of a deployment whose definitions are not among those found, a sentence each. */
 export function listMissing(named: Named[], found: Pick<Wanted, 'table_definition_id'>[]): string[] {
   const present = new Set(found.map(({ table_definition_id }) => table_definition_id));
   return named
     .filter(({ table_definition_id: id }) => !present.has(id))
-    .map(({ table_definition_id: id, name }) => `Table definition ${id} (${name}) has been deleted`);
+    .map(({ table_definition_id: id, name, is_removal }) =>
+      is_removal
+        ? `Table definition ${id} (${name}) is not in service any more`
+        : `Table definition ${id} (${name}) has been deleted`,
+    );
 }
 
 /** What data is asked to make of a draft. */

@@ -1,6 +1,7 @@
 // Reads what a promotion compares: its tables on both branches with the bases of their pairs, and what else is on the target.
 import { notFound } from '@almanac/service-kit/errors';
 import { revisionOf } from '../revision.ts';
+import { findBeingRemoved } from '../table-definitions/table-references.ts';
 import { fullDefinition, structureOf, type TableStructure } from '../table-definitions/table-structure.ts';
 import { lockRow, type Transaction } from '../transaction.ts';
 import type { TablePair, TargetBranch } from './promotion-plan.ts';
@@ -120,10 +121,7 @@ export async function readTargetBranch(
     select: { name: true, table_definition_id: true, foreign_key_table_id: true },
     orderBy: { id: 'asc' },
   });
-  const leaving = await tx.table_removal.findMany({
-    where: { ...mine, removed_at: null },
-    select: { table_definition_id: true },
-  });
+  const leaving = await findBeingRemoved(tx, caller, { branch_id: branch.id });
   return {
     name: branch.name,
     tables,
@@ -132,7 +130,7 @@ export async function readTargetBranch(
       column: name,
       targetId: foreign_key_table_id as number,
     })),
-    leaving: new Set(leaving.map(({ table_definition_id }) => table_definition_id)),
+    leaving,
   };
 }
 

@@ -7,8 +7,25 @@ type Table = { id: number; branch_id: number };
 
 /** True while the table is on its way out of service. */
 export async function isBeingRemoved(tx: Transaction, caller: Caller, id: number): Promise<boolean> {
-  const where = { table_definition_id: id, account_id: caller.accountId, removed_at: null };
-  return (await tx.table_removal.count({ where })) > 0;
+  return (await findBeingRemoved(tx, caller, { table_definition_id: id })).size > 0;
+}
+
+type Which = { table_definition_id: number | { in: number[] } } | { branch_id: number };
+
+/** The ids of those tables that are on their way out of service, by a removal or by a deployment. */
+export async function findBeingRemoved(tx: Transaction, { accountId }: Caller, which: Which): Promise<Set<number>> {
+  const select = { table_definition_id: true } as const;
+  const where = { ...which, account_id: accountId, removed_at: null };
+  const removals = await tx.table_removal.findMany({ where, select });
+  const running = { status: 'deploying', account_id: accountId };
+  const named = await tx.deployment_table.findMany({
+    where:
+      'branch_id' in which
+        ? { is_removal: true, deployment: { ...running, branch_id: which.branch_id } }
+        : { ...which, is_removal: true, deployment: running },
+    select,
+  });
+  return new Set([...removals, ...named].map(({ table_definition_id }) => table_definition_id));
 }
 
 /** Columns of other drafted tables that refer to it, as `Table.column`. */

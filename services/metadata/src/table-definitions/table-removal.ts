@@ -48,19 +48,20 @@ export async function deleteDefinition(tx: Transaction, caller: RpcCaller, id: n
     include: { columns: { orderBy: inOrder } },
   });
   if (!gone) throw notFound('Table definition');
-  await deleteDraft(tx, caller, id);
+  await deleteDrafts(tx, caller, [id]);
   await tellDefinition(tx, caller, 'deleted', gone);
   await tellAct(tx, caller, deletedAct('table_definition', recorded(gone)));
 }
 
-// A note stays, for promotions of the deletion.
-async function deleteDraft(tx: Transaction, caller: RpcCaller, id: number): Promise<void> {
+// A note stays, for promotions of the deletion. Columns first: the tables may refer to each other.
+async function deleteDrafts(tx: Transaction, caller: RpcCaller, ids: number[]): Promise<void> {
   await tx.$executeRaw`
     insert into deleted_table_definition (id, account_id, branch_id, domain_id, lineage_id, key, name)
     select id, account_id, branch_id, domain_id, lineage_id, key, name from table_definition
-    where id = ${id} and account_id = ${caller.accountId}`;
-  await tx.column_definition.deleteMany({ where: { table_definition_id: id, account_id: caller.accountId } });
-  await tx.table_definition.deleteMany({ where: { id, account_id: caller.accountId } });
+    where id = any(${ids}) and account_id = ${caller.accountId}`;
+  const mine = { account_id: caller.accountId };
+  await tx.column_definition.deleteMany({ where: { ...mine, table_definition_id: { in: ids } } });
+  await tx.table_definition.deleteMany({ where: { ...mine, id: { in: ids } } });
 }
 
 type Recordable = { id: number; key: string; name: string; domain_id: number; branch_id: number; version: number };
@@ -159,31 +160,62 @@ async function forgetRemoval(ctx: Context, caller: RpcCaller, id: number): Promi
   await ctx.prisma.table_removal.deleteMany({ where });
 }
 
-async function finish(tx: Transaction, caller: RpcCaller, table: { id: number; branch_id: number }): Promise<boolean> {
-  const mine = { id: table.id, account_id: caller.accountId };
+async function finish(tx: Transaction, caller: RpcCaller, table: Table): Promise<boolean> {
   const open = { table_definition_id: table.id, account_id: caller.accountId, removed_at: null };
   // The update waits for another one of the same row, and then finds it closed.
   const { count } = await tx.table_removal.updateMany({ where: open, data: { removed_at: new Date() } });
   if (count === 0) return false;
-  const definition = await tx.table_definition.findFirst({
+  await deleteNoted(tx, caller, [table]);
+  return true;
+}
+
+type Table = { id: number; branch_id: number };
+
+/** Notes that data has taken tables out of service together, by a deployment. They can be restored like others. */
+export async function noteRemoved(tx: Transaction, caller: RpcCaller, tables: Table[]): Promise<void> {
+  if (tables.length === 0) return;
+  const { user_id, application_id, request_id } = askerOf(caller);
+  await tx.table_removal.createMany({
+    data: tables.map(({ id, branch_id }) => ({
+      table_definition_id: id,
+      account_id: caller.accountId,
+      branch_id,
+      requested_by: user_id,
+      application_id,
+      request_id,
+      removed_at: new Date(),
+    })),
+  });
+  await deleteNoted(tx, caller, tables);
+}
+
+// Deletes drafts and what was deployed of them, after keeping both for a restoration.
+async function deleteNoted(tx: Transaction, caller: RpcCaller, tables: Table[]): Promise<void> {
+  const ids = tables.map(({ id }) => id);
+  const mine = { id: { in: ids }, account_id: caller.accountId };
+  const definitions = await tx.table_definition.findMany({
     where: mine,
     include: { columns: { orderBy: inOrder } },
   });
-  const deployed = await tx.deployed_table_definition.findFirst({ where: mine });
-  await tx.table_removal.updateMany({
-    where: { table_definition_id: table.id, account_id: caller.accountId },
-    data: { definition: asJson(definition), deployed: asJson(deployed) },
-  });
-  await deleteDraft(tx, caller, table.id);
-  await tx.deployed_table_definition.deleteMany({ where: mine });
-  await tellDefinition(tx, caller, 'removed', table);
-  const gone = definition ?? deployed;
-  if (gone)
-    await tellAct(tx, caller, {
-      ...deletedAct('table_definition', recorded(gone)),
-      action: 'table_definition.removed',
+  const served = await tx.deployed_table_definition.findMany({ where: mine });
+  const definitionOf = (id: number) => definitions.find((each) => each.id === id) ?? null;
+  const deployedOf = (id: number) => served.find((each) => each.id === id) ?? null;
+  for (const { id } of tables)
+    await tx.table_removal.updateMany({
+      where: { table_definition_id: id, account_id: caller.accountId },
+      data: { definition: asJson(definitionOf(id)), deployed: asJson(deployedOf(id)) },
     });
-  return true;
+  await deleteDrafts(tx, caller, ids);
+  await tx.deployed_table_definition.deleteMany({ where: mine });
+  for (const table of tables) {
+    await tellDefinition(tx, caller, 'removed', table);
+    const gone = definitionOf(table.id) ?? deployedOf(table.id);
+    if (gone)
+      await tellAct(tx, caller, {
+        ...deletedAct('table_definition', recorded(gone)),
+        action: 'table_definition.removed',
+      });
+  }
 }
 
 function asJson(value: object | null): Prisma.InputJsonValue | undefined {

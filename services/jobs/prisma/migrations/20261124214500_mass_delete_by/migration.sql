@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "import_table" ADD COLUMN     "mass_delete_by" INTEGER;

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "deployment_table" ADD COLUMN     "is_removal" BOOLEAN NOT NULL DEFAULT false;
