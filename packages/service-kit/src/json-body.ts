@@ -74,17 +74,21 @@ function scan(bytes: Uint8Array, what: string): { propertiesWritten: number; ine
 // What stands for a number that would be rounded while the body is parsed: JSON.parse tells the source of a
 // number only to a function that it calls for each value, which takes seconds for a body of many values.
 // No text may hold U+0000, and nobody outside knows the rest.
-const mark = `\u0000${randomBytes(12).toString('hex')}`;
+const mark = `\u0000${randomBytes(9).toString('base64url')}`;
 const writtenMark = mark.replace('\u0000', '\\u0000');
 
 function withMarks(bytes: Uint8Array, inexact: Inexact[]): Buffer {
-  const pieces: Uint8Array[] = [];
-  let done = 0;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const longestMark = `"${writtenMark}${inexact.length}"`.length;
+  const written = Buffer.allocUnsafe(bytes.length + inexact.length * longestMark);
+  let [done, length] = [0, 0];
   for (const [place, { start, end }] of inexact.entries()) {
-    pieces.push(bytes.subarray(done, start), Buffer.from(`"${writtenMark}${place}"`, 'latin1'));
+    length += buffer.copy(written, length, done, start);
+    length += written.write(`"${writtenMark}${place}"`, length, 'latin1');
     done = end;
   }
-  return Buffer.concat([...pieces, bytes.subarray(done)]);
+  length += buffer.copy(written, length, done);
+  return written.subarray(0, length);
 }
 
 // A double prints back its shortest text; up to 15 significant digits that text is the number that was written.
