@@ -37,7 +37,7 @@ const compose = project('compose', ['tests/real/compose.test.ts'], 'jest-global'
 // The end-to-end tests on the images in containers, and what the bus and the object store do on these servers; but for those that start systems of their own, which use none of it, or are about
 // requests, rights and tokens alone.
 const onNoImage =
-  /\/(start|readme|tracing|rolling-restart|certificates|hang-ups|hostile|bad-input|damaged-files|private-branches|rights|tokens\.property)\.test\.ts$/;
+  /\/(start|readme|tracing|rolling-restart|certificates|hang-ups|hostile|bad-input|damaged-files|costs|private-branches|rights|tokens\.property)\.test\.ts$/;
 const images = {
   ...project(
     'images',

@@ -43,6 +43,28 @@ describe('a flood of problems', () => {
     );
   });
 
+  it('of items beyond the limit of a list is refused before any of them is checked', () => {
+    let checked = 0;
+    const item = z.string().refine(() => {
+      checked += 1;
+      return false;
+    });
+    const ofMany = z.union([z.string(), z.array(item).max(10)]);
+    const lists = z.strictObject({ items: z.array(item).max(10), others: ofMany.nullable().optional() });
+    const items = Array(11).fill('a');
+    expect(failure(() => readParameters(lists, { items }))).toEqual({
+      kind: 'bad_request',
+      errors: ['items must have at most 10 items'],
+    });
+    expect(failure(() => readAttributes(lists, { items: [], others: items }))).toEqual({
+      kind: 'validation_failed',
+      errors: ['Others must have at most 10 items'],
+    });
+    expect(checked).toBe(0);
+    failure(() => readParameters(lists, { items: items.slice(1) }));
+    expect(checked).toBe(10);
+  });
+
   it('of unknown properties is refused at once, with none of their names', () => {
     const body = Object.fromEntries(Array.from({ length: 80_000 }, (_, i) => [`key ${i}`, i]));
     const names = new Set(['name']);

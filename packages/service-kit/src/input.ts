@@ -122,8 +122,36 @@ function fail(problems: Problem[]): never {
   throw new ServiceError(kind, [...new Set(problems.map((p) => p.sentence))]);
 }
 
+/**
+ * Refuses lists that are too long before their items are checked: each of a million that are wrong would have
+ * a problem of its own.
+ */
+function refuseLongLists(schema: z.ZodType, value: unknown, isAttribute: boolean): void {
+  if (!(schema instanceof z.ZodObject) || !isBag(value)) return;
+  const problems = Object.entries(value).flatMap(([name, list]) => {
+    const maximum = Array.isArray(list) ? mostItems(schema.shape[name]) : undefined;
+    if (maximum === undefined || (list as unknown[]).length <= maximum) return [];
+    const issue = { code: 'too_big', origin: 'array', maximum, inclusive: true, path: [name], message: '' } as const;
+    return describe(issue as unknown as Issue, value, isAttribute);
+  });
+  if (problems.length > 0) fail(problems);
+}
+
+/** How many items a list at this place may have; undefined where no list with a limit belongs. */
+function mostItems(schema: z.core.$ZodType | undefined): number | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return mostItems(schema.unwrap());
+  if (schema instanceof z.ZodUnion) return schema.options.map(mostItems).find((most) => most !== undefined);
+  if (!(schema instanceof z.ZodArray)) return undefined;
+  const most = (schema.def.checks ?? []).flatMap(({ _zod: { def } }) =>
+    'maximum' in def ? [Number(def.maximum)] : [],
+  );
+  return most.length === 0 ? undefined : Math.min(...most);
+}
+
 /** Checks parameters (path, query or body) against a schema; anything wrong is 400 with every problem. */
 export function readParameters<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  refuseLongLists(schema, value, false);
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   return fail(result.error.issues.flatMap((issue) => describe(issue as Issue, value, false)));
@@ -131,6 +159,7 @@ export function readParameters<T extends z.ZodType>(schema: T, value: unknown): 
 
 /** Checks the attributes of a resource: broken rules are 422, wrong types and unknown properties 400, all at once. */
 export function readAttributes<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  refuseLongLists(schema, value, true);
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   return fail(result.error.issues.flatMap((issue) => describe(issue as Issue, value, true)));

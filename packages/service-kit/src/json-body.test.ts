@@ -58,7 +58,35 @@ describe('parseJsonBody', () => {
     );
   });
 
+  it('calls nothing for each value, whatever numbers there are', () => {
+    const own = JSON.parse;
+    const given: unknown[] = [];
+    try {
+      JSON.parse = (text, reviver) => {
+        given.push(reviver);
+        return own(text, reviver);
+      };
+      parse('[12345678901234567890, 1e999, 1]');
+    } finally {
+      JSON.parse = own;
+    }
+    expect(given).toEqual([undefined]);
+  });
+
+  it('keeps long numbers wherever they stand, and texts that look like them', () => {
+    const long = '12345678901234567890';
+    const text = `{"a": [${long}, -${long}.5, "${long}", {"${long}": ${long}}], "7": "\\\\u0000${long}", "b": ${long}}`;
+    expect(JSON.stringify(parse(text))).toBe(
+      `{"7":"\\\\u0000${long}","a":[${long},-${long}.5,"${long}",{"${long}":${long}}],"b":${long}}`,
+    );
+    expect(parse(long)).toEqual(new ExactNumber(long));
+  });
+
   it.each([
+    ...['-', '+', '01', '1.', '.1', '1e', '1e+', '--1', '1-1', '1.1.1', '0x1', '1 1', 'true1', '1"a"', '{1:1}'].map(
+      (text) => [`a long number out of shape, ${text}`, `[${text.replace('1', '12345678901234567890')}]`],
+    ),
+    ['a name that is a long number', '{12345678901234567890: 1}'],
     ['a lone surrogate', '{"a": "\\ud800"}'],
     ['a NUL', '{"a": "x\\u0000"}'],
     ['a prototype key', '{"a": {"__proto__": {"polluted": 1}}}'],

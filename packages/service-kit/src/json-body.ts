@@ -1,7 +1,9 @@
 // Turns the bytes of a request body into JSON that is safe to look into: valid UTF-8, no prototype keys, bounded depth,
 // no property twice, and numbers that JavaScript can't hold exactly kept as their own text.
 
+import { randomBytes } from 'node:crypto';
 import { ServiceError } from './errors.ts';
+import { scanJson } from './json-scan.ts';
 import { limits } from './limits.ts';
 
 /** A JSON number that a double can't hold exactly (a bigint, a long decimal), kept as it was written. */
@@ -16,67 +18,77 @@ export class ExactNumber {
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const mayBeInexact = /[\d.]{16}|\d[eE]/;
+/** A number of fewer characters and without an exponent is what a double prints. */
+const inexactLength = 16;
+const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const smallestNormal = 2 ** -1022;
 const forbiddenKeys = new Set(['__proto__']);
 
 const bad = (problem: string) => new ServiceError('bad_request', problem);
+const invalid = (what: string) => bad(`${what} is not valid JSON.`);
 
 /** Parses a request body; every defect is `bad_request` with a sentence. Numbers that would be rounded become ExactNumber. */
 export const parseJsonBody = (bytes: Uint8Array): unknown => parseJson(bytes, 'The body');
 
 /** The same for any JSON that comes from outside; `what` begins the sentences. */
 export function parseJson(bytes: Uint8Array, what: string): unknown {
-  const propertiesWritten = scan(bytes, what);
+  const { propertiesWritten, inexact } = scan(bytes, what);
   let text: string;
   try {
-    text = decoder.decode(bytes);
+    text = decoder.decode(inexact.length === 0 ? bytes : withMarks(bytes, inexact));
   } catch {
     throw bad(`${what} is not valid UTF-8.`);
   }
   let value: unknown;
   try {
-    value = mayBeInexact.test(text) ? JSON.parse(text, keepExact as never) : JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
-    throw bad(`${what} is not valid JSON.`);
+    throw invalid(what);
   }
+  const inspector = new Inspector(what, inexact);
+  const inspected = inspector.inspect(value);
   // JSON.parse keeps the last of two properties with one name, and a reader of the first would be misled.
-  if (inspect(value, what) < propertiesWritten) throw bad(`${what} names a property twice in one object.`);
-  return value;
+  if (inspector.properties < propertiesWritten) throw bad(`${what} names a property twice in one object.`);
+  return inspected;
 }
 
-/**
- * Refuses what is nested too deep before anything is built of it; answers how many properties are written, each of which
- * has one colon. Only ASCII has a meaning outside of texts, and no byte of a longer UTF-8 character looks like it.
- */
-function scan(bytes: Uint8Array, what: string): number {
-  let properties = 0;
-  let depth = 0;
-  for (let i = 0; i < bytes.length; i += 1) {
-    const byte = bytes[i];
-    if (byte === quote) i = endOfText(bytes, i + 1);
-    else if (byte === colon) properties += 1;
-    else if (byte === openBrace || byte === openBracket) {
-      depth += 1;
+type Inexact = { start: number; end: number; text: string };
+
+/** Refuses what is nested too deep before anything is built of it, and finds the numbers that would be rounded. */
+function scan(bytes: Uint8Array, what: string): { propertiesWritten: number; inexact: Inexact[] } {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const inexact: Inexact[] = [];
+  const propertiesWritten = scanJson(bytes, {
+    open: (depth) => {
       if (depth > limits.jsonDepth) throw bad(`${what} is nested deeper than ${limits.jsonDepth} levels.`);
-    } else if (byte === closeBrace || byte === closeBracket) depth -= 1;
+    },
+    number: (start, end, hasExponent) => {
+      if (!hasExponent && end - start < inexactLength) return;
+      const text = buffer.toString('latin1', start, end);
+      if (jsonNumber.test(text) && !isExact(Number(text), text)) inexact.push({ start, end, text });
+    },
+  });
+  return { propertiesWritten, inexact };
+}
+
+// What stands for a number that would be rounded while the body is parsed: JSON.parse tells the source of a
+// number only to a function that it calls for each value, which takes seconds for a body of many values.
+// No text may hold U+0000, and nobody outside knows the rest.
+const mark = `\u0000${randomBytes(9).toString('base64url')}`;
+const writtenMark = mark.replace('\u0000', '\\u0000');
+
+function withMarks(bytes: Uint8Array, inexact: Inexact[]): Buffer {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const longestMark = `"${writtenMark}${inexact.length}"`.length;
+  const written = Buffer.allocUnsafe(bytes.length + inexact.length * longestMark);
+  let [done, length] = [0, 0];
+  for (const [place, { start, end }] of inexact.entries()) {
+    length += buffer.copy(written, length, done, start);
+    length += written.write(`"${writtenMark}${place}"`, length, 'latin1');
+    done = end;
   }
-  return properties;
-}
-
-const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
-const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
-
-/** Where the quote stands that ends the text; an escaped one ends none. */
-function endOfText(bytes: Uint8Array, start: number): number {
-  let i = start;
-  while (i < bytes.length && bytes[i] !== quote) i += bytes[i] === backslash ? 2 : 1;
-  return i;
-}
-
-function keepExact(_key: string, value: unknown, context: { source?: string }): unknown {
-  if (typeof value !== 'number' || context.source === undefined) return value;
-  return isExact(value, context.source) ? value : new ExactNumber(context.source);
+  length += buffer.copy(written, length, done);
+  return written.subarray(0, length);
 }
 
 // A double prints back its shortest text; up to 15 significant digits that text is the number that was written.
@@ -91,21 +103,48 @@ function isExact(value: number, source: string): boolean {
   return digits === '' || (digits.length <= 15 && Math.abs(value) >= smallestNormal);
 }
 
-/** Refuses what no body may hold; answers how many properties there are. */
-function inspect(value: unknown, what: string): number {
-  if (typeof value === 'string') inspectText(value, what);
-  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return 0;
-  let properties = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) properties += inspect(item, what);
-    return properties;
+/** Refuses what no body may hold, puts the numbers back in place of their marks, and counts the properties. */
+class Inspector {
+  properties = 0;
+  private readonly what: string;
+  private readonly inexact: Inexact[];
+
+  constructor(what: string, inexact: Inexact[]) {
+    this.what = what;
+    this.inexact = inexact;
   }
-  for (const key of Object.keys(value)) {
+
+  inspect(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) for (const place of value.keys()) this.inspectAt(value, place);
+    else for (const key of Object.keys(value)) this.property(value, key);
+    return value;
+  }
+
+  private property(object: object, key: string): void {
     if (forbiddenKeys.has(key)) throw bad(`The property name ${key} is not allowed.`);
-    inspectText(key, what);
-    properties += 1 + inspect((value as Record<string, unknown>)[key], what);
+    if (key.startsWith(mark)) throw invalid(this.what); // a number was written as a name
+    inspectText(key, this.what);
+    this.properties += 1;
+    this.inspectAt(object, key);
   }
-  return properties;
+
+  private inspectAt(home: object, place: PropertyKey): void {
+    const all = home as Record<PropertyKey, unknown>;
+    const value = all[place];
+    const inspected = this.inspect(value);
+    if (inspected !== value) all[place] = inspected;
+  }
+
+  private text(value: string): unknown {
+    if (value.startsWith(mark)) {
+      const { text } = this.inexact[Number(value.slice(mark.length))] as Inexact;
+      return new ExactNumber(text);
+    }
+    inspectText(value, this.what);
+    return value;
+  }
 }
 
 function inspectText(text: string, what: string): void {

@@ -448,6 +448,24 @@ describe('a rehearsal', () => {
     ]);
   });
 
+  it('takes no resolution for a key of more columns than a key can have, or with names of nothing', async () => {
+    const { feature } = await givenBoth();
+    const { id } = await work.propose(work.admin, feature.id);
+    const row = Object.fromEntries(Array.from({ length: 32 }, (_, place) => [`c${place}`, place]));
+    const named = { table: 'cities', column: null, attribute: 'value', resolution: 'source' };
+    const refused = async (resolution: object) => {
+      const { status, body } = await work.act(work.admin, id, 'rehearse', {
+        resolutions: [{ ...named, ...resolution }],
+      });
+      return [status, body.errors];
+    };
+    expect(await refused({ row })).toEqual([400, ['resolutions.0.row must name at most 31 columns']]);
+    expect(await refused({ table: 'x'.repeat(256) })).toEqual([
+      400,
+      ['resolutions.0.table must be at most 255 characters long'],
+    ]);
+  });
+
   it('takes resolutions, and names what blocks promoting itself', async () => {
     const { main, feature } = await givenBoth();
     await work.changeColumn(await columnId(feature.id, 'name'), { length: 80 });

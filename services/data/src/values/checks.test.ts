@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { Values } from '../query/statement.ts';
 import { anyBrokenSql } from './check.ts';
+import { jsonCheck } from './json.ts';
 import { type ColumnShape, type DataType, dataTypes, typeOf } from './value-types.ts';
 
 let database: TestDatabase;
@@ -225,6 +226,23 @@ describe.each(shapes)('the rules of $data_type ($length, $scale)', (shape) => {
       { numRuns: 30 },
     );
   });
+});
+
+it('calls nothing for each value of a JSON cell', () => {
+  const own = JSON.parse;
+  const given: unknown[] = [];
+  try {
+    JSON.parse = (text, reviver) => {
+      given.push(reviver);
+      return own(text, reviver);
+    };
+    expect(jsonCheck.brokenBy('[1, 12345678901234567890, 1e3, "1e1000", {"1e1000": 1}]')).toBe(false);
+    expect(jsonCheck.brokenBy('["1", 1e1000]')).toBe(true);
+    expect(jsonCheck.brokenBy('{"\\u0000": 1}')).toBe(true);
+  } finally {
+    JSON.parse = own;
+  }
+  expect(given).toEqual([undefined, undefined, undefined]);
 });
 
 it.each(['text', 'json'] as const)('takes a %s of 1 MB and not a byte more', async (data_type) => {

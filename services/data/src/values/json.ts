@@ -1,4 +1,5 @@
 // JSON cells: any JSON of up to 1 MB that jsonb can hold.
+import { scanJson } from '@almanac/service-kit/json-scan';
 import { limits } from '@almanac/service-kit/limits';
 import type { Check } from './check.ts';
 
@@ -19,19 +20,31 @@ export const jsonCheck: Check = {
 
 function isJson(text: string): boolean {
   try {
-    let holds = true;
-    JSON.parse(text, ((key: string, value: unknown, context: { source?: string }) => {
-      if (!isText(key) || (typeof value === 'string' && !isText(value))) holds = false;
-      if (typeof value === 'number' && !isNumeric(context.source ?? '')) holds = false;
-      return value;
-    }) as never);
-    return holds;
+    if (!holdsTexts(JSON.parse(text))) return false;
   } catch {
     return false;
   }
+  const bytes = Buffer.from(text);
+  let holds = true;
+  scanJson(bytes, {
+    number: (start, end, hasExponent) => {
+      // Short ones without an exponent are numbers of any kind.
+      if (hasExponent || end - start > mostDigitsAfter) holds &&= isNumeric(bytes.toString('latin1', start, end));
+    },
+  });
+  return holds;
+}
+
+function holdsTexts(value: unknown): boolean {
+  if (typeof value === 'string') return isText(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(holdsTexts);
+  return Object.entries(value).every(([key, inner]) => isText(key) && holdsTexts(inner));
 }
 
 const isText = (text: string) => text.isWellFormed() && !text.includes('\u0000');
+
+const [mostDigitsBefore, mostDigitsAfter] = [131_072, 16_383];
 
 // jsonb keeps numbers as numeric: 131072 digits before the point, 16383 after it. It writes them without exponents, so a
 // few letters could become a text that no answer holds.
@@ -40,5 +53,5 @@ function isNumeric(source: string): boolean {
   const [mantissa = '', exponent = '0'] = source.split(/[eE]/);
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
   const shift = Number(exponent);
-  return (whole === '0' || whole.length + shift <= 131_072) && fraction.length - shift <= 16_383;
+  return (whole === '0' || whole.length + shift <= mostDigitsBefore) && fraction.length - shift <= mostDigitsAfter;
 }

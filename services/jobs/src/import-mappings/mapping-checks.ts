@@ -45,7 +45,8 @@ export async function mappingProblems(
   const byName = new Map(columns.map((column) => [column.name, column]));
   const entries = mapping.column_mappings;
   const problems = [...entryProblems(entries, byName), ...(mapping.has_header ? [] : placeProblems(entries))];
-  for (const entry of entries) problems.push(...(await lookupProblems(entry, byName, findTarget)));
+  const targets = await findTargets(entries, byName, findTarget);
+  for (const entry of entries) problems.push(...lookupProblems(entry, byName, targets));
   // Of columns that nothing but the name is known of, data would say that they are none.
   const typed = columns.every(({ data_type }) => data_type !== '');
   return [...new Set([...problems, ...(typed ? await sourceProblems(ctx, call, columns, mapping) : [])])];
@@ -108,16 +109,30 @@ const placeProblems = (entries: ColumnMapping[]) =>
         `Source column ${source_column} must be the place of a column, from 1: the mapping is for files without a header`,
     );
 
-async function lookupProblems(
-  { target_column, lookup, format }: ColumnMapping,
+// Each table is asked for once, however many entries look something up in it.
+async function findTargets(
+  entries: ColumnMapping[],
   byName: Map<string, MappedColumn>,
   findTarget: MappedTable['findTarget'],
-): Promise<string[]> {
+): Promise<Map<number, ReferencedTable | undefined>> {
+  const ids = new Set<number>();
+  for (const { target_column, lookup } of entries) {
+    const id = target_column === null || lookup === false ? undefined : byName.get(target_column)?.foreign_key_table_id;
+    if (id) ids.add(id);
+  }
+  return new Map(await Promise.all([...ids].map(async (id) => [id, await findTarget(id)] as const)));
+}
+
+function lookupProblems(
+  { target_column, lookup, format }: ColumnMapping,
+  byName: Map<string, MappedColumn>,
+  targets: Map<number, ReferencedTable | undefined>,
+): string[] {
   const column = target_column === null ? undefined : byName.get(target_column);
   if (!column || lookup === false) return [];
   const { name, foreign_key_table_id: id } = column;
   if (!id) return [`${name} is no foreign key; nothing can be looked up for it`];
-  const target = await findTarget(id);
+  const target = targets.get(id);
   if (!target) return [`The table that ${name} refers to is not there`];
   if (target.columns.filter(({ is_primary_key }) => is_primary_key).length > 1)
     return [`${name} is part of a foreign key of several columns; it can't be looked up`];

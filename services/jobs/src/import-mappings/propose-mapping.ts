@@ -22,9 +22,12 @@ export async function proposeMapping(
   tableDefinitionId: number,
   { sample: text, delimiter, quote, has_header = true }: Given,
 ) {
-  const targets: SuggestedTarget[] = [];
-  for (const column of table.columns)
-    targets.push({ ...column, refersTo: await findSeen(table, column.foreign_key_table_id) });
+  // Each table is asked for once, however many columns refer to it.
+  const ids = new Set(table.columns.flatMap(({ foreign_key_table_id: id }) => (id ? [id] : [])));
+  const seen = new Map(await Promise.all([...ids].map(async (id) => [id, await findSeen(table, id)] as const)));
+  const targets = table.columns.map(
+    (column): SuggestedTarget => ({ ...column, refersTo: seen.get(column.foreign_key_table_id ?? 0) }),
+  );
   const sample = await readSample(text, {
     ...{ delimiter, quote, hasHeader: has_header },
     expected: expectedNames(table.columns, null),
@@ -96,8 +99,7 @@ function separatorOf({ decimalSeparator, columns }: SampleStyle): Mapping['decim
 }
 
 // What the caller may not see is no help.
-async function findSeen({ findTarget }: MappedTable, id: number | undefined) {
-  if (!id) return undefined;
+async function findSeen({ findTarget }: MappedTable, id: number) {
   try {
     return await findTarget(id);
   } catch (error) {

@@ -4,14 +4,13 @@ import type { Conflict, ConflictName, Decide, Resolution } from './table-merge.t
 
 export type GivenResolution = ConflictName & { resolution: Resolution };
 
-const isNamed = (name: ConflictName) => (other: ConflictName) =>
-  other.table === name.table && other.column === name.column && other.attribute === name.attribute;
+const nameOf = ({ table, column, attribute }: ConflictName) => JSON.stringify([table, column, attribute]);
 
-/** Decides conflicts as somebody has said. */
-export const decideBy =
-  (resolutions: GivenResolution[]): Decide =>
-  (conflict) =>
-    resolutions.find(isNamed(conflict))?.resolution;
+/** Decides conflicts as somebody has said; of two that decide the same, the first counts. */
+export function decideBy(resolutions: GivenResolution[]): Decide {
+  const byName = new Map(resolutions.toReversed().map((given) => [nameOf(given), given.resolution]));
+  return (conflict) => byName.get(nameOf(conflict));
+}
 
 /** The sentence for a resolution of what is no conflict. */
 export const strangeSentence = (name: ConflictName): string => `There is no conflict about ${describeName(name)}`;
@@ -22,7 +21,8 @@ export const openSentence = (conflict: Conflict): string =>
 
 /** Throws 422 naming every conflict that is still open, and every resolution of what is none. */
 export function refuseUnsettled(conflicts: Conflict[], resolutions: GivenResolution[]): void {
-  const strange = resolutions.filter((given) => !conflicts.some(isNamed(given)));
+  const names = new Set(conflicts.map(nameOf));
+  const strange = resolutions.filter((given) => !names.has(nameOf(given)));
   const open = conflicts.filter(({ resolution }) => resolution === null);
   const problems = [...strange.map(strangeSentence), ...open.map(openSentence)];
   if (problems.length > 0) throw validationFailed(problems);

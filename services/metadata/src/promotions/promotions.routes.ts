@@ -28,17 +28,28 @@ const common = { tag: 'Promotions', resource: 'promotion', user: true, branching
 const mostTables = 1000;
 const mostResolutions = 10_000;
 
+const name = z.string().max(limits.nameCodePoints);
 const rowKey = z
-  .record(z.string().max(limits.nameCodePoints), z.union([z.string(), z.number(), z.boolean()]))
+  .record(name, z.union([z.string(), z.number(), z.boolean()]))
+  .refine((key) => Object.keys(key).length <= limits.keyColumnsPerTable, {
+    message: `must name at most ${limits.keyColumnsPerTable} columns`,
+  })
   .optional()
   .meta({
     description:
       'Of rows (`attribute` value or row): the columns of the primary key; without it the resolution is for all rows, and for all their cells when `column` is null.',
   });
 
+// As answers show it; longer names are those of nothing.
+const namingConflict = {
+  table: name.meta({ description: conflictNameShape.table.description }),
+  column: name.nullable().meta({ description: conflictNameShape.column.description }),
+  attribute: name,
+};
+
 const resolving = {
   resolutions: z
-    .array(z.strictObject({ ...conflictNameShape, row: rowKey, resolution: z.enum(resolutions) }))
+    .array(z.strictObject({ ...namingConflict, row: rowKey, resolution: z.enum(resolutions) }))
     .max(mostResolutions)
     .optional()
     .meta({ description: 'Which side each conflict is decided for.' }),
