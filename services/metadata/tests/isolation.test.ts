@@ -163,6 +163,11 @@ it('ids inside bodies are unknown, and nothing is written', async () => {
       '/deployments',
       { branch_id: ours.mainId, table_definition_ids: [own.id, id] },
     ]),
+    named('an element of remove_table_definition_ids', table.id, (id) => [
+      'POST',
+      '/deployments',
+      { branch_id: ours.mainId, table_definition_ids: [own.id], remove_table_definition_ids: [id] },
+    ]),
     named('from_branch_id of a promotion', theirs.mainId, (from_branch_id) => [
       'POST',
       '/promotions',

@@ -1,4 +1,5 @@
-// Removals with approval: a deployment names tables in service that go, and is shown, approved and applied like any other (ADR 23).
+// Removals with approval: a deployment names tables in service that go, and is shown, approved and
+// applied like any other (ADR 23).
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import {

@@ -74,6 +74,7 @@ const byName: Record<string, Kind> = {
   lookup_display_column_id: 'column definition',
   owner_id: 'acting user',
   parent_branch_id: 'main branch',
+  remove_table_definition_ids: 'table definition',
   request_id: 'request id',
   resource_id: 'domain', // beside `resource_type: domain`
   rows_from_id: 'table definition',

@@ -218,8 +218,10 @@ const attempts = 6;
 const changedMeanwhile = new Set(['23502', '23503', '23505', '23514', '22001', '22003', '22P02', '42P01', '42703']);
 
 /**
- * Makes the deployed tables equal to the wanted ones, and takes those out of service that are to be removed. The same deployment id again answers the first plan. Blockers are 422 with
- * every reason. Readers that hold a table for long are given way to a few times, then the deployment gives up, unchanged.
+ * Makes the deployed tables equal to the wanted ones, and takes those out of service that are to be
+ * removed. The same deployment id again answers the first plan. Blockers are 422 with every reason.
+ * Readers that hold a table for long are given way to a few times, then the deployment gives up,
+ * unchanged.
  */
 export async function applyDeployment(
   ctx: DataContext,

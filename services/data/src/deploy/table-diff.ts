@@ -18,7 +18,7 @@ const columnAttributes = [
   'description',
 ] as const satisfies readonly (keyof Column)[];
 
-/** Values of attributes are JSON text. `wanted`: undefined for a table that is taken out of service. */
+/** Values of attributes are JSON text. `wanted`: undefined for a table that is to be removed. */
 export function diffTable(old: DeployedTable | undefined, wanted: WantedTable | undefined): Diff {
   if (!wanted) {
     const gone = old?.structure.columns ?? [];

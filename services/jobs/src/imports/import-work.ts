@@ -115,8 +115,9 @@ async function begin(ctx: Context, job: Job): Promise<BegunTable | undefined> {
   });
 }
 
-// The right was asked for when the table was added; since then the branch may have become protected, or
-// the right may be lost. What an application may is known of its token alone, so it isn't asked again.
+// The right was asked for when the table was added; since then the branch may have become
+// protected, or the right may be lost. What an application may is known of its token alone, so it
+// isn't asked again.
 async function requireMassDeleteStill(
   ctx: Context,
   caller: Caller,

@@ -173,7 +173,8 @@ async function readDrafts(tx: Transaction, call: CallContext, ids: number[]): Pr
   return definitions.filter(({ id }) => !gone.has(id)).map(wantedTable);
 }
 
-// Under these locks no column comes to refer to the tables; afterwards the running deployment is found (table-references.ts).
+// Under these locks no column comes to refer to the tables; afterwards the running deployment is
+// found (table-references.ts).
 async function readRemovals(tx: Transaction, call: CallContext, branchId: number, ids: number[]): Promise<Removal[]> {
   if (ids.length === 0) return [];
   await tx.$queryRaw`

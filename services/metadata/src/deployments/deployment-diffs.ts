@@ -40,7 +40,8 @@ export async function planTables(
   return diffs;
 }
 
-// Data of the last release takes a table to be removed for one without columns, which it refuses to make.
+// Data of the last release takes a table to be removed for one without columns, which it refuses to
+// make.
 function requireRemovalsUnderstood(tables: Wanted[], diffs: TableDiff[]): void {
   const deleted = new Set(diffs.filter(({ change }) => change === 'deleted').map((diff) => diff.table_definition_id));
   if (tables.some(({ is_removed, table_definition_id: id }) => is_removed && !deleted.has(id)))

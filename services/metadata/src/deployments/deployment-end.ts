@@ -10,7 +10,10 @@ import { deploymentTransitions } from './deployment-states.ts';
 import { noteAction, tellDeployment } from './deployments.ts';
 import { type Attempt, deployedSnapshot, partsOf, type Wanted } from './wanted-tables.ts';
 
-/** Notes that data has applied an attempt: the deployment, its tables as they are in service now or gone, and the drafts they came from. */
+/**
+ * Notes that data has applied an attempt: the deployment, its tables as they are in service now or
+ * gone, and the drafts they came from.
+ */
 export async function finishDeployed(
   ctx: Context,
   caller: RpcCaller,

@@ -194,7 +194,7 @@ async function summaries(ctx: Context, call: CallContext, stored: StoredSummary[
 /** The member that names tables to be removed; none when there are none. */
 export const removing = (ids: number[]) => (ids.length > 0 ? { remove_table_definition_ids: ids } : {});
 
-/** Proposes definitions of one branch for deployment, and tables for removal, and shows what that would do. */
+/** Proposes definitions of one branch for deployment, and tables for removal, and shows the diffs. */
 export async function createDeployment(
   ctx: Context,
   call: CallContext,

@@ -20,7 +20,7 @@ export function findDefinitions(ctx: Context, call: { accountId: number }, ids: 
 
 type Versioned = { table_definition_id: number; version: number; is_removed?: boolean };
 
-/** The versions of definitions, always in the same order; of tables to be removed, none and the one in service. */
+/** The versions, always in the same order; of a table to be removed, null and the one in service. */
 export const versionsOf = (tables: Versioned[]): Facts =>
   tables
     .map(({ table_definition_id: id, version, is_removed }): Facts[number] =>

@@ -10,16 +10,16 @@ import type { FullDefinition } from '../table-definitions/table-structure.ts';
 export type Wanted = WantedTable__Output;
 
 /**
- * One try of a deployment, as it was noted when it began. `missing`: why it can't succeed, when a definition was gone by then, or a
- * table to be removed was out of service or referred to.
+ * One try of a deployment, as it was noted when it began. `missing`: why it can't succeed,
+ * when a definition was gone by then, or a table to be removed was out of service or referred to.
  */
 export type Attempt = { id: number; branchId: number; number: number; tables: Wanted[]; missing: string[] };
 
 type WithRemovals = { tables: Wanted[]; missing: string[] };
 
 /**
- * What is kept of an attempt while it runs. With removals it is no list: a release that knows none would
- * note the removed tables as in service, so it must not be able to take the attempt up.
+ * What is kept of an attempt while it runs. With removals it is no list: a release that knows none
+ * would note the removed tables as in service, so it must not be able to take the attempt up.
  */
 export type KeptAttempt = Wanted[] | WithRemovals;
 

@@ -12,7 +12,7 @@ export async function isBeingRemoved(tx: Transaction, caller: Caller, id: number
 
 type Which = { table_definition_id: number | { in: number[] } } | { branch_id: number };
 
-/** The ids of those tables that are on their way out of service, by a removal or by a deployment. */
+/** The ids of those tables that are on their way out of service, by removal or deployment. */
 export async function findBeingRemoved(tx: Transaction, { accountId }: Caller, which: Which): Promise<Set<number>> {
   const select = { table_definition_id: true } as const;
   const where = { ...which, account_id: accountId, removed_at: null };

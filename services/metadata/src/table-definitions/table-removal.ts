@@ -171,7 +171,7 @@ async function finish(tx: Transaction, caller: RpcCaller, table: Table): Promise
 
 type Table = { id: number; branch_id: number };
 
-/** Notes that data has taken tables out of service together, by a deployment. They can be restored like others. */
+/** Notes that data has taken tables out of service by a deployment. They can be restored. */
 export async function noteRemoved(tx: Transaction, caller: RpcCaller, tables: Table[]): Promise<void> {
   if (tables.length === 0) return;
   const { user_id, application_id, request_id } = askerOf(caller);
