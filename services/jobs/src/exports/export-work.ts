@@ -16,6 +16,7 @@ import { newObjectKey } from '../object-store/object-store.ts';
 import { endRun, type Job } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
 import { before } from '../states.ts';
+import { putCounted, releaseEarlierRuns } from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, tell, transact } from '../transaction.ts';
 import { exportMachine } from './export-states.ts';
@@ -50,8 +51,10 @@ async function runExport(ctx: Context, job: Job, signal: AbortSignal): Promise<v
   // A key of this run: an earlier run that still writes somewhere writes somewhere else.
   const object_key = newObjectKey(job.account_id, 'exports', row.id);
   await keepObject(ctx.prisma, job.account_id, object_key, inDays(keepDays.unfinishedResult));
+  await releaseEarlierRuns(ctx, callerOf(job), object_key);
   const read = readTable(ctx, job, row, table, signal);
-  const stored = await ctx.store.put(object_key, row.gzip ? packed(read.bytes()) : read.bytes(), {
+  const bytes = row.gzip ? packed(read.bytes()) : read.bytes();
+  const stored = await putCounted(ctx, callerOf(job), object_key, bytes, {
     maxBytes: maxExportBytes,
     contentType: contentTypeOf(row),
     signal,

@@ -17,6 +17,7 @@ import { readCorrelationCode } from '../imports/imports.ts';
 import { cancelJob, queueJob } from '../queue/jobs.ts';
 import { doOnce } from '../repeated-requests.ts';
 import { before } from '../states.ts';
+import { requireRoom } from '../storage.ts';
 import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
 import { type ExportStatus, exportMachine, openExportStates } from './export-states.ts';
@@ -112,6 +113,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
         throw validationFailed(
           `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
         );
+      await requireRoom(tx, call);
       made = await tx.data_export.create({
         data: {
           account_id: call.accountId,
