@@ -17,6 +17,17 @@ type StorageContext = Pick<Context, 'prisma' | 'store'>;
 /** A file whose size is not known reserves so much ahead of what has come, or what is left if that is less. */
 const aheadBytes = 8 * 1024 ** 2;
 
+/** Remembers the limit that a call tells, also where the call is refused then: for uploads by URL and work in the background. */
+export async function rememberLimit({ prisma }: Pick<Context, 'prisma'>, owner: StorageOwner): Promise<void> {
+  if (owner.storageBytes === undefined) return;
+  await prismaSql(prisma)(
+    `insert into account_storage (account_id, limit_bytes) values ($1::int, $2::bigint)
+     on conflict (account_id) do update set limit_bytes = excluded.limit_bytes, told_at = now()
+     where account_storage.limit_bytes <> excluded.limit_bytes`,
+    [owner.accountId, owner.storageBytes],
+  );
+}
+
 /** Throws 422 when the account has no room left. */
 export async function requireRoom(tx: Transaction, owner: StorageOwner): Promise<void> {
   const { used, limit } = await readStorage(tx, owner);
@@ -162,17 +173,11 @@ async function readStorage(tx: Transaction, owner: StorageOwner): Promise<Storag
   return { used: Number(_sum.bytes ?? 0), limit };
 }
 
-// Nobody has told it yet while gateways of the last release run: then nothing is refused, as before.
-async function readLimit(tx: Transaction, { accountId: account_id, storageBytes }: StorageOwner): Promise<number> {
-  const known = await tx.account_storage.findFirst({ where: { account_id } });
-  const told = storageBytes ?? Number(known?.limit_bytes ?? Number.POSITIVE_INFINITY);
-  if (storageBytes === undefined || Number(known?.limit_bytes ?? -1) === storageBytes) return told;
-  await tx.account_storage.upsert({
-    where: { account_id },
-    create: { account_id, limit_bytes: storageBytes },
-    update: { limit_bytes: storageBytes, told_at: new Date() },
-  });
-  return told;
+// No limit has been told while gateways of the last release run: then nothing is refused, as before.
+async function readLimit(tx: Transaction, { accountId, storageBytes }: StorageOwner): Promise<number> {
+  if (storageBytes !== undefined) return storageBytes;
+  const known = await tx.account_storage.findFirst({ where: { account_id: accountId } });
+  return Number(known?.limit_bytes ?? Number.POSITIVE_INFINITY);
 }
 
 async function refusal(tx: Transaction, owner: StorageOwner, { used, limit, wanted }: Storage & { wanted?: number }) {

@@ -65,7 +65,7 @@ describe('an account at its limit', () => {
       'The files of the account take 1000 bytes of the 1000 bytes that its plan allows, and nothing more fits. ' +
       'Cancel imports or exports that have not ended, or ask for a larger plan.';
     for (const refused of [await addTable(account), await addTable(account, 1), await startExport(account)])
-      expect([refused.status, refused.body]).toEqual([422, { error: sentence, errors: [sentence] }]);
+      expect([refused.status, refused.body]).toEqual([422, { error: 'Validation failed', errors: [sentence] }]);
     expect((await account.call('GET', '/api/v1/exports')).body.data).toEqual([]);
   });
 
@@ -73,10 +73,8 @@ describe('an account at its limit', () => {
     const account = givenAccount();
     expect((await addTable(account, 700)).status).toBe(201);
     const refused = await addTable(account, 301);
-    expect([refused.status, refused.body.error]).toEqual([
-      422,
-      expect.stringContaining('and 301 bytes more do not fit'),
-    ]);
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors).toEqual([expect.stringContaining('and 301 bytes more do not fit')]);
     expect((await addTable(account, 300)).status).toBe(201);
     expect(await used(account)).toBe(atMost);
   });
@@ -89,7 +87,7 @@ describe('an account at its limit', () => {
       where: { account_id: account.accountId },
     });
     const refused = await addTable(account, atMost);
-    expect(refused.body.error).toContain(`wait until ${at.toISOString().slice(0, 10)}, after which`);
+    expect(refused.body.errors[0]).toContain(`wait until ${at.toISOString().slice(0, 10)}, after which`);
   });
 
   it('is refused the bytes of an upload, whether their number is told or not, and keeps none of them', async () => {

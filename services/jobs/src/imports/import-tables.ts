@@ -14,7 +14,15 @@ import { mappingProblems } from '../import-mappings/mapping-checks.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
 import { doOnce, findDone } from '../repeated-requests.ts';
 import { before } from '../states.ts';
-import { countBytes, passBytesOn, putCounted, releaseObjects, requireRoom, reserveBytes } from '../storage.ts';
+import {
+  countBytes,
+  passBytesOn,
+  putCounted,
+  releaseObjects,
+  rememberLimit,
+  requireRoom,
+  reserveBytes,
+} from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
@@ -64,6 +72,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
   const mapping = kept && mappingOf(kept);
   if (mapping) await requireFitting(ctx, call, table, mapping);
   const object_key = newObjectKey(call.accountId, 'imports', importId);
+  await rememberLimit(ctx, call);
   const add = async (tx: Transaction): Promise<Added> => {
     requireTaking(await lockImport(tx, call.accountId, importId));
     const others = await tx.import_table.findMany({ where: { import_id: importId, account_id: call.accountId } });
@@ -224,6 +233,7 @@ export async function storeFile(
   const object_key = newKeyBeside(table.object_key);
   await keepObject(ctx.prisma, accountId, object_key, inDays(keepDays.upload));
   const urlKey = urlKeyOf(table.object_key);
+  await rememberLimit(ctx, call);
   // What was reserved for the file counts for the one that comes; what lies there already counts beside it until it is replaced.
   const isReserved = !(await ctx.store.stat(urlKey));
   if (isReserved) await passBytesOn(ctx, call, urlKey, object_key);

@@ -8,7 +8,7 @@ import type { import_table } from '../generated/prisma/client.ts';
 import { queueJob } from '../queue/jobs.ts';
 import { doOnce, findDone } from '../repeated-requests.ts';
 import { before } from '../states.ts';
-import { inWords, releaseObjects, reserveBytes } from '../storage.ts';
+import { inWords, releaseObjects, rememberLimit, reserveBytes } from '../storage.ts';
 import { keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
@@ -63,6 +63,7 @@ function requireDeclaredSizes(found: Found[]): void {
 
 // Files that came straight to the object store are counted now. What does not fit is removed; the import stays open for a smaller one.
 async function requireRoomFor(ctx: Context, call: CallContext, found: Found[]): Promise<void> {
+  await rememberLimit(ctx, call);
   const problems: string[] = [];
   for (const { table, key, file } of found) {
     if (!file) continue;
