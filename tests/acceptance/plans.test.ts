@@ -70,7 +70,8 @@ describe('the storage', () => {
     const sizes = { table_definition_key, pattern: 'incremental', file_size: 1_000 };
     const upload = () => api.send('POST', `/imports/${id}/tables`, sizes);
     const exported = () => api.send('POST', '/exports', { branch_id, table_definition_key, pattern: 'full' });
-    // What came before the gateways knew it is taken back, so that the storage is empty when they do.
+    // What came before the gateways knew it is taken back, so that the storage is empty when they
+    // do.
     const isFull = async () => {
       const tried = await api.post<{ id: number }>('/imports', { branch_id });
       const { status } = await api.send('POST', `/imports/${tried.id}/tables`, sizes);

@@ -41,7 +41,10 @@ export async function updateAccountBilling(
   });
 }
 
-/** The storage agreed for the account; with another plan it is what that one gives, as the allowance is. */
+/**
+ * The storage agreed for the account; with another plan it is what that one gives, as the allowance
+ * is.
+ */
 export function storageWith(before: Books, after: Pick<Standing, 'plan'>): number | null {
   return after.plan === before.plan ? before.storage_bytes : null;
 }

@@ -1,4 +1,5 @@
-// What each plan gives (contract, Limits; design 3.3): calls a month, branching, and room for files.
+// What each plan gives (contract, Limits; design 3.3): calls a month, branching, and room for
+// files.
 
 export const planNames = ['free', 'plus', 'business', 'enterprise'] as const;
 export type PlanName = (typeof planNames)[number];

@@ -1,6 +1,6 @@
-// The storage of an account: its files (uploads, copies made while reading, rejected rows, exports) count from the moment that room
-// is reserved for them until they are removed. Room is reserved under one lock per account, so that calls at the same time never
-// exceed the limit together.
+// The storage of an account: its files (uploads, copies made while reading, rejected rows, exports)
+// count from the moment that room is reserved for them until they are removed. Room is reserved
+// under one lock per account, so that calls at the same time never exceed the limit together.
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { prismaSql } from '@almanac/service-kit/database';
 import { validationFailed } from '@almanac/service-kit/errors';
@@ -9,15 +9,24 @@ import { openImportStates } from './imports/import-states.ts';
 import type { PutOptions, StoredObject } from './object-store/object-store.ts';
 import { lockAccount, type Transaction, transact } from './transaction.ts';
 
-/** Whose storage it is; a call tells the limit of its account, work in the background goes by what was told last. */
+/**
+ * Whose storage it is; a call tells the limit of its account, work in the background goes by what
+ * was told last.
+ */
 export type StorageOwner = Pick<CallContext, 'accountId' | 'storageBytes'>;
 
 type StorageContext = Pick<Context, 'prisma' | 'store'>;
 
-/** A file whose size is not known reserves so much ahead of what has come, or what is left if that is less. */
+/**
+ * A file whose size is not known reserves so much ahead of what has come, or what is left if that
+ * is less.
+ */
 const aheadBytes = 8 * 1024 ** 2;
 
-/** Remembers the limit that a call tells, also where the call is refused then: for uploads by URL and work in the background. */
+/**
+ * Remembers the limit that a call tells, also where the call is refused then: for uploads by URL
+ * and work in the background.
+ */
 export async function rememberLimit({ prisma }: Pick<Context, 'prisma'>, owner: StorageOwner): Promise<void> {
   if (owner.storageBytes === undefined) return;
   await prismaSql(prisma)(
@@ -35,8 +44,8 @@ export async function requireRoom(tx: Transaction, owner: StorageOwner): Promise
 }
 
 /**
- * Has a noted object count with at least `least` bytes, or up to `most` if they fit, and answers with how many it does. Never fewer than
- * before. Throws 422 when there is no room for the least.
+ * Has a noted object count with at least `least` bytes, or up to `most` if they fit, and answers
+ * with how many it does. Never fewer than before. Throws 422 when there is no room for the least.
  */
 export async function reserveBytes(
   tx: Transaction,
@@ -56,8 +65,8 @@ export async function reserveBytes(
 type Writing = PutOptions & { declaredBytes?: number | undefined };
 
 /**
- * Stores an object that is noted, within what the account has left: room for it is reserved as its bytes come, that for a declared size
- * before. Throws 422 and leaves nothing when there is no more.
+ * Stores an object that is noted, within what the account has left: room for it is reserved as its
+ * bytes come, that for a declared size before. Throws 422 and leaves nothing when there is no more.
  */
 export async function putCounted(
   ctx: StorageContext,
@@ -111,8 +120,8 @@ export async function passBytesOn(
 }
 
 /**
- * Removes objects before their time and has them count no more. Their notes stay until then: links to some may still be written to. What
- * can't be removed now counts until it is swept.
+ * Removes objects before their time and has them count no more. Their notes stay until then: links
+ * to some may still be written to. What can't be removed now counts until it is swept.
  */
 export async function releaseObjects(
   ctx: StorageContext & Pick<Context, 'logger'>,
@@ -128,7 +137,10 @@ export async function releaseObjects(
     }
 }
 
-/** Removes what earlier runs of the work, which can't end well any more, have written or reserved; not what a row still names. */
+/**
+ * Removes what earlier runs of the work, which can't end well any more, have written or reserved;
+ * not what a row still names.
+ */
 export async function releaseEarlierRuns(
   ctx: StorageContext & Pick<Context, 'logger'>,
   owner: StorageOwner,
@@ -173,7 +185,8 @@ async function readStorage(tx: Transaction, owner: StorageOwner): Promise<Storag
   return { used: Number(_sum.bytes ?? 0), limit };
 }
 
-// No limit has been told while gateways of the last release run: then nothing is refused, as before.
+// No limit has been told while gateways of the last release run: then nothing is refused, as
+// before.
 async function readLimit(tx: Transaction, { accountId, storageBytes }: StorageOwner): Promise<number> {
   if (storageBytes !== undefined) return storageBytes;
   const known = await tx.account_storage.findFirst({ where: { account_id: accountId } });
@@ -205,7 +218,10 @@ async function nextRemoval(tx: Transaction, { accountId }: StorageOwner): Promis
 
 const units = ['KB', 'MB', 'GB', 'TB'];
 
-/** A number of bytes for people: `12 bytes`, `99.5 GB`; rounded down, so that what is nearly full does not look full. */
+/**
+ * A number of bytes for people: `12 bytes`, `99.5 GB`; rounded down, so that what is nearly full
+ * does not look full.
+ */
 export function inWords(bytes: number): string {
   if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`;
   let [value, unit] = [bytes / 1024, 0];

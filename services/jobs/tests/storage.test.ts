@@ -1,4 +1,5 @@
-// The storage of an account: what its files take together, and what happens when they reach the limit that its plan gives.
+// The storage of an account: what its files take together, and what happens when they reach the
+// limit that its plan gives.
 import { readdirSync } from 'node:fs';
 import { type Call, callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
@@ -192,7 +193,8 @@ describe('calls at the same time', () => {
       const urls = made.map((url, i) => (i % 2 ? url.replace(new URL(url).origin, other.url) : url));
       const answers = await Promise.all(urls.map((url, i) => put(url, i % 3 ? 300 : chunks(300))));
       const taken = answers.filter(({ status }) => status === 200).length;
-      // What is reserved ahead for a file of unknown size may be missing to another one for a moment, so there may be fewer.
+      // What is reserved ahead for a file of unknown size may be missing to another one for a
+      // moment, so there may be fewer.
       expect(taken).toBeGreaterThanOrEqual(1);
       expect(taken).toBeLessThanOrEqual(3);
       expect(await used(account)).toBe(300 * taken);

@@ -234,7 +234,8 @@ export async function storeFile(
   await keepObject(ctx.prisma, accountId, object_key, inDays(keepDays.upload));
   const urlKey = urlKeyOf(table.object_key);
   await rememberLimit(ctx, call);
-  // What was reserved for the file counts for the one that comes; what lies there already counts beside it until it is replaced.
+  // What was reserved for the file counts for the one that comes; what lies there already counts
+  // beside it until it is replaced.
   const isReserved = !(await ctx.store.stat(urlKey));
   if (isReserved) await passBytesOn(ctx, call, urlKey, object_key);
   let stored: { size: number; etag: string };

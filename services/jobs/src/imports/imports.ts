@@ -186,7 +186,10 @@ export async function cancelImport(ctx: Context, call: CallContext, id: number):
   await releaseCancelled(ctx, call, id);
 }
 
-/** Removes the files of the tables of an import that were cancelled; whatever comes later by their URLs is swept. */
+/**
+ * Removes the files of the tables of an import that were cancelled; whatever comes later by their
+ * URLs is swept.
+ */
 export async function releaseCancelled(ctx: Context, owner: { accountId: number }, id: number): Promise<void> {
   const cancelled = await ctx.prisma.import_table.findMany({
     where: { import_id: id, account_id: owner.accountId, status: 'cancelled' },

@@ -61,7 +61,8 @@ function requireDeclaredSizes(found: Found[]): void {
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-// Files that came straight to the object store are counted now. What does not fit is removed; the import stays open for a smaller one.
+// Files that came straight to the object store are counted now. What does not fit is removed; the
+// import stays open for a smaller one.
 async function requireRoomFor(ctx: Context, call: CallContext, found: Found[]): Promise<void> {
   await rememberLimit(ctx, call);
   const problems: string[] = [];

@@ -58,7 +58,10 @@ export async function removeReplaced({ store }: Pick<Context, 'store'>, objectKe
   await store.remove(urlKey);
 }
 
-/** Counts the files that came straight to an object store by pre-signed URL and wait for upload_complete; asked at every sweep. */
+/**
+ * Counts the files that came straight to an object store by pre-signed URL and wait for
+ * upload_complete; asked at every sweep.
+ */
 export async function countUploads({ prisma, store }: Pick<Context, 'prisma' | 'store'>): Promise<void> {
   const open = await prisma.import_table.findMany({
     where: { data_import: { status: { in: ['created', 'uploading'] } } },
