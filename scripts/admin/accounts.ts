@@ -51,6 +51,7 @@ export type AccountChanges = {
   overdue_since?: string;
   overage_enabled?: boolean;
   allowance?: number;
+  storage_bytes?: number;
 };
 
 /** Changes what is named, leaves the rest, answers the account's books. */

@@ -53,7 +53,7 @@ export function readSwitch(values: Values, name: string): boolean | undefined {
 export function readCount(values: Values, name: string, of: string): number | undefined {
   const value = values[name] as string | undefined;
   if (value === undefined) return undefined;
-  if (!/^\d{1,12}$/.test(value))
+  if (!/^\d{1,15}$/.test(value))
     throw new OperatorError(`--${name} should be a whole number of ${of}, not "${value}".`);
   return Number(value);
 }

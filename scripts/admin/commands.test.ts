@@ -35,6 +35,7 @@ describe("the operators' commands", () => {
     ['accounts update 1 --overage maybe', '--overage should be one of on, off'],
     ['accounts update 1 --allowance -5', '--allowance'],
     ['accounts update 1 --allowance many', '--allowance should be a whole number'],
+    ['accounts update 1 --storage-bytes 5TB', '--storage-bytes should be a whole number of bytes'],
     ['accounts update 1 --overdue-since yesterday', '--overdue-since should be an ISO 8601 time'],
     ['accounts update 1 2 --plan free', 'What is "2"?'],
     ['accounts list --colour red', 'colour'],

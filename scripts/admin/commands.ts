@@ -57,9 +57,16 @@ export const commands = {
   },
   'accounts update': {
     usage:
-      'accounts update ID [--plan PLAN] [--billing-status STATUS] [--overdue-since TIME] [--overage on|off] [--allowance N]',
+      'accounts update ID [--plan PLAN] [--billing-status STATUS] [--overdue-since TIME] [--overage on|off] [--allowance N] [--storage-bytes N]',
     about: `Changes plan and state. Statuses: ${billingStatuses.join(', ')}; TIME is ISO 8601, "now" when left out.`,
-    options: { plan: text, 'billing-status': text, 'overdue-since': text, overage: text, allowance: text },
+    options: {
+      plan: text,
+      'billing-status': text,
+      'overdue-since': text,
+      overage: text,
+      allowance: text,
+      'storage-bytes': text,
+    },
     positionals: 1,
     prepare: (values, [id]) => {
       const accountId = readAccountId(id);
@@ -69,6 +76,7 @@ export const commands = {
         overdue_since: readTime(values, 'overdue-since'),
         overage_enabled: readSwitch(values, 'overage'),
         allowance: readCount(values, 'allowance', 'calls'),
+        storage_bytes: readCount(values, 'storage-bytes', 'bytes'),
       });
       if (Object.keys(changes).length === 0) throw new OperatorError('Nothing to change: name at least one option.');
       return (operator) => updateAccount(operator, accountId, changes);

@@ -1,4 +1,5 @@
-// What an account's plan and state allow: calls up to the allowance, reads while payment is overdue, branching or none.
+// What an account's plan and state allow: calls up to the allowance, files up to the storage, reads
+// while payment is overdue, branching or none.
 import type { Answer, Api } from '@almanac/api-client/api';
 import { givenAccount, givenDeployedTable, mainBranchId, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
@@ -55,6 +56,43 @@ describe('the allowance', () => {
     const { plan, usage } = await (await account.machine()).get('/account');
     expect(plan).toBe('free');
     expect(usage.allowance).toBe(1_000);
+  });
+});
+
+describe('the storage', () => {
+  it('refuses uploads and exports beyond what an operator allows, and takes them again when there is more', async () => {
+    const account = await givenAccount();
+    const api = await account.person();
+    const { key: table_definition_key, branchId: branch_id } = await givenDeployedTable(api);
+    const { id } = await api.post<{ id: number }>('/imports', { branch_id });
+    const allow = (bytes: number) =>
+      admin(['accounts', 'update', String(account.id), '--storage-bytes', String(bytes)]);
+    const sizes = { table_definition_key, pattern: 'incremental', file_size: 1_000 };
+    const upload = () => api.send('POST', `/imports/${id}/tables`, sizes);
+    const exported = () => api.send('POST', '/exports', { branch_id, table_definition_key, pattern: 'full' });
+    // What came before the gateways knew it is taken back, so that the storage is empty when they
+    // do.
+    const isFull = async () => {
+      const tried = await api.post<{ id: number }>('/imports', { branch_id });
+      const { status } = await api.send('POST', `/imports/${tried.id}/tables`, sizes);
+      await api.post(`/imports/${tried.id}/cancel`);
+      expect(status).toBe(422);
+    };
+    await allow(0);
+    await eventually(isFull);
+    const none = 'The files of the account take 0 bytes of the 0 bytes that its plan allows, and nothing more fits';
+    expect((await exported()).body).toMatchObject({ errors: [expect.stringContaining(none)] });
+    await allow(999);
+    await eventually(async () => {
+      const refused = await api.send('POST', `/imports/${id}/tables`, sizes);
+      expect(refused.status).toBe(422);
+      expect(refused.body).toMatchObject({ errors: [expect.stringContaining('1000 bytes more do not fit')] });
+    });
+    await allow(1_000);
+    expect((await until(upload, 201)).status).toBe(201);
+    expect((await exported()).status).toBe(422);
+    await api.post(`/imports/${id}/cancel`);
+    expect((await exported()).status).toBe(201);
   });
 });
 

@@ -18,6 +18,9 @@ describe('call context', () => {
     const token = await (await createContextSigner('gateway', secret))(claims);
     expect(await verify(token, 'request-1')).toEqual({ ...claims, issuer: 'gateway', requestId: 'request-1' });
     expect((await verify(token, 'request-2')).requestId).toBe('request-2');
+    const sign = await createContextSigner('gateway', secret);
+    for (const storageBytes of [0, 5 * 1024 ** 4])
+      expect((await verify(await sign({ ...claims, storageBytes }), 'r')).storageBytes).toBe(storageBytes);
   });
 
   it('refuses a context that one issuer signed in the name of another', async () => {

@@ -27,6 +27,8 @@ export type CallContext = {
   applicationId?: number;
   scopes: string[];
   branching: boolean;
+  /** How many bytes of files the account may keep; undefined: not told. */
+  storageBytes?: number;
   requestId: string;
   /** Where the caller is, as the gateway saw it: for the audit log, not for any decision. */
   address?: string;
@@ -63,6 +65,7 @@ export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Prom
       application: claims.applicationId,
       scopes: claims.scopes,
       branching: claims.branching,
+      storage: claims.storageBytes,
     })
       .setProtectedHeader({ alg: 'EdDSA', kid: issuer, typ: 'ctx+jwt' })
       .setIssuer(issuer)
@@ -123,6 +126,7 @@ async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>)
       branching: payload.branching === true,
     };
     if (Number.isSafeInteger(payload.user)) claims.userId = payload.user as number;
+    if (Number.isSafeInteger(payload.storage)) claims.storageBytes = payload.storage as number;
     if (Number.isSafeInteger(payload.application)) claims.applicationId = payload.application as number;
     const ports = [payload.aud ?? []].flat().filter((name) => name !== audience);
     return { claims, ports, expiresAt: (exp + pastEndSeconds) * 1000 };

@@ -11,7 +11,7 @@ export const periodStartSql = `date_trunc('month', now() at time zone 'UTC')::da
 
 /** Columns `toAccountBilling` needs, over account_subscription s and monthly_usage u. */
 export const billingColumnsSql = `
-  s.plan, s.billing_status, s.overdue_since, s.overage_enabled, s.allowance,
+  s.plan, s.billing_status, s.overdue_since, s.overage_enabled, s.allowance, s.storage_bytes,
   extract(epoch from now() - s.overdue_since)::float8 as overdue_seconds,
   coalesce(u.calls, 0) as calls, coalesce(u.overage_calls, 0) as overage_calls`;
 
@@ -21,6 +21,7 @@ type BillingRow = {
   overdue_since: Date | null;
   overage_enabled: boolean;
   allowance: number;
+  storage_bytes: number | null;
   overdue_seconds: number | null;
   calls: number;
   overage_calls: number;
@@ -47,6 +48,7 @@ export function toAccountBilling(row: BillingRow): AccountBilling {
     period_end: asInstant(row.period_end),
     calls: row.calls,
     overage_calls: row.overage_calls,
+    storage_bytes: row.storage_bytes ?? plans[row.plan].storageBytes,
   };
 }
 

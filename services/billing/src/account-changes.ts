@@ -18,7 +18,7 @@ import { billingStatuses, graceSeconds } from './plans.ts';
 export type Actor = Pick<CallContext, 'accountId' | 'requestId'> &
   Partial<Pick<CallContext, 'userId' | 'applicationId' | 'address'>>;
 
-export type Books = Standing & { account_id: number; overage_enabled: boolean };
+export type Books = Standing & { account_id: number; overage_enabled: boolean; storage_bytes: number | null };
 
 /** Changes what the caller may change. Identity speaks for administrators: overage only. */
 export async function updateAccountBilling(
@@ -28,22 +28,31 @@ export async function updateAccountBilling(
 ): Promise<AccountBilling> {
   const named = namedChanges(changes);
   if (call.issuer !== 'operator' && Object.keys(named).some((name) => name !== 'overage_enabled'))
-    throw new ServiceError('forbidden', 'Only an operator may change plan, status and allowance.');
+    throw new ServiceError('forbidden', 'Only an operator may change plan, status, allowance and storage.');
   return withTransaction(ctx.pool, async (sql) => {
     const before = await lockBooks(sql, call.accountId);
     if (!before) throw booksNotOpen();
     const word = readWord(before, named);
     const standing = word ? await standingWith(sql, before, word) : before;
     const overage_enabled = named.overage_enabled ?? before.overage_enabled;
-    await writeBooks(sql, call, before, { ...before, ...standing, overage_enabled });
+    const storage_bytes = named.storage_bytes ?? storageWith(before, standing ?? before);
+    await writeBooks(sql, call, before, { ...before, ...standing, overage_enabled, storage_bytes });
     return readAccountBilling(sql, call.accountId);
   });
+}
+
+/**
+ * The storage agreed for the account; with another plan it is what that one gives, as the allowance
+ * is.
+ */
+export function storageWith(before: Books, after: Pick<Standing, 'plan'>): number | null {
+  return after.plan === before.plan ? before.storage_bytes : null;
 }
 
 /** Reads the books and keeps others from changing them until the transaction ends. */
 export async function lockBooks(sql: Sql, accountId: number): Promise<Books | undefined> {
   const { rows } = await sql(
-    `select account_id, plan, allowance, billing_status, overdue_since, overage_enabled
+    `select account_id, plan, allowance, billing_status, overdue_since, overage_enabled, storage_bytes
      from account_subscription where account_id = $1 for update`,
     [accountId],
   );
@@ -55,9 +64,18 @@ export async function writeBooks(sql: Sql, actor: Actor, before: Books, after: B
   const { accountId, requestId } = actor;
   await sql(
     `update account_subscription
-     set plan = $2, allowance = $3, billing_status = $4, overdue_since = $5, overage_enabled = $6, updated_at = now()
+     set plan = $2, allowance = $3, billing_status = $4, overdue_since = $5, overage_enabled = $6,
+         storage_bytes = $7, updated_at = now()
      where account_id = $1`,
-    [accountId, after.plan, after.allowance, after.billing_status, after.overdue_since, after.overage_enabled],
+    [
+      accountId,
+      after.plan,
+      after.allowance,
+      after.billing_status,
+      after.overdue_since,
+      after.overage_enabled,
+      after.storage_bytes,
+    ],
   );
   if (after.plan !== before.plan || after.allowance !== before.allowance)
     await sql('insert into plan_change (account_id, plan, allowance, since) values ($1, $2, $3, clock_timestamp())', [
@@ -126,8 +144,9 @@ async function keepUntold(sql: Sql, before: Books): Promise<void> {
 }
 
 // What the audit log keeps of the books: they are part of the account.
-function recorded({ account_id: id, plan, allowance, billing_status, overage_enabled, overdue_since }: Books) {
-  return { id, plan, allowance, billing_status, overage_enabled, overdue_since };
+function recorded({ account_id: id, plan, allowance, billing_status, overage_enabled, ...books }: Books) {
+  const { overdue_since, storage_bytes } = books;
+  return { id, plan, allowance, billing_status, overage_enabled, overdue_since, storage_bytes };
 }
 
 type Changes = {
@@ -136,19 +155,20 @@ type Changes = {
   billing_status?: string;
   overdue_since?: string;
   overage_enabled?: boolean;
+  storage_bytes?: number;
 };
 
 // Fields of a proto that are not set are absent or undefined, depending on who made the object.
 function namedChanges(changes: UpdateRequest): Changes {
-  const { overage_enabled, plan, billing_status, overdue_since, allowance } = changes;
-  const all = { overage_enabled, plan, billing_status, overdue_since, allowance };
+  const { overage_enabled, plan, billing_status, overdue_since, allowance, storage_bytes } = changes;
+  const all = { overage_enabled, plan, billing_status, overdue_since, allowance, storage_bytes };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 // What an operator says by it; nothing where only overage changes. Throws 422 with every problem.
 function readWord(present: Books, changes: Changes): NewWord | undefined {
   const problems: string[] = [];
-  const { overdue_since: since, allowance } = changes;
+  const { overdue_since: since, allowance, storage_bytes: storage } = changes;
   const status = changes.billing_status ?? (since ? 'overdue' : undefined);
   const known = billingStatuses.find((name) => name === (status ?? present.billing_status));
   if (!known) problems.push(`Billing status must be one of ${billingStatuses.join(', ')}`);
@@ -156,6 +176,8 @@ function readWord(present: Books, changes: Changes): NewWord | undefined {
   if (since && known !== 'overdue') problems.push('Overdue since goes with the status overdue only');
   if (allowance !== undefined && (!Number.isSafeInteger(allowance) || allowance < 0))
     problems.push('Allowance must be a whole number, zero or more');
+  if (storage !== undefined && (!Number.isSafeInteger(storage) || storage < 0))
+    problems.push('Storage bytes must be a whole number, zero or more');
   if (problems.length > 0) throw validationFailed(problems);
   const said: Omit<Said, 'occurred_at' | 'source'> = {
     billing_status: status === undefined ? null : (known ?? null),

@@ -1,15 +1,18 @@
-// What each plan gives (contract, Limits; design 3.3): calls a month, and branching.
+// What each plan gives (contract, Limits; design 3.3): calls a month, branching, and room for
+// files.
 
 export const planNames = ['free', 'plus', 'business', 'enterprise'] as const;
 export type PlanName = (typeof planNames)[number];
 
+const GB = 1024 ** 3;
+
 export const plans = {
-  free: { allowance: 1_000, branching: false },
-  plus: { allowance: 15_000, branching: false },
-  business: { allowance: 45_000, branching: true },
-  // Agreed per account; until an operator sets it, what Business gives.
-  enterprise: { allowance: 45_000, branching: true },
-} as const satisfies Record<PlanName, { allowance: number; branching: boolean }>;
+  free: { allowance: 1_000, branching: false, storageBytes: 100 * GB },
+  plus: { allowance: 15_000, branching: false, storageBytes: 250 * GB },
+  business: { allowance: 45_000, branching: true, storageBytes: 1024 * GB },
+  // The allowance is agreed per account; until an operator sets it, what Business gives.
+  enterprise: { allowance: 45_000, branching: true, storageBytes: 5 * 1024 * GB },
+} as const satisfies Record<PlanName, { allowance: number; branching: boolean; storageBytes: number }>;
 
 export const billingStatuses = ['current', 'overdue', 'cancelled'] as const;
 export type BillingStatus = (typeof billingStatuses)[number];

@@ -1,6 +1,6 @@
 import { getAccountBilling, openAccount } from '../src/account-billing.ts';
 import { updateAccountBilling } from '../src/account-changes.ts';
-import { writeBlock } from '../src/plans.ts';
+import { type PlanName, plans, writeBlock } from '../src/plans.ts';
 import { type Billing, callOf, givenBilling } from './given.ts';
 
 let billing: Billing;
@@ -39,6 +39,7 @@ describe('the books of an account', () => {
       overage_enabled: false,
       calls: 0,
       overage_calls: 0,
+      storage_bytes: plans[plan as PlanName].storageBytes,
     });
   });
 
@@ -140,6 +141,25 @@ describe('changing the books', () => {
     expect(await updateAccountBilling(billing.ctx, call, { billing_status: 'cancelled' })).toMatchObject({
       writes_blocked: true,
     });
+  });
+
+  it('agrees on storage with an operator; another plan brings its own, as it does with the allowance', async () => {
+    const GB = 1024 ** 3;
+    const { accountId } = await billing.account('free');
+    const call = operator(accountId);
+    const storageAfter = async (change: Parameters<typeof updateAccountBilling>[2]) =>
+      (await updateAccountBilling(billing.ctx, call, change)).storage_bytes;
+    expect(await storageAfter({})).toBe(100 * GB);
+    expect(await storageAfter({ storage_bytes: 300 * GB })).toBe(300 * GB);
+    expect(await storageAfter({ plan: 'free', overage_enabled: true })).toBe(300 * GB);
+    expect(await storageAfter({ plan: 'plus' })).toBe(250 * GB);
+    expect(await storageAfter({ plan: 'business', storage_bytes: 0 })).toBe(0);
+    expect(await storageAfter({ plan: 'enterprise' })).toBe(5 * 1024 * GB);
+    for (const storage_bytes of [-1, 1.5])
+      await expect(storageAfter({ storage_bytes })).rejects.toMatchObject({ kind: 'validation_failed' });
+    const administrator = updateAccountBilling(billing.ctx, callOf(accountId, 'identity'), { storage_bytes: 1 });
+    await expect(administrator).rejects.toMatchObject({ kind: 'forbidden' });
+    expect(await storageAfter({})).toBe(5 * 1024 * GB);
   });
 
   it('sends what was changed to the audit log, whoever did it, and nothing where nothing changed', async () => {

@@ -101,6 +101,7 @@ describe('forwarding', () => {
       applicationId: 11,
       scopes: ['api:write', 'api:read'],
       branching: true,
+      storageBytes: 1024 ** 4,
       requestId: 'r',
     });
   });

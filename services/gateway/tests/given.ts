@@ -146,7 +146,14 @@ async function signingKey(kid: string) {
 
 export type FakeBilling = {
   rpc: string;
-  state: { plan: string; allowance: number; writesBlocked: boolean; overage: boolean; branching: boolean };
+  state: {
+    plan: string;
+    allowance: number;
+    writesBlocked: boolean;
+    overage: boolean;
+    branching: boolean;
+    storageBytes: number;
+  };
   reserved: number;
   /** What was booked, by report. */
   booked: { lease: string; sequence: number; calls: number; method: string; resource: string; application: number }[];
@@ -158,7 +165,14 @@ export type FakeBilling = {
 export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
   const billing: FakeBilling = {
     rpc: '',
-    state: { plan: 'business', allowance: 45_000, writesBlocked: false, overage: false, branching: true },
+    state: {
+      plan: 'business',
+      allowance: 45_000,
+      writesBlocked: false,
+      overage: false,
+      branching: true,
+      storageBytes: 1024 ** 4,
+    },
     reserved: 0,
     booked: [],
     calls: () => billing.booked.reduce((sum, part) => sum + part.calls, 0),
@@ -189,6 +203,7 @@ export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
           overage_enabled: state.overage,
           branching_enabled: state.branching,
           allowance: state.allowance,
+          storage_bytes: state.storageBytes,
         },
       };
     },

@@ -20,7 +20,7 @@ import { PrismaClient } from './generated/prisma/client.ts';
 import { routes } from './http.ts';
 import { consumeClones } from './import-mappings/cloned-definitions.ts';
 import { importTableHandler } from './imports/import-work.ts';
-import { requireOpenUpload } from './imports/uploads.ts';
+import { accountOf, requireOpenUpload } from './imports/uploads.ts';
 import { mountMailPages } from './mail/dev-pages.ts';
 import { consumeMailRequests } from './mail/mail-requests.ts';
 import { countMails, mailLane } from './mail/mail-work.ts';
@@ -32,6 +32,7 @@ import { countJobs, longestWait } from './queue/job-list.ts';
 import { workRequested } from './queue/jobs.ts';
 import { createWorker } from './queue/worker.ts';
 import { callers, createHandlers } from './rpc.ts';
+import { putCounted } from './storage.ts';
 import { createSweeper } from './sweeper.ts';
 import { consumeMoves } from './table-places.ts';
 
@@ -121,7 +122,11 @@ export async function createJobs(
     routes: routes(context),
     onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
     mount: (app) => {
-      if (isFileStore(store)) mountFileServer(app, store, { requireUpload: (key) => requireOpenUpload(context, key) });
+      if (isFileStore(store))
+        mountFileServer(app, store, {
+          requireUpload: (key) => requireOpenUpload(context, key),
+          put: (key, source, options) => putCounted(context, accountOf(key), key, source, options),
+        });
       if (mailing?.folder) mountMailPages(app, { folder: mailing.folder, publicUrl });
     },
   });

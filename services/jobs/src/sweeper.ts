@@ -5,8 +5,8 @@ import type { Part } from '@almanac/service-kit/frame';
 import { sweepAnswers } from '@almanac/service-kit/idempotency';
 import type { Context } from './context.ts';
 import { finishedTableStates } from './imports/import-states.ts';
-import { lockImport, moveImport, noteAction } from './imports/imports.ts';
-import { keepOpenUploads } from './imports/uploads.ts';
+import { lockImport, moveImport, noteAction, releaseCancelled } from './imports/imports.ts';
+import { countUploads, keepOpenUploads } from './imports/uploads.ts';
 import { sweepMailFiles } from './mail/folder-transport.ts';
 import { sweepObjects } from './stored-objects.ts';
 import { tell, transact } from './transaction.ts';
@@ -22,6 +22,7 @@ export async function sweep(ctx: Context): Promise<void> {
   const rounds: Record<string, () => Promise<unknown>> = {
     imports: () => expireImports(ctx, ago(forgottenAfterMs)),
     objects: () => keepOpenUploads(ctx).then(() => sweepObjects(ctx)),
+    sizes: () => countUploads(ctx),
     uploads: () => ctx.store.sweep(day / 1000),
     answers: () => sweepAnswers(prismaSql(ctx.prisma)),
     mails: () =>
@@ -60,7 +61,7 @@ export async function expireImports(ctx: Context, before: Date): Promise<void> {
       });
       await noteAction(tx, { accountId: account_id }, id, 'expire', 'The uploads were not completed within 7 days.');
       await tell(tx, { accountId: account_id }, 'import.finished', { id, status: 'cancelled' });
-    });
+    }).then(() => releaseCancelled(ctx, { accountId: account_id }, id));
 }
 
 /** Sweeps every few minutes while the service runs. */

@@ -17,7 +17,7 @@ export function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction
 export async function lockAccount(
   tx: Transaction,
   accountId: number,
-  purpose: 'imports' | 'exports' | 'mails',
+  purpose: 'imports' | 'exports' | 'mails' | 'storage',
 ): Promise<void> {
   await prismaSql(tx)('select pg_advisory_xact_lock(hashtext($1), $2::int)::text', [`jobs.${purpose}`, accountId]);
 }

@@ -1,7 +1,7 @@
 // What the payment provider says goes into the books: each event once, and in the order in which things happened.
 import { withTransaction } from '@almanac/service-kit/database';
 import { notFound } from '@almanac/service-kit/errors';
-import { type Actor, isSameStanding, lockBooks, standingWith, writeBooks } from '../account-changes.ts';
+import { type Actor, isSameStanding, lockBooks, standingWith, storageWith, writeBooks } from '../account-changes.ts';
 import type { BillingContext } from '../context.ts';
 import type { PaymentEvent } from './payment-provider.ts';
 
@@ -25,7 +25,11 @@ export function takePaymentEvent(
       allowance: event.allowance,
     });
     if (standing && !isSameStanding(standing, before))
-      await writeBooks(sql, { ...from, accountId: event.accountId }, before, { ...before, ...standing });
+      await writeBooks(sql, { ...from, accountId: event.accountId }, before, {
+        ...before,
+        ...standing,
+        storage_bytes: storageWith(before, standing),
+      });
     return standing !== undefined;
   });
 }

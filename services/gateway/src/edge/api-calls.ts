@@ -34,10 +34,8 @@ export async function callApi(ctx: GatewayContext, exchange: Exchange): Promise<
     await ctx.callerLimits.enterAccount(exchange, token.accountId);
     await admit(exchange, route, meter);
     if (route.settle) await ctx.meter.settle(token.accountId);
-    const { branching } = meter;
     const { service } = route;
-    const context =
-      recallContext(token, branching, service) ?? (await contextFor(token, branching, service, ctx.signContext));
+    const context = recallContext(token, meter, service) ?? (await contextFor(token, meter, service, ctx.signContext));
     if (exchange.res.destroyed) return; // the client has gone; `end` puts the call back
     forward(ctx, exchange, route, context);
   } catch (error) {

@@ -74,6 +74,11 @@ export class AccountMeter {
     return this.billing?.branching_enabled ?? true;
   }
 
+  /** How many bytes of files the account may keep; undefined: billing has not said. */
+  get storageBytes(): number | undefined {
+    return this.billing?.storage_bytes;
+  }
+
   /** Lets a call in without waiting, if that is possible; undefined: use `admit`. Throws 402. */
   tryAdmit(isWrite: boolean): Ticket | undefined {
     if (this.stale) return undefined;

@@ -12,9 +12,13 @@ describe('contextFor', () => {
     const token = given();
     let signed = 0;
     const sign = async () => `context ${++signed}`;
-    expect(await contextFor(token, true, 'data', sign)).toBe('context 1');
-    expect(await contextFor(token, true, 'data', sign)).toBe('context 1');
-    expect(await contextFor(token, false, 'data', sign)).toBe('context 2');
+    expect(await contextFor(token, { branching: true }, 'data', sign)).toBe('context 1');
+    expect(await contextFor(token, { branching: true }, 'data', sign)).toBe('context 1');
+    expect(await contextFor(token, { branching: false }, 'data', sign)).toBe('context 2');
+    const more = { branching: false, storageBytes: 1_000 };
+    expect(await contextFor(token, more, 'data', sign)).toBe('context 3');
+    expect(await contextFor(token, more, 'data', sign)).toBe('context 3');
+    expect(await contextFor(token, { ...more, storageBytes: 2_000 }, 'data', sign)).toBe('context 4');
   });
 
   it('is for one service, and remembered for each', async () => {
@@ -22,13 +26,15 @@ describe('contextFor', () => {
     let signed = 0;
     const sign = async (_claims: unknown, to?: string) => `${to} ${++signed}`;
     for (const service of ['data', 'jobs', 'data', 'jobs'])
-      expect(await contextFor(token, true, service, sign)).toBe(`${service}:http ${service === 'data' ? 1 : 2}`);
+      expect(await contextFor(token, { branching: true }, service, sign)).toBe(
+        `${service}:http ${service === 'data' ? 1 : 2}`,
+      );
   });
 
   it('is not used again when the token was narrowed while it was being signed', async () => {
     const token = given();
     let finish = (_text: string) => {};
-    const signing = contextFor(token, true, 'data', ({ scopes }) => {
+    const signing = contextFor(token, { branching: true }, 'data', ({ scopes }) => {
       expect(scopes).toEqual(['api']);
       return new Promise((resolve) => {
         finish = resolve;
@@ -37,14 +43,14 @@ describe('contextFor', () => {
     limitToken(token, ['api:read']);
     finish('too much');
     expect(await signing).toBe('too much'); // for the call that came before the word; none after it
-    expect(recallContext(token, true, 'data')).toBeUndefined();
-    expect(await contextFor(token, true, 'data', async ({ scopes }) => scopes.join())).toBe('api:read');
+    expect(recallContext(token, { branching: true }, 'data')).toBeUndefined();
+    expect(await contextFor(token, { branching: true }, 'data', async ({ scopes }) => scopes.join())).toBe('api:read');
   });
 
   it('is kept when a word about the application leaves the token as it was', async () => {
     const token = given();
-    await contextFor(token, true, 'data', async () => 'kept');
+    await contextFor(token, { branching: true }, 'data', async () => 'kept');
     limitToken(token, ['api']);
-    expect(recallContext(token, true, 'data')).toBe('kept');
+    expect(recallContext(token, { branching: true }, 'data')).toBe('kept');
   });
 });

@@ -20,7 +20,10 @@ export type Token = {
   issuedAtMs: number;
   expiresAtMs: number;
   /** The call context signed for it last for each service, and until when it may be used again. */
-  contexts?: Record<string, { text: string; branching: boolean; scopes: string[]; until: number }>;
+  contexts?: Record<
+    string,
+    { text: string; branching: boolean; storageBytes: number | undefined; scopes: string[]; until: number }
+  >;
 };
 
 type Failure = 'Tenant context not set' | 'Invalid token' | 'Invalid resource owner' | 'Token/user account mismatch';

@@ -12,10 +12,11 @@ import { type WrittenColumn, writeJson, writeNdjson, writeTsv } from '../formats
 import { writeXlsx } from '../formats/written-xlsx.ts';
 import type { data_export } from '../generated/prisma/client.ts';
 import { callerOf } from '../imports/import-work.ts';
-import { newObjectKey } from '../object-store/object-store.ts';
-import { endRun, type Job } from '../queue/jobs.ts';
+import { newObjectKey, type StoredObject } from '../object-store/object-store.ts';
+import { endRun, type Job, LeaseLost } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
 import { before } from '../states.ts';
+import { putCounted, releaseEarlierRuns, releaseObjects } from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, tell, transact } from '../transaction.ts';
 import { exportMachine } from './export-states.ts';
@@ -50,13 +51,27 @@ async function runExport(ctx: Context, job: Job, signal: AbortSignal): Promise<v
   // A key of this run: an earlier run that still writes somewhere writes somewhere else.
   const object_key = newObjectKey(job.account_id, 'exports', row.id);
   await keepObject(ctx.prisma, job.account_id, object_key, inDays(keepDays.unfinishedResult));
+  await releaseEarlierRuns(ctx, callerOf(job), object_key);
   const read = readTable(ctx, job, row, table, signal);
-  const stored = await ctx.store.put(object_key, row.gzip ? packed(read.bytes()) : read.bytes(), {
+  const bytes = row.gzip ? packed(read.bytes()) : read.bytes();
+  const stored = await putCounted(ctx, callerOf(job), object_key, bytes, {
     maxBytes: maxExportBytes,
     contentType: contentTypeOf(row),
     signal,
   });
-  const { rows, next_high_water_mark } = read.totals();
+  try {
+    await noteEnd(ctx, job, { row, object_key, stored, ...read.totals() });
+  } catch (error) {
+    // It was cancelled, or another run has taken over: nobody will ever name the object.
+    if (error instanceof LeaseLost) await releaseObjects(ctx, callerOf(job), [object_key]);
+    throw error;
+  }
+}
+
+type Written = Totals & { row: data_export; object_key: string; stored: StoredObject };
+
+async function noteEnd(ctx: Context, job: Job, { row, object_key, stored, ...totals }: Written): Promise<void> {
+  const { rows, next_high_water_mark } = totals;
   const file_expires_at = inDays(keepDays.result);
   await transact(ctx, async (tx) => {
     const { count } = await tx.data_export.updateMany({

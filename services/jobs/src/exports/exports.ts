@@ -17,6 +17,7 @@ import { readCorrelationCode } from '../imports/imports.ts';
 import { cancelJob, queueJob } from '../queue/jobs.ts';
 import { doOnce } from '../repeated-requests.ts';
 import { before } from '../states.ts';
+import { rememberLimit, requireRoom } from '../storage.ts';
 import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
 import { type ExportStatus, exportMachine, openExportStates } from './export-states.ts';
@@ -101,6 +102,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
   const as_of = readAsOf(input, table);
   const format = readFormat(input);
   const correlation_code = readCorrelationCode(input.correlation_code);
+  await rememberLimit(ctx, call);
   const { id, made } = await transact(ctx, async (tx) => {
     let made: data_export | undefined;
     const id = await makeOnce(prismaSql(tx), call.keyed, async () => {
@@ -112,6 +114,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
         throw validationFailed(
           `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
         );
+      await requireRoom(tx, call);
       made = await tx.data_export.create({
         data: {
           account_id: call.accountId,

@@ -14,11 +14,20 @@ import { mappingProblems } from '../import-mappings/mapping-checks.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
 import { doOnce, findDone } from '../repeated-requests.ts';
 import { before } from '../states.ts';
+import {
+  countBytes,
+  passBytesOn,
+  putCounted,
+  releaseObjects,
+  rememberLimit,
+  requireRoom,
+  reserveBytes,
+} from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
 import { getImport, lockImport, moveImport, noteAction, requireImportRight, requireOpen } from './imports.ts';
-import { newKeyBeside, removeReplaced } from './uploads.ts';
+import { newKeyBeside, removeReplaced, urlKeyOf } from './uploads.ts';
 
 export const uploadSeconds = 24 * 3600;
 export const tablesPerImport = 100;
@@ -63,6 +72,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
   const mapping = kept && mappingOf(kept);
   if (mapping) await requireFitting(ctx, call, table, mapping);
   const object_key = newObjectKey(call.accountId, 'imports', importId);
+  await rememberLimit(ctx, call);
   const add = async (tx: Transaction): Promise<Added> => {
     requireTaking(await lockImport(tx, call.accountId, importId));
     const others = await tx.import_table.findMany({ where: { import_id: importId, account_id: call.accountId } });
@@ -71,6 +81,8 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
     if (others.some(({ table_definition_id }) => table_definition_id === table.table_definition_id))
       throw validationFailed(`The table ${table.key} is part of this import already.`);
     await keepObject(tx, call.accountId, object_key, inDays(keepDays.upload));
+    await requireRoom(tx, call);
+    await reserveBytes(tx, call, object_key, { least: input.file_size ?? 0 });
     await moveImport(tx, call.accountId, importId, 'add_table');
     await noteAction(tx, call, importId, 'add_table', table.key);
     const { id } = await tx.import_table.create({
@@ -207,7 +219,7 @@ function requireTaking(status: string): void {
 export async function storeFile(
   ctx: Context,
   call: CallContext,
-  ids: { importId: number; tableId: number },
+  ids: { importId: number; tableId: number; declaredBytes: number },
   open: () => AsyncIterable<Uint8Array>,
 ): Promise<import_table> {
   const found = await getImport(ctx, call, ids.importId);
@@ -223,15 +235,36 @@ export async function storeFile(
   // A key of its own: what is being read or was pinned is never written over.
   const object_key = newKeyBeside(table.object_key);
   await keepObject(ctx.prisma, accountId, object_key, inDays(keepDays.upload));
+  const urlKey = urlKeyOf(table.object_key);
+  await rememberLimit(ctx, call);
+  // What was reserved for the file counts for the one that comes; what lies there already counts
+  // beside it until it is replaced.
+  const isReserved = !(await ctx.store.stat(urlKey));
+  if (isReserved) await passBytesOn(ctx, call, urlKey, object_key);
   let stored: { size: number; etag: string };
   try {
-    stored = await ctx.store.put(object_key, open(), { maxBytes: limits.uploadBytes });
+    const options = { maxBytes: limits.uploadBytes, declaredBytes: ids.declaredBytes };
+    stored = await putCounted(ctx, call, object_key, open(), options);
   } catch (error) {
+    if (isReserved) await passBytesOn(ctx, call, object_key, urlKey).catch(() => {});
     await keepObject(ctx.prisma, accountId, object_key, new Date()).catch(() => {});
     throw error;
   }
-  return transact(ctx, async (tx) => {
-    requireTaking(await lockImport(tx, accountId, ids.importId));
+  try {
+    return await noteFile(ctx, call, { importId: ids.importId, table, object_key, stored });
+  } catch (error) {
+    // Of any other failure it is not known whether the table has the file.
+    if (error instanceof ServiceError && error.kind === 'wrong_state') await releaseObjects(ctx, call, [object_key]);
+    throw error;
+  }
+}
+
+type NewFile = { importId: number; table: import_table; object_key: string; stored: { size: number; etag: string } };
+
+async function noteFile(ctx: Context, call: CallContext, { importId, table, object_key, stored }: NewFile) {
+  const { accountId } = call;
+  const { replaced, now } = await transact(ctx, async (tx) => {
+    requireTaking(await lockImport(tx, accountId, importId));
     const where = { id: table.id, account_id: accountId };
     const { object_key: replaced } = await tx.import_table.findFirstOrThrow({ where });
     const { count } = await tx.import_table.updateMany({
@@ -242,7 +275,11 @@ export async function storeFile(
     const now = await tx.import_table.findFirstOrThrow({ where });
     // The key of the pre-signed URL stays noted until the URL's time is over: it may still be written to.
     await keepObject(tx, accountId, replaced, inDays(2));
+    await countBytes(tx, call, urlKeyOf(replaced), 0);
     await removeReplaced(ctx, replaced);
-    return now;
+    return { replaced, now };
   });
+  // Not at the place of the URL, where a newer one may lie by now.
+  if (replaced !== urlKeyOf(replaced)) await releaseObjects(ctx, call, [replaced]);
+  return now;
 }

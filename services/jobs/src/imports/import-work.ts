@@ -17,6 +17,7 @@ import { newObjectKey } from '../object-store/object-store.ts';
 import { endRun, type Job } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
 import { before } from '../states.ts';
+import { putCounted, releaseEarlierRuns } from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { expectedNames, expectedWidth, planColumns } from './import-columns.ts';
@@ -86,11 +87,11 @@ async function noteResult(
   result: BulkLoadResult__Output,
   signal: AbortSignal,
 ): Promise<void> {
-  const rejectedKey = result.rejected > 0 ? await keepRejectedRows(ctx, callerOf(job), table, signal) : null;
+  const kept = result.rejected > 0 ? await keepRejectedRows(ctx, callerOf(job), table, signal) : { key: null };
   const duration = Date.now() - (table.started_at as Date).getTime();
   await transact(ctx, async (tx) => {
     await lockImport(tx, job.account_id, table.import_id);
-    await finish(tx, job, table, result, { duration, rejectedKey });
+    await finish(tx, job, table, result, { duration, ...kept });
     await endRun(tx, job, { state: 'done' });
   });
 }
@@ -229,13 +230,16 @@ async function saveProgress(ctx: Context, table: import_table, progress: Progres
   });
 }
 
-// Kept beside the import; when data has them no longer, the first hundred are in the row all the same.
+type KeptRows = { key: string | null; problem?: string };
+
+// Kept beside the import; when data has them no longer, or the account has no room for
+// them, the first hundred are in the row all the same: the rows of the file are loaded by now.
 async function keepRejectedRows(
   ctx: Context,
   caller: Caller,
   table: import_table,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<KeptRows> {
   const key = newObjectKey(table.account_id, 'rejections', table.id);
   await keepObject(ctx.prisma, table.account_id, key, inDays(keepDays.unfinishedResult));
   const rows = async function* () {
@@ -243,23 +247,28 @@ async function keepRejectedRows(
       yield chunk;
   };
   try {
-    await ctx.store.put(key, rows(), { maxBytes: limits.uploadBytes, contentType: 'text/csv; charset=utf-8', signal });
-    return key;
+    await releaseEarlierRuns(ctx, caller, key, table.rejected_key);
+    const options = { maxBytes: limits.uploadBytes, contentType: 'text/csv; charset=utf-8', signal };
+    await putCounted(ctx, caller, key, rows(), options);
+    return { key };
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.kind !== 'not_found') throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.kind === 'validation_failed')
+      return { key: null, problem: `The file of rejected rows could not be kept. ${error.message}` };
+    if (error.kind !== 'not_found') throw error;
     ctx.logger.warn({ import_table_id: table.id }, 'the rejected rows are no longer there');
-    return null;
+    return { key: null };
   }
 }
 
-type Extras = { duration: number; rejectedKey: string | null };
+type Extras = KeptRows & { duration: number };
 
 async function finish(
   tx: Transaction,
   job: Job,
   table: import_table,
   result: BulkLoadResult__Output,
-  { duration, rejectedKey }: Extras,
+  { duration, key: rejectedKey, problem }: Extras,
 ): Promise<void> {
   const status = outcomeOf(result);
   await tx.import_table.updateMany({
@@ -274,14 +283,15 @@ async function finish(
       rows_rejected: result.rejected,
       duration_ms: duration,
       rejections: result.rejections.slice(0, rejectionsInline) as unknown as Prisma.InputJsonArray,
-      errors: result.errors,
+      errors: problem === undefined ? result.errors : [...result.errors, problem],
       rejected_key: rejectedKey,
       finished_at: new Date(),
     },
   });
   // A day longer than it is shown, so that no link that is still good finds nothing.
   if (rejectedKey) await keepObject(tx, job.account_id, rejectedKey, inDays(keepDays.result + 1));
-  await keepObject(tx, job.account_id, table.object_key, inDays(keepDays.finishedUpload));
+  const until = status === 'cancelled' ? new Date() : inDays(keepDays.finishedUpload);
+  await keepObject(tx, job.account_id, table.object_key, until);
   await finishImport(tx, callerOf(job), table.import_id);
 }
 

@@ -141,7 +141,8 @@ export function importRoutes(ctx: Context): Route[] {
       params: { ...id, table_id: idTextSchema },
       response: importTableSchema,
       handle: async ({ call, params, request, response }) => {
-        const ids = { importId: params.id, tableId: params.table_id };
+        const declaredBytes = Number(request.headers['content-length'] ?? 0);
+        const ids = { importId: params.id, tableId: params.table_id, declaredBytes };
         const table = await storeFile(ctx, call, ids, () => incomingBytes(request, response, limits.uploadBytes));
         return showImportTable(ctx, table);
       },

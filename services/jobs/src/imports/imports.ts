@@ -12,10 +12,12 @@ import type { import_table, Prisma } from '../generated/prisma/client.ts';
 import { restartJobs } from '../queue/jobs.ts';
 import { doOnce } from '../repeated-requests.ts';
 import { before } from '../states.ts';
+import { releaseObjects } from '../storage.ts';
 import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
 import { finishedTableStates, importMachine, importOutcome, openImportStates } from './import-states.ts';
 import { type ImportDetail, showImport } from './import-view.ts';
+import { urlKeyOf } from './uploads.ts';
 
 export const importFields = {
   id: 'integer',
@@ -157,6 +159,7 @@ export async function completeImport(ctx: Context, call: CallContext, id: number
     return id;
   };
   await transact(ctx, (tx) => doOnce(tx, call, () => complete(tx)));
+  await releaseCancelled(ctx, call, id);
 }
 
 /**
@@ -180,6 +183,20 @@ export async function cancelImport(ctx: Context, call: CallContext, id: number):
     return id;
   };
   await transact(ctx, (tx) => doOnce(tx, call, () => cancel(tx)));
+  await releaseCancelled(ctx, call, id);
+}
+
+/**
+ * Removes the files of the tables of an import that were cancelled; whatever comes later by their
+ * URLs is swept.
+ */
+export async function releaseCancelled(ctx: Context, owner: { accountId: number }, id: number): Promise<void> {
+  const cancelled = await ctx.prisma.import_table.findMany({
+    where: { import_id: id, account_id: owner.accountId, status: 'cancelled' },
+    select: { object_key: true },
+  });
+  const keys = new Set(cancelled.flatMap(({ object_key }) => [object_key, urlKeyOf(object_key)]));
+  await releaseObjects(ctx, owner, [...keys]);
 }
 
 async function cancelUnbegun(tx: Transaction, accountId: number, id: number): Promise<void> {

@@ -6,6 +6,7 @@ import { fileError } from '../csv/file-error.ts';
 import type { FileSource } from '../formats/table-file.ts';
 import type { import_table } from '../generated/prisma/client.ts';
 import { newObjectKey, ObjectChanged, type Range, type StoredObject } from '../object-store/object-store.ts';
+import { putCounted } from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 
 /** How much of a file was read. */
@@ -29,7 +30,8 @@ export function storedFile(
     const key = newObjectKey(table.account_id, 'imports', table.import_id);
     await keepObject(ctx.prisma, table.account_id, key, inDays(keepDays.unfinishedResult));
     kept.push(key);
-    const stored = await ctx.store.put(key, bytes, { maxBytes: limits.uploadBytes, signal });
+    const owner = { accountId: table.account_id };
+    const stored = await putCounted(ctx, owner, key, bytes, { maxBytes: limits.uploadBytes, signal });
     return sourceOf(ctx, key, stored, { keep, signal, progress: { bytes: 0 } });
   };
   return {

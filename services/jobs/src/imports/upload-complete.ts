@@ -1,13 +1,14 @@
 // upload_complete: looks at every file once, takes the newest of each table, pins its size and etag, queues the tables that have one,
 // fails those that haven't.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { validationFailed } from '@almanac/service-kit/errors';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Context } from '../context.ts';
 import type { import_table } from '../generated/prisma/client.ts';
 import { queueJob } from '../queue/jobs.ts';
 import { doOnce, findDone } from '../repeated-requests.ts';
 import { before } from '../states.ts';
+import { inWords, releaseObjects, rememberLimit, reserveBytes } from '../storage.ts';
 import { keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { importTableMachine } from './import-states.ts';
@@ -32,7 +33,10 @@ export async function uploadComplete(ctx: Context, call: CallContext, id: number
   if ((await findDone(ctx, call)) !== undefined) return;
   requireOpen(detail.status, 'completed');
   if (detail.status === 'processing') return;
-  await begin(ctx, call, detail, await lookAt(ctx, detail.import_tables, []));
+  const found = await lookAt(ctx, detail.import_tables, []);
+  requireDeclaredSizes(found);
+  await requireRoomFor(ctx, call, found);
+  await begin(ctx, call, detail, found);
 }
 
 // What has been looked at is not asked for again.
@@ -57,6 +61,25 @@ function requireDeclaredSizes(found: Found[]): void {
   if (problems.length > 0) throw validationFailed(problems);
 }
 
+// Files that came straight to the object store are counted now. What does not fit is removed; the
+// import stays open for a smaller one.
+async function requireRoomFor(ctx: Context, call: CallContext, found: Found[]): Promise<void> {
+  await rememberLimit(ctx, call);
+  const problems: string[] = [];
+  for (const { table, key, file } of found) {
+    if (!file) continue;
+    try {
+      await transact(ctx, (tx) => reserveBytes(tx, call, key, { least: file.size }));
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.kind !== 'validation_failed') throw error;
+      await releaseObjects(ctx, call, [key]);
+      const removed = `The file of table ${table.table_definition_key} (${inWords(file.size)}) was removed.`;
+      problems.push(`${removed} ${error.message}`);
+    }
+  }
+  if (problems.length > 0) throw validationFailed(problems);
+}
+
 // Nobody adds a table while the import is locked, so those that came meanwhile are looked at then; there are few.
 async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen: Found[]): Promise<void> {
   const { id } = detail;
@@ -70,6 +93,7 @@ async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen
     if (tables.length > seen.length) await requireImportRight(ctx, call, { ...detail, import_tables: tables }, 'edit');
     const found = await lookAt(ctx, tables, seen);
     requireDeclaredSizes(found);
+    for (const { key, file } of found) if (file) await reserveBytes(tx, call, key, { least: file.size });
     await moveImport(tx, call.accountId, id, 'upload_complete');
     await noteAction(tx, call, id, 'upload_complete');
     for (const each of found) {

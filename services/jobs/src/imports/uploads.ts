@@ -20,6 +20,9 @@ export const newKeyBeside = (objectKey: string): string => `${urlKeyOf(objectKey
 
 const importOf = /^accounts\/(\d+)\/imports\/(\d+)-/;
 
+/** Whose file lies at the place of a pre-signed URL. */
+export const accountOf = (urlKey: string) => ({ accountId: Number(importOf.exec(urlKey)?.[1]) });
+
 /** Throws 422 when the import table of a pre-signed URL takes no more files: its URL outlives a cancellation. */
 export async function requireOpenUpload({ prisma }: Pick<Context, 'prisma'>, urlKey: string): Promise<void> {
   const [, accountId, importId] = importOf.exec(urlKey) ?? [];
@@ -53,6 +56,26 @@ export async function removeReplaced({ store }: Pick<Context, 'store'>, objectKe
   if (!(await store.stat(urlKey))) return;
   if (objectKey !== urlKey) await store.remove(objectKey);
   await store.remove(urlKey);
+}
+
+/**
+ * Counts the files that came straight to an object store by pre-signed URL and wait for
+ * upload_complete; asked at every sweep.
+ */
+export async function countUploads({ prisma, store }: Pick<Context, 'prisma' | 'store'>): Promise<void> {
+  const open = await prisma.import_table.findMany({
+    where: { data_import: { status: { in: ['created', 'uploading'] } } },
+    select: { account_id: true, object_key: true },
+  });
+  for (const { account_id, object_key } of open) {
+    const key = urlKeyOf(object_key);
+    const file = await store.stat(key);
+    if (!file) continue;
+    await prisma.stored_object.updateMany({
+      where: { key, account_id, bytes: { lt: file.size } },
+      data: { bytes: file.size },
+    });
+  }
 }
 
 /** Prolongs the notes of the files of open imports, however long they stay open or their tables wait; asked before every sweep. */

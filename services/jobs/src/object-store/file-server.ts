@@ -6,12 +6,18 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import type { FileStore } from './file-store.ts';
 import { filesPath, verifyFileUrl } from './file-urls.ts';
 import { incomingBytes } from './incoming.ts';
-import { contentDisposition } from './object-store.ts';
+import { contentDisposition, type PutOptions, type StoredObject } from './object-store.ts';
 
 export type FileServerOptions = {
   maxBytes?: number;
   /** Throws when nothing may be put there any more, though its URL holds. Asked before the bytes come and after. */
   requireUpload: (key: string) => Promise<void>;
+  /** Stores what comes; throws when there is no room for it. */
+  put?: (
+    key: string,
+    source: AsyncIterable<Uint8Array>,
+    options: PutOptions & { declaredBytes: number },
+  ) => Promise<StoredObject>;
 };
 
 /** Mounts GET, HEAD and PUT of `/files/<key>` beside the API. */
@@ -34,7 +40,7 @@ async function take(
   res: Response,
   store: FileStore,
   key: string,
-  { maxBytes = limits.uploadBytes, requireUpload }: FileServerOptions,
+  { maxBytes = limits.uploadBytes, requireUpload, put = store.put }: FileServerOptions,
 ): Promise<void> {
   await requireUpload(key);
   const md5 = req.headers['content-md5'];
@@ -48,7 +54,8 @@ async function take(
       throw new ServiceError('bad_request', 'The bytes that came are not those Content-MD5 tells of.');
     await requireUpload(key);
   };
-  const stored = await store.put(key, source(), { maxBytes });
+  const declaredBytes = Number(req.headers['content-length'] ?? 0);
+  const stored = await put(key, source(), { maxBytes, declaredBytes });
   res.status(200).set('ETag', `"${stored.etag}"`).end();
 }
 

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "account_subscription" ADD COLUMN     "storage_bytes" BIGINT;
