@@ -28,7 +28,9 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
 it('goes on for one account while others import bad files and cancel them', async () => {
   const person = async () => (await givenAccount({ plan: 'enterprise' })).person();
   const [first, second, third] = [await person(), await person(), await person()] as const;
-  const bad = Buffer.from(`code,name\n${Array.from({ length: rows }, (_, i) => `k${i},${'n'.repeat(300)}\n`).join('')}`);
+  const bad = Buffer.from(
+    `code,name\n${Array.from({ length: rows }, (_, i) => `k${i},${'n'.repeat(300)}\n`).join('')}`,
+  );
   const table = await timed('a deployment alone', () => givenDeployedTable(third));
   const row = Buffer.from('code,name\na,b\n');
   await timed('a row alone', async () => end(await begin(third, table, row)));

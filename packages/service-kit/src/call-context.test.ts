@@ -126,6 +126,29 @@ describe('call context', () => {
         await expect(verify(await sign(claims, other), 'r', 'http')).rejects.toMatchObject({ kind: 'unauthenticated' });
     });
 
+    it('holds when a second begins while it is signed, also for a neighbour of 0.1.0', async () => {
+      const { verify, sign, made } = await given();
+      const Clock = Date;
+      let at = Clock.now() - 10_000;
+      const later = () => {
+        at += 1_000;
+        return at;
+      };
+      globalThis.Date = class extends Clock {
+        constructor() {
+          super(later());
+        }
+        static override now = later;
+      } as DateConstructor;
+      const signing = sign(claims, 'data:http');
+      globalThis.Date = Clock;
+      const [, payload] = (await signing).split('.') as [string, string];
+      const { iat, exp } = JSON.parse(Buffer.from(payload, 'base64url').toString());
+      expect(exp - iat).toBe(60);
+      await expect(verify(await signing, 'r', 'http')).resolves.toMatchObject({ accountId: 7 });
+      await expect(verify(await made({ exp: now() + 61 }), 'r', 'http')).resolves.toMatchObject({ accountId: 7 });
+    });
+
     it('holds from a neighbour of 0.1.0, which names no port', async () => {
       const { verify, made } = await given();
       await expect(verify(await made({}), 'r', 'http')).resolves.toMatchObject({ accountId: 7 });

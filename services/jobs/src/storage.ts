@@ -44,6 +44,18 @@ export async function requireRoom(tx: Transaction, owner: StorageOwner): Promise
 }
 
 /**
+ * How many bytes the account may keep beside what it has, and what an object has that it stands for;
+ * undefined while no limit was told.
+ */
+export async function readRoom(ctx: Pick<Context, 'prisma'>, owner: StorageOwner, key: string) {
+  return transact(ctx, async (tx) => {
+    const { used, limit } = await readStorage(tx, owner);
+    if (limit === Number.POSITIVE_INFINITY) return undefined;
+    return Math.max(limit - used, 0) + (await bytesOf(tx, owner, key));
+  });
+}
+
+/**
  * Has a noted object count with at least `least` bytes, or up to `most` if they fit, and answers
  * with how many it does. Never fewer than before. Throws 422 when there is no room for the least.
  */

@@ -251,6 +251,20 @@ describe('rejected rows', () => {
   });
 });
 
+describe('rows on their way into a table', () => {
+  it('may take what is left, and what their file takes', async () => {
+    const account = givenAccount();
+    const other = await addTable(account, 300);
+    const { id, body } = await addTable(account);
+    const file = 'code,name\nR1,x\n';
+    expect((await fetch(body.upload_url, { method: 'PUT', body: file })).status).toBe(200);
+    await account.call('POST', `/api/v1/imports/${id}/upload_complete`);
+    await ended(jobs, `/imports/${id}`, account.call);
+    const load = jobs.neighbours.loads.find(({ account_id }) => account_id === account.accountId);
+    expect([other.status, load?.told.most_bytes]).toEqual([201, atMost - 300]);
+  });
+});
+
 describe('what is released', () => {
   it('by cancelling an import is free at once', async () => {
     const account = givenAccount();

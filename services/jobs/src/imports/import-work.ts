@@ -17,7 +17,7 @@ import { newObjectKey } from '../object-store/object-store.ts';
 import { endRun, type Job } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
 import { before } from '../states.ts';
-import { putCounted, releaseEarlierRuns } from '../storage.ts';
+import { putCounted, readRoom, releaseEarlierRuns } from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { expectedNames, expectedWidth, planColumns } from './import-columns.ts';
@@ -152,6 +152,8 @@ async function load(
   await requireMassDeleteStill(ctx, caller, table);
   const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
   const mapping = table.mapping === null ? null : mappingOf(table.mapping as PinnedMapping);
+  // While they are merged, the rows lie in data beside the file.
+  const room = await readRoom(ctx, caller, table.object_key);
   const progress: Progress = { bytes: 0 };
   const saved = { at: performance.now() };
   const source = storedFile(ctx, table, progress, signal);
@@ -163,7 +165,7 @@ async function load(
     columns: deployed.columns.map(({ name }) => name),
   });
   async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
-    yield { options: { ...optionsOf(table, file), ...valueStyleOf(mapping, file), columns } };
+    yield { options: { ...optionsOf(table, file), ...valueStyleOf(mapping, file), columns, most_bytes: room } };
     for await (const chunk of file.rows(placesOf(file, columns, deployed))) {
       signal.throwIfAborted();
       yield { chunk: chunk as Buffer };
