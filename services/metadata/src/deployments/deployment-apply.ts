@@ -22,7 +22,6 @@ import {
   allowStep,
   getDeployment,
   noteAction,
-  removing,
   requireDeployment,
   type StoredDeployment,
   showDeployment,
@@ -31,7 +30,7 @@ import {
 } from './deployments.ts';
 import { requireViewOfFirstRows } from './first-rows.ts';
 import { idsOf, versionsOf } from './shown-drafts.ts';
-import { findRemovals, listReferences, type Removal } from './table-removals.ts';
+import { findRemovals, listReferences, type Removal, removing } from './table-removals.ts';
 import { type Attempt, type KeptAttempt, keptAttempt, listMissing, type Wanted, wantedTable } from './wanted-tables.ts';
 
 const applyDeadlineMs = 5 * 60_000;

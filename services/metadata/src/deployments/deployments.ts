@@ -33,7 +33,7 @@ import {
   planDrafts,
   versionsOf,
 } from './shown-drafts.ts';
-import { findRemovals } from './table-removals.ts';
+import { findPlaces, findRemovals, removing, requireRemovals } from './table-removals.ts';
 import { type Violation, violationsOf } from './violations.ts';
 
 const summaryFields = {
@@ -191,9 +191,6 @@ async function summaries(ctx: Context, call: CallContext, stored: StoredSummary[
   );
 }
 
-/** The member that names tables to be removed; none when there are none. */
-export const removing = (ids: number[]) => (ids.length > 0 ? { remove_table_definition_ids: ids } : {});
-
 /** Proposes definitions of one branch for deployment, and tables for removal, and shows the diffs. */
 export async function createDeployment(
   ctx: Context,
@@ -211,46 +208,13 @@ export async function createDeployment(
   if (elsewhere.length > 0)
     throw validationFailed(elsewhere.map(({ id }) => `Table definition ${id} is not on this branch`));
   const removed = [...new Set(removedIds)];
-  await requireRemovable(ctx, call, branchId, removed, new Set(ids));
+  await requireRemovals(ctx, call, branchId, removed, new Set(ids));
   const removals = await findRemovals(ctx.prisma, call, branchId, removed);
   const planned = await planDefinitions(ctx, call, branchId, definitions, removals);
   const gone = removals.map(({ table: { table_definition_id: id, ...table } }) => ({ id, ...table }));
   const insert = (tx: Transaction) => insertDeployment(tx, call, branchId, definitions, planned, gone);
   const id = await transactOnce(ctx, call, insert, (made) => made);
   return getDeployment(ctx, call, id, planned);
-}
-
-// What is not in service needs no deployment: its definition can be deleted.
-async function requireRemovable(
-  ctx: Context,
-  call: CallContext,
-  branchId: number,
-  ids: number[],
-  kept: ReadonlySet<number>,
-): Promise<void> {
-  const places = await findPlaces(ctx, call, ids);
-  if (places.size < ids.length) throw notFound('Table definition');
-  for (const place of places.values()) await requireRight(ctx.rights, call, 'develop', placeOf(place));
-  const where = { id: { in: ids }, account_id: call.accountId };
-  const deployed = await ctx.prisma.deployed_table_definition.findMany({ where, select: { id: true } });
-  const inService = new Set(deployed.map(({ id }) => id));
-  const problems = ids.flatMap((id) => {
-    if (places.get(id)?.branch_id !== branchId) return [`Table definition ${id} is not on this branch`];
-    if (kept.has(id)) return [`Table definition ${id} can't be both deployed and removed`];
-    return inService.has(id) ? [] : [`Table definition ${id} is not in service; delete its definition instead`];
-  });
-  if (problems.length > 0) throw validationFailed(problems);
-}
-
-type Place = { id: number; domain_id: number; branch_id: number };
-
-// Of a definition, or of what is still in service of one that was deleted.
-async function findPlaces(ctx: Context, call: CallContext, ids: number[]): Promise<Map<number, Place>> {
-  const where = { id: { in: ids }, account_id: call.accountId };
-  const select = { id: true, domain_id: true, branch_id: true } as const;
-  const drafts = await ctx.prisma.table_definition.findMany({ where, select });
-  const deployed = await ctx.prisma.deployed_table_definition.findMany({ where, select });
-  return new Map([...deployed, ...drafts].map((place) => [place.id, place]));
 }
 
 /** Notes a new deployment; answers its id. `planned`: what was shown of it; else it is of its definitions as they are now. */

@@ -1,6 +1,11 @@
 // The tables that a deployment takes out of service: what data is asked of them, and what stands in
 // the way that data doesn't know, columns of other definitions that refer to them.
+import type { CallContext } from '@almanac/service-kit/call-context';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { requireRight } from '@almanac/service-kit/rights';
+import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { placeOf } from '../table-definitions/table-definitions.ts';
 import type { TableDiff } from './deployment-diffs.ts';
 import type { Wanted } from './wanted-tables.ts';
 
@@ -62,4 +67,45 @@ export function withReferences(diffs: TableDiff[], removals: Removal[]): TableDi
     if (references.length === 0) return diff;
     return { ...diff, blockers: [...diff.blockers, { message: describeReferences(references), rows: 0 }] };
   });
+}
+
+/** The member that names tables to be removed; none when there are none. */
+export const removing = (ids: number[]) => (ids.length > 0 ? { remove_table_definition_ids: ids } : {});
+
+/**
+ * Throws 404, 403 or 422 unless the caller may develop these tables, and all are in service on the
+ * branch and not among those that are kept. What is not in service needs no deployment: its
+ * definition can be deleted.
+ */
+export async function requireRemovals(
+  ctx: Context,
+  call: CallContext,
+  branchId: number,
+  ids: number[],
+  kept: ReadonlySet<number>,
+): Promise<void> {
+  const places = await findPlaces(ctx, call, ids);
+  if (places.size < ids.length) throw notFound('Table definition');
+  for (const place of places.values()) await requireRight(ctx.rights, call, 'develop', placeOf(place));
+  const problems = ids.flatMap((id) => {
+    const place = places.get(id);
+    if (place?.branch_id !== branchId) return [`Table definition ${id} is not on this branch`];
+    if (kept.has(id)) return [`Table definition ${id} can't be both deployed and removed`];
+    return place.isInService ? [] : [`Table definition ${id} is not in service; delete its definition instead`];
+  });
+  if (problems.length > 0) throw validationFailed(problems);
+}
+
+type Place = { id: number; domain_id: number; branch_id: number; isInService: boolean };
+
+/** Where definitions are, or what is still in service of those that were deleted, by id. */
+export async function findPlaces(ctx: Context, call: CallContext, ids: number[]): Promise<Map<number, Place>> {
+  const where = { id: { in: ids }, account_id: call.accountId };
+  const select = { id: true, domain_id: true, branch_id: true } as const;
+  const drafts = await ctx.prisma.table_definition.findMany({ where, select });
+  const deployed = await ctx.prisma.deployed_table_definition.findMany({ where, select });
+  const inService = new Set(deployed.map(({ id }) => id));
+  return new Map(
+    [...deployed, ...drafts].map((place) => [place.id, { ...place, isInService: inService.has(place.id) }]),
+  );
 }
