@@ -1,3 +1,4 @@
+import { reviversOf } from '@almanac/testkit/json-revivers';
 import fc from 'fast-check';
 import type { ServiceError } from './errors.ts';
 import { ExactNumber, parseJsonBody } from './json-body.ts';
@@ -59,18 +60,7 @@ describe('parseJsonBody', () => {
   });
 
   it('calls nothing for each value, whatever numbers there are', () => {
-    const own = JSON.parse;
-    const given: unknown[] = [];
-    try {
-      JSON.parse = (text, reviver) => {
-        given.push(reviver);
-        return own(text, reviver);
-      };
-      parse('[12345678901234567890, 1e999, 1]');
-    } finally {
-      JSON.parse = own;
-    }
-    expect(given).toEqual([undefined]);
+    expect(reviversOf(() => parse('[12345678901234567890, 1e999, 1]'))).toEqual([undefined]);
   });
 
   it('keeps long numbers wherever they stand, and texts that look like them', () => {

@@ -84,48 +84,42 @@ function expectOneEnd(actions: { action: string }[], begun: string): void {
   expect([times('succeed'), times('fail')]).toEqual([1, times(begun) - 1]);
 }
 
+// A deployment of this change, which ends once however often data is killed; `expectTables`: what it leaves.
+async function deploymentOf(change: object, expectTables: () => Promise<void>): Promise<Saga> {
+  const { id } = await work.admin.post('/deployments', { branch_id: work.account.mainId, ...change });
+  return {
+    request: requestOf(`/deployments/${id}/deploy`),
+    expectEnd: async () => {
+      const { status, actions } = await work.admin.get(`/deployments/${id}`);
+      expect(status).toBe('deployed');
+      expectOneEnd(actions, 'deploy');
+      await expectTables();
+    },
+  };
+}
+
 async function deploying(): Promise<Saga> {
   const table = await givenServed();
   const { amount } = await work.columns(table.id);
   await work.changeColumn(amount.id, { data_type: 'integer', length: null });
   await work.addColumn(table.id, { name: 'more', data_type: 'date' });
-  const { id } = await work.admin.post('/deployments', {
-    branch_id: work.account.mainId,
-    table_definition_ids: [table.id],
+  return deploymentOf({ table_definition_ids: [table.id] }, async () => {
+    const rows = await rowsOf(table.id);
+    expect(rows.map(({ code, amount, more }) => [code, amount, more])).toEqual(
+      Array.from({ length: rowCount }, (_, n) => [`c${n}`, n, null]),
+    );
   });
-  return {
-    request: requestOf(`/deployments/${id}/deploy`),
-    expectEnd: async () => {
-      const { status, actions } = await work.admin.get(`/deployments/${id}`);
-      expect(status).toBe('deployed');
-      expectOneEnd(actions, 'deploy');
-      const rows = await rowsOf(table.id);
-      expect(rows.map(({ code, amount, more }) => [code, amount, more])).toEqual(
-        Array.from({ length: rowCount }, (_, n) => [`c${n}`, n, null]),
-      );
-    },
-  };
 }
 
 async function removing(): Promise<Saga> {
   const table = await givenServed();
   const made = await work.table(`Made ${last}`, columns);
-  const { id } = await work.admin.post('/deployments', {
-    branch_id: work.account.mainId,
-    table_definition_ids: [made.id],
-    remove_table_definition_ids: [table.id],
+  const change = { table_definition_ids: [made.id], remove_table_definition_ids: [table.id] };
+  return deploymentOf(change, async () => {
+    expect((await machine('GET', `/api/v1/table_data?table_definition_id=${table.id}`)).status).toBe(404);
+    expect((await work.admin.send('GET', `/table_definitions/${table.id}`)).status).toBe(404);
+    expect(await rowsOf(made.id)).toEqual([]);
   });
-  return {
-    request: requestOf(`/deployments/${id}/deploy`),
-    expectEnd: async () => {
-      const { status, actions } = await work.admin.get(`/deployments/${id}`);
-      expect(status).toBe('deployed');
-      expectOneEnd(actions, 'deploy');
-      expect((await machine('GET', `/api/v1/table_data?table_definition_id=${table.id}`)).status).toBe(404);
-      expect((await work.admin.send('GET', `/table_definitions/${table.id}`)).status).toBe(404);
-      expect(await rowsOf(made.id)).toEqual([]);
-    },
-  };
 }
 
 async function promoting(): Promise<Saga> {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '@almanac/service-kit/limits';
+import { reviversOf } from '@almanac/testkit/json-revivers';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -229,19 +230,11 @@ describe.each(shapes)('the rules of $data_type ($length, $scale)', (shape) => {
 });
 
 it('calls nothing for each value of a JSON cell', () => {
-  const own = JSON.parse;
-  const given: unknown[] = [];
-  try {
-    JSON.parse = (text, reviver) => {
-      given.push(reviver);
-      return own(text, reviver);
-    };
+  const given = reviversOf(() => {
     expect(jsonCheck.brokenBy('[1, 12345678901234567890, 1e3, "1e1000", {"1e1000": 1}]')).toBe(false);
     expect(jsonCheck.brokenBy('["1", 1e1000]')).toBe(true);
     expect(jsonCheck.brokenBy('{"\\u0000": 1}')).toBe(true);
-  } finally {
-    JSON.parse = own;
-  }
+  });
   expect(given).toEqual([undefined, undefined, undefined]);
 });
 
