@@ -8,7 +8,7 @@ import { readMark } from '../src/read/mark.ts';
 import { joinSnapshot, openSnapshot } from '../src/read/snapshots.ts';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from './given.ts';
-import { passed } from './versions.ts';
+import { passed, patch, remove, restore } from './versions.ts';
 
 let net: DataNet;
 
@@ -30,7 +30,8 @@ afterAll(() => net.stop());
 const lines = (text: string) => text.trimEnd().split('\n').slice(1);
 const expectedOf = (table: number) =>
   expected(pgSql(net.context.pools.rows), `b_1.t_${table}`, `select * from b_1.t_${table}`);
-const codes = (text: string) => lines(text).map((line) => `${line.split(',')[0]}${line.split(',')[4]}`);
+/** The code of each line of an incremental read, and its key. */
+const codes = (text: string) => lines(text).map((line) => `${line.split(',')[0]}${line.split(',')[5]}`);
 
 /** Waits until marks are past what has been written so far: what the service does beside it holds them back for a moment. */
 async function markPassed(): Promise<void> {
@@ -110,7 +111,7 @@ describe('a full read', () => {
   });
 
   describe('beside a deployment that rewrites the table', () => {
-    const table = 4;
+    const table = 50;
     const name = `b_1.t_${table}`;
     let deployer: pg.PoolClient;
 
@@ -245,10 +246,130 @@ describe('an incremental read', () => {
     });
     await markPassed();
     const answer = await read(net, 1, mark);
-    expect(answer.columns.slice(0, 2)).toEqual(['svc_transaction_code', 'svc_sk']);
-    expect(codes(answer.text).toSorted()).toEqual(['d100002', 'd8', 'i100001', 'u7']);
+    const system = ['svc_transaction_code', 'svc_sk', 'svc_created_at', 'svc_updated_at', 'svc_is_deleted'];
+    expect(answer.columns).toEqual([...system, 'id', 'x']);
+    expect(codes(answer.text)).toEqual(['d8', 'd100002', 'u7', 'i100001']);
+    expect(lines(answer.text).map((line) => line.split(',')[4])).toEqual(['true', 'true', 'false', 'false']);
     expect((await read(net, 1, answer.mark)).rows).toBe(0);
     expect(one.svc_sk).toBeGreaterThan(0);
+  });
+
+  describe('is net and in order:', () => {
+    const table = 60;
+    let mark: string;
+
+    beforeAll(() =>
+      deploy(net, [
+        {
+          id: table,
+          columns: [
+            { name: 'a', data_type: 'text', is_primary_key: true },
+            { name: 'b', data_type: 'integer', is_primary_key: true },
+            { name: 'x', data_type: 'text' },
+          ],
+        },
+      ]),
+    );
+
+    const add = (a: string, x: string) => create(net, table, { a, b: 1, x });
+    const change = async (id: number, record: object) =>
+      expect((await patch(net.call, table, id, record)).status).toBe(200);
+    const drop = (...ids: number[]) => remove(net.call, table, ids);
+    /** What the next incremental read says of each key. */
+    async function next(): Promise<string[]> {
+      await markPassed();
+      const answer = await read(net, table, mark);
+      return lines(answer.text).map((line) => {
+        const [code, , , , gone, ...values] = line.split(',');
+        expect(gone).toBe(String(code === 'd'));
+        return [code, ...values].join(' ');
+      });
+    }
+    async function begin(rows: Record<string, string>): Promise<Record<string, number>> {
+      const ids: Record<string, number> = {};
+      for (const [a, x] of Object.entries(rows)) ids[a] = (await add(a, x)).svc_sk;
+      await markPassed();
+      mark = (await read(net, table)).mark;
+      return ids;
+    }
+
+    it('a key that went and came back is one row', async () => {
+      const ids = await begin({ b1: 'old' });
+      await drop(ids.b1 as number);
+      const second = await add('b1', 'between');
+      await drop(second.svc_sk);
+      await add('b1', 'new');
+      expect(await next()).toEqual(['u b1 1 new']);
+    });
+
+    it('a row that is restored after another had its key is what is there', async () => {
+      const ids = await begin({ b2: 'first' });
+      await drop(ids.b2 as number);
+      const second = await add('b2', 'second');
+      await drop(second.svc_sk);
+      await restore(net.call, table, [ids.b2 as number]);
+      expect(await next()).toEqual(['u b2 1 first']);
+    });
+
+    it('a changed key is one that is gone and one that is there', async () => {
+      const ids = await begin({ c1: 'x' });
+      await change(ids.c1 as number, { a: 'c2' });
+      await change(ids.c1 as number, { a: 'c3', x: 'y' });
+      expect(await next()).toEqual(['d c1 1 x', 'd c2 1 x', 'i c3 1 y']);
+      await markPassed();
+      mark = (await read(net, table)).mark;
+      await change(ids.c1 as number, { b: 2 });
+      await change(ids.c1 as number, { b: 1 });
+      expect(await next()).toEqual(['d c3 2 y', 'u c3 1 y']);
+    });
+
+    it('keys that are exchanged, taken over and handed on are there once each', async () => {
+      const ids = await begin({ e1: 'one', e2: 'two', f1: 'three' });
+      await change(ids.e1 as number, { a: 'e0' });
+      await change(ids.e2 as number, { a: 'e1' });
+      await change(ids.e1 as number, { a: 'e2' });
+      await change(ids.f1 as number, { a: 'f2' });
+      await add('f1', 'other');
+      expect((await next()).toSorted()).toEqual(['d e0 1 one', 'i f2 1 three', 'u e1 1 two', 'u e2 1 one', 'u f1 1 other']);
+    });
+
+    it('what was never there before is gone, too: a copy may be younger than its mark', async () => {
+      await begin({});
+      const made = await add('g', 'x');
+      await drop(made.svc_sk);
+      expect(await next()).toEqual(['d g 1 x']);
+    });
+
+    it('what a file brings is told the same way', async () => {
+      const file_columns = ['svc_transaction_code', 'a', 'b', 'x'];
+      await begin({ h1: 'x', h2: 'y', h3: 'z' });
+      for (const rows of ['d,h1,1,\nd,h2,1,\n', 'i,h1,1,new\n'])
+        await load(net, table, rows, { file_columns, pattern: 'incremental_with_delete' });
+      expect(await next()).toEqual(['d h2 1 y', 'u h1 1 new']);
+    });
+
+    it('rows without a key are told apart by themselves', async () => {
+      const keyless = 61;
+      await deploy(net, [{ id: keyless, columns: [{ name: 'x' }] }]);
+      const [a, b] = [await create(net, keyless, { x: 'a' }), await create(net, keyless, { x: 'a' })];
+      await markPassed();
+      const before = (await read(net, keyless)).mark;
+      await patch(net.call, keyless, a.svc_sk, { x: 'c' });
+      await remove(net.call, keyless, [b.svc_sk]);
+      await markPassed();
+      expect(codes((await read(net, keyless, before)).text)).toEqual(['da', 'uc']);
+    });
+
+    it('a mark from before versions were forgotten is refused', async () => {
+      await begin({ k: 'x' });
+      const since = (at: string) =>
+        net.query(`update deployed_table set history_since = ${at} where table_definition_id = $1`, [table]);
+      await since("now() + interval '1 hour'");
+      const failure = await failureOf(read(net, table, mark));
+      expect(failure.kind).toBe('bad_request');
+      expect(failure.errors[0]).toMatch(/^What changed in .* is known since .*Z only; make a full export and go on from its mark\.$/);
+      await since("'0001-01-01'");
+    });
   });
 
   it('goes on from its mark to the millisecond, in whatever form that comes back', async () => {
@@ -269,7 +390,7 @@ describe('an incremental read', () => {
     const text = mark.slice(0, -1);
     for (const given of [mark, `${text}+00:00`, `${text}000000-00`, `${text}999Z`, text, mark.replace(/[-:]/g, '')]) {
       const next = await read(net, table, given);
-      expect([given, lines(next.text).map((line) => line.split(',')[4])]).toEqual([given, ['after']]);
+      expect([given, lines(next.text).map((line) => line.split(',')[5])]).toEqual([given, ['after']]);
     }
   });
 
@@ -316,7 +437,7 @@ describe('an incremental read', () => {
     const follow = async () => {
       const answer = await read(net, 1, mark);
       mark = answer.mark;
-      for (const line of lines(answer.text)) seen.set(line.split(',')[4] as string, line);
+      for (const line of lines(answer.text)) seen.set(line.split(',')[5] as string, line);
     };
     const writers = Array.from({ length: 4 }, writer);
     const loading = loader();

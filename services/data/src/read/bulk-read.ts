@@ -1,6 +1,6 @@
 // Reads a whole table, or what changed in it after a mark, as CSV from one snapshot, rendered by PostgreSQL.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql } from '@almanac/service-kit/database';
+import { pgSql, type Sql } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { readInstant } from '@almanac/service-kit/instants';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
@@ -8,13 +8,13 @@ import type pg from 'pg';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { rowsSql } from '../query/as-of-sql.ts';
-import { columnName, historyName, tableName } from '../query/identifiers.ts';
-import { quoteLiteral } from '../query/literals.ts';
+import { adoptTable } from '../deploy/adoption.ts';
+import { historyName, tableName } from '../query/identifiers.ts';
 import { requireRightToWork } from '../row-rights.ts';
 import { asOfSchema, refuseAsOf } from '../rows/as-of.ts';
-import { typeOf, valueTypes } from '../values/value-types.ts';
+import { findBeforeSql, goneSql, presentSql } from './changes-sql.ts';
 import { copyOut } from './copy-out.ts';
+import { copySql, exportColumns, fullSql } from './export-sql.ts';
 import { cutByKey, expected, type KeyRange } from './key-ranges.ts';
 import { readMark } from './mark.ts';
 import { joinSnapshot, openSnapshot } from './snapshots.ts';
@@ -25,11 +25,12 @@ export type ReadPart =
   | { chunk: Buffer }
   | { end: { rows: number; next_high_water_mark: string } };
 
-type Plan = { incremental: boolean; mark: string; asOf?: string };
+/** With a mark, what changed after it. */
+type Plan = { mark?: string; asOf?: string };
 
 /**
- * What it will be, the bytes, the totals. A full read has the rows that are live, or were at an instant; an incremental one all that
- * changed after its mark.
+ * What it will be, the bytes, the totals. A full read has the rows that are live, or were at an instant; an incremental one what
+ * changed after its mark, net: one row for each primary key, the keys that are gone first. 400 when the history doesn't go back to it.
  */
 export async function* bulkRead(
   ctx: DataContext,
@@ -39,11 +40,11 @@ export async function* bulkRead(
 ): AsyncGenerator<ReadPart> {
   const plan = readRequest(request);
   await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
-  const known = await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
+  const known = await findTable(ctx, call, request.tableDefinitionId, plan);
   const nextMark = await readMark(pgSql(ctx.pools.rows));
   const { clients, table, texts } = await prepare(ctx, call, known, plan);
   const copied = copyOut(clients, texts, signal, 'commit');
-  const columns = exportColumns(table, plan.incremental).map((column) => column.name);
+  const columns = exportColumns(table, plan.mark !== undefined);
   // Before anything is told: what has not begun gives no connection back, and a caller may stop at the first word.
   let part = await copied.next();
   try {
@@ -57,9 +58,18 @@ export async function* bulkRead(
   }
 }
 
+// What changed is told from the history.
+async function findTable({ catalogue, pools }: DataContext, call: CallContext, id: number, { mark }: Plan) {
+  const known = await catalogue.get(call.accountId, { id });
+  if (mark === undefined || known.history_since !== null) return known;
+  await adoptTable(pools.work, known);
+  return (await catalogue.read(call.accountId, { id })) ?? known;
+}
+
 // The table as the snapshot has it, and how it is read: side by side where that is worth it.
 async function prepare({ pools }: DataContext, call: CallContext, known: DeployedTable, plan: Plan) {
-  const read = [tableName(known), ...(plan.asOf !== undefined && known.history_since ? [historyName(known)] : [])];
+  const past = plan.asOf ?? plan.mark;
+  const read = [tableName(known), ...(past !== undefined && known.history_since !== null ? [historyName(known)] : [])];
   const clients = [await open(pools.quiet, read)] as [pg.PoolClient, ...pg.PoolClient[]];
   try {
     const sql = pgSql(clients[0]);
@@ -67,14 +77,52 @@ async function prepare({ pools }: DataContext, call: CallContext, known: Deploye
     const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
     if (!table) throw notDeployed();
     await refuseAsOf(async (asked) => (await sql(asked.text, asked.values)).rows as never, table, plan.asOf);
-    const ranges = cutByKey(await expected(sql, tableName(table), selectSql(table, plan)));
+    const { first, ranges, selectRange } = await planRanges(sql, table, plan);
     const second = ranges.length > 1 ? await joinSnapshot(pools.quiet, clients[0], read) : undefined;
     if (second) clients.push(second);
-    return { clients, table, texts: (second ? ranges : [{}]).map((range) => copySql(table, plan, range)) };
+    const selects = [...first, ...(second ? ranges : [{}]).map(selectRange)];
+    return { clients, table, texts: selects.map(copySql) };
   } catch (error) {
     for (const client of clients) client.release(true);
     throw error;
   }
+}
+
+type Ranges = { first: string[]; ranges: KeyRange[]; selectRange: (range: KeyRange) => string };
+
+// What is read before all else, and the rest in ranges of the key.
+async function planRanges(sql: Sql, table: DeployedTable, { mark, asOf }: Plan): Promise<Ranges> {
+  const cut = async (select: string) => cutByKey(await expected(sql, tableName(table), select));
+  if (mark === undefined)
+    return {
+      first: [],
+      ranges: await cut(fullSql(table, asOf)),
+      selectRange: (range) => fullSql(table, asOf, range),
+    };
+  await requireHistory(sql, table, mark);
+  const anyBefore = (await sql(findBeforeSql(table, mark))).rows[0]?.found as boolean;
+  // Each range would look up all that was there before.
+  const ranges = anyBefore ? [{}] : await cut(presentSql(table, mark, false));
+  return {
+    first: [goneSql(table, mark)],
+    ranges,
+    selectRange: (range) => presentSql(table, mark, anyBefore, range),
+  };
+}
+
+// Keys that rows had before cannot be told any more when their versions are forgotten.
+async function requireHistory(sql: Sql, table: DeployedTable, mark: string): Promise<void> {
+  const { rows } = await sql(
+    `select history_since as since from deployed_table where table_definition_id = $1::int
+       and account_id = $2::int and coalesce(history_since, 'infinity') > $3::timestamptz`,
+    [table.table_definition_id, table.account_id, mark],
+  );
+  const [lost] = rows as { since: Date | null }[];
+  if (lost)
+    throw new ServiceError(
+      'bad_request',
+      `What changed in ${table.name} is known since ${lost.since?.toISOString()} only; make a full export and go on from its mark.`,
+    );
 }
 
 const isGone = new Set(['42P01', '3F000']);
@@ -88,12 +136,12 @@ async function open(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
 }
 
 function readRequest({ pattern, highWaterMark, asOf }: ReadRequest): Plan {
-  if (pattern === 'full') return { incremental: false, mark: '', ...readAsOf(asOf) };
+  if (pattern === 'full') return readAsOf(asOf);
   if (pattern !== 'incremental') throw new ServiceError('bad_request', 'pattern must be full or incremental.');
   const mark = readInstant(highWaterMark);
   if (mark === undefined) throw new ServiceError('bad_request', 'high_water_mark must be an ISO 8601 date and time.');
   if (asOf !== '') throw new ServiceError('bad_request', 'as_of goes with the pattern full only.');
-  return { incremental: true, mark: mark.toISOString() };
+  return { mark: mark.toISOString() };
 }
 
 function readAsOf(text: string): Pick<Plan, 'asOf'> {
@@ -101,52 +149,4 @@ function readAsOf(text: string): Pick<Plan, 'asOf'> {
   const read = asOfSchema.safeParse(text);
   if (!read.success) throw new ServiceError('bad_request', 'as_of must be an ISO 8601 date and time with its offset.');
   return { asOf: read.data };
-}
-
-type ExportColumn = { name: string; sql: string };
-
-// Most rows were never changed: their second time is the first one's text again, which saves a sixth of the whole export.
-const changedAt = `case when svc_updated_at = svc_created_at then created else ${valueTypes.timestamptz.textSql('svc_updated_at')} end`;
-
-/** The columns of an export: system columns first, then the table's own in their order. */
-export function exportColumns(
-  table: Pick<DeployedTable, 'structure'>,
-  incremental: boolean,
-  mark = "''",
-): ExportColumn[] {
-  const code = `case when svc_is_deleted then 'd' when svc_created_at > ${mark}::timestamptz then 'i' else 'u' end`;
-  return [
-    ...(incremental ? [{ name: 'svc_transaction_code', sql: code }] : []),
-    { name: 'svc_sk', sql: 'svc_sk' },
-    { name: 'svc_created_at', sql: 'created' },
-    { name: 'svc_updated_at', sql: changedAt },
-    ...table.structure.columns.map((column) => {
-      const { family, textSql } = typeOf(column);
-      const x = columnName(column);
-      // COPY writes these itself as a reader expects them; going through text would only cost time.
-      const asIs = family !== 'instant' && family !== 'boolean';
-      return { name: column.name, sql: asIs ? x : textSql(x) };
-    }),
-  ];
-}
-
-/** The statement of an export, or of the part of it that has these keys. */
-export const copySql = (table: DeployedTable, plan: Plan, range: KeyRange = {}): string =>
-  `copy (${selectSql(table, plan, range)}) to stdout with (format csv, encoding 'UTF8')`;
-
-// COPY takes no parameters: the mark stands in it as a literal that was parsed and rewritten.
-function selectSql(table: DeployedTable, { incremental, mark, asOf }: Plan, { from, to }: KeyRange = {}): string {
-  const literal = quoteLiteral(mark);
-  const columns = exportColumns(table, incremental, literal).map((column) => column.sql);
-  const conditions = [
-    incremental ? `svc_updated_at > ${literal}::timestamptz` : 'not svc_is_deleted',
-    ...(from === undefined ? [] : [`svc_sk >= ${from}`]),
-    ...(to === undefined ? [] : [`svc_sk < ${to}`]),
-  ];
-  const created = valueTypes.timestamptz.textSql('svc_created_at');
-  const rows = rowsSql(table, asOf === undefined ? undefined : `${quoteLiteral(asOf)}::timestamptz`);
-  // Apart from the rows, and kept apart by OFFSET, the text is made once for all rows that came together (PostgreSQL's Memoize): a
-  // fifth of the whole export.
-  const once = `cross join lateral (select ${created} as created offset 0) c`;
-  return `select ${columns.join(', ')} from ${rows} ${once} where ${conditions.join(' and ')} order by svc_sk`;
 }

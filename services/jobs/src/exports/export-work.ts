@@ -163,6 +163,7 @@ const systemTypes: Record<string, string> = {
   svc_sk: 'bigint',
   svc_created_at: 'timestamptz',
   svc_updated_at: 'timestamptz',
+  svc_is_deleted: 'boolean',
 };
 
 const headerCell = (name: string) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
