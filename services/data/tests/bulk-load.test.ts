@@ -69,6 +69,22 @@ describe('a load', () => {
       unchanged: 1,
     });
     expect(await shown(table)).toEqual(['b|zwei||', 'c|3||', 'e|5||']);
+    // In whatever order they come, what is deleted goes before what is written with its key.
+    const again = 'i,b,neu,,\nd,b,,,\nd,c,,,\nd,c,,,\nu,c,drei,,\nd,e,,,\nd,f,,,\ni,f,6,,\n';
+    expect(await load(net, table, again, options)).toMatchObject({
+      ...zero,
+      status: 'completed',
+      inserted: 1,
+      updated: 2,
+      deleted: 1,
+      unchanged: 4,
+    });
+    expect(await shown(table)).toEqual(['b|neu||', 'c|drei||', 'f|6||']);
+    const twice = await load(net, table, 'd,b,,,\ni,b,1,,\nu,b,2,,\n', options);
+    expect([twice.status, twice.rejections.map(({ row, message }) => [row, message])]).toEqual([
+      'failed',
+      [[3, 'code must be unique: an earlier row of the file has this value']],
+    ]);
     const bad = await load(net, table, 'x,b,2,,\n,c,3,,\n', options);
     expect([bad.status, bad.rejections.map((each) => each.message)]).toEqual([
       'failed',

@@ -4,11 +4,10 @@ import pg from 'pg';
 import { quietName } from '../src/database.ts';
 import { bulkRead } from '../src/read/bulk-read.ts';
 import { cutByKey, expected } from '../src/read/key-ranges.ts';
-import { readMark } from '../src/read/mark.ts';
 import { joinSnapshot, openSnapshot } from '../src/read/snapshots.ts';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from './given.ts';
-import { passed, patch, remove, restore } from './versions.ts';
+import { marksPassed, passed, patch, remove, restore } from './versions.ts';
 
 let net: DataNet;
 
@@ -32,16 +31,6 @@ const expectedOf = (table: number) =>
   expected(pgSql(net.context.pools.rows), `b_1.t_${table}`, `select * from b_1.t_${table}`);
 /** The code of each line of an incremental read, and its key. */
 const codes = (text: string) => lines(text).map((line) => `${line.split(',')[0]}${line.split(',')[5]}`);
-
-/** Waits until marks are past what has been written so far: what the service does beside it holds them back for a moment. */
-async function markPassed(): Promise<void> {
-  const [clock] = await net.query('select clock_timestamp()::text as now');
-  const text = 'select $1::timestamptz > $2::timestamptz as past';
-  await eventually(async () => {
-    const mark = await readMark(pgSql(net.context.pools.rows));
-    expect(await net.query(text, [mark, clock?.now])).toEqual([{ past: true }]);
-  });
-}
 
 describe('a full read', () => {
   it('has the live rows, a header, and useful chunks', async () => {
@@ -233,7 +222,7 @@ describe('a full read', () => {
 
 describe('an incremental read', () => {
   it('has exactly what changed after the mark, and how', async () => {
-    await markPassed();
+    await marksPassed(net);
     const { mark } = await read(net, 1);
     const one = await create(net, 1, { id: 100_001, x: 'new' });
     const two = await create(net, 1, { id: 100_002, x: 'new' });
@@ -244,7 +233,7 @@ describe('an incremental read', () => {
       table_definition_id: 1,
       ids: [gone.svc_sk, two.svc_sk],
     });
-    await markPassed();
+    await marksPassed(net);
     const answer = await read(net, 1, mark);
     const system = ['svc_transaction_code', 'svc_sk', 'svc_created_at', 'svc_updated_at', 'svc_is_deleted'];
     expect(answer.columns).toEqual([...system, 'id', 'x']);
@@ -272,12 +261,12 @@ describe('an incremental read', () => {
     );
 
     const add = (a: string, x: string) => create(net, table, { a, b: 1, x });
-    const change = async (id: number, record: object) =>
+    const change = async (id: number, record: Record<string, unknown>) =>
       expect((await patch(net.call, table, id, record)).status).toBe(200);
     const drop = (...ids: number[]) => remove(net.call, table, ids);
     /** What the next incremental read says of each key. */
     async function next(): Promise<string[]> {
-      await markPassed();
+      await marksPassed(net);
       const answer = await read(net, table, mark);
       return lines(answer.text).map((line) => {
         const [code, , , , gone, ...values] = line.split(',');
@@ -288,7 +277,7 @@ describe('an incremental read', () => {
     async function begin(rows: Record<string, string>): Promise<Record<string, number>> {
       const ids: Record<string, number> = {};
       for (const [a, x] of Object.entries(rows)) ids[a] = (await add(a, x)).svc_sk;
-      await markPassed();
+      await marksPassed(net);
       mark = (await read(net, table)).mark;
       return ids;
     }
@@ -316,7 +305,7 @@ describe('an incremental read', () => {
       await change(ids.c1 as number, { a: 'c2' });
       await change(ids.c1 as number, { a: 'c3', x: 'y' });
       expect(await next()).toEqual(['d c1 1 x', 'd c2 1 x', 'i c3 1 y']);
-      await markPassed();
+      await marksPassed(net);
       mark = (await read(net, table)).mark;
       await change(ids.c1 as number, { b: 2 });
       await change(ids.c1 as number, { b: 1 });
@@ -330,7 +319,13 @@ describe('an incremental read', () => {
       await change(ids.e1 as number, { a: 'e2' });
       await change(ids.f1 as number, { a: 'f2' });
       await add('f1', 'other');
-      expect((await next()).toSorted()).toEqual(['d e0 1 one', 'i f2 1 three', 'u e1 1 two', 'u e2 1 one', 'u f1 1 other']);
+      expect((await next()).toSorted()).toEqual([
+        'd e0 1 one',
+        'i f2 1 three',
+        'u e1 1 two',
+        'u e2 1 one',
+        'u f1 1 other',
+      ]);
     });
 
     it('what was never there before is gone, too: a copy may be younger than its mark', async () => {
@@ -352,11 +347,11 @@ describe('an incremental read', () => {
       const keyless = 61;
       await deploy(net, [{ id: keyless, columns: [{ name: 'x' }] }]);
       const [a, b] = [await create(net, keyless, { x: 'a' }), await create(net, keyless, { x: 'a' })];
-      await markPassed();
+      await marksPassed(net);
       const before = (await read(net, keyless)).mark;
       await patch(net.call, keyless, a.svc_sk, { x: 'c' });
       await remove(net.call, keyless, [b.svc_sk]);
-      await markPassed();
+      await marksPassed(net);
       expect(codes((await read(net, keyless, before)).text)).toEqual(['da', 'uc']);
     });
 
@@ -367,7 +362,9 @@ describe('an incremental read', () => {
       await since("now() + interval '1 hour'");
       const failure = await failureOf(read(net, table, mark));
       expect(failure.kind).toBe('bad_request');
-      expect(failure.errors[0]).toMatch(/^What changed in .* is known since .*Z only; make a full export and go on from its mark\.$/);
+      expect(failure.errors[0]).toMatch(
+        /^What changed in .* is known since .*Z only; make a full export and go on from its mark\.$/,
+      );
       await since("'0001-01-01'");
     });
   });
@@ -375,7 +372,7 @@ describe('an incremental read', () => {
   it('goes on from its mark to the millisecond, in whatever form that comes back', async () => {
     const table = 3;
     await deploy(net, [{ id: table, columns: [{ name: 'x' }] }]);
-    await markPassed();
+    await marksPassed(net);
     const { mark } = await read(net, table);
     for (const [x, apart] of [
       ['before', -1],

@@ -1,8 +1,8 @@
 // What becomes of history when its table is deployed anew, removed, moved to an earlier release's shape and back.
 import { sweep } from '../src/housekeeping.ts';
-import { load } from './files.ts';
+import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
-import { gaps, kept, passed, patch, remove, revert, rowsAsOf, versionsOf } from './versions.ts';
+import { gaps, kept, marksPassed, passed, patch, remove, revert, rowsAsOf, versionsOf } from './versions.ts';
 
 let net: DataNet;
 let last = 0;
@@ -48,6 +48,7 @@ describe('a deployment', () => {
     await deploy(net, [{ ...table, version: 4, columns: [key, { name: 'more', lineage_id: table.id * 1000 + 3 }] }]);
     expect(Object.keys(await was(1)).filter((name) => !name.startsWith('svc_'))).toEqual(['id', 'more']);
     expect((await versionsOf(net.call, table.id, row)).map((version) => version.changed_columns)).toEqual([
+      [], // by the deployment, which dropped what the row had
       ['more'],
       [],
       [],
@@ -84,15 +85,91 @@ describe('a deployment', () => {
     expect(await gaps(net, table.id)).toEqual([]);
   });
 
-  it('that changes values writes no versions: the past is what it was, in another form', async () => {
-    const { table, row } = await givenPast({ data_type: 'decimal', length: 10, scale: 4 }, ['1.2345', '2.5']);
-    await deploy(net, [withX(table, { data_type: 'decimal', length: 10, scale: 1 })]);
-    expect(
-      (await versionsOf(net.call, table.id, row)).map(({ svc_version, record }) => [svc_version, record.x]),
-    ).toEqual([
-      [2, 2.5],
-      [1, 1.2],
-    ]);
+  describe('that changes values writes versions like anybody else:', () => {
+    type Column = TableInput['columns'][number];
+    const x = (column: Partial<Column>): Column => ({ name: 'x', ...column });
+    const placed = (column: Column) => (column.name === 'x' ? { ...column, lineage_id: last * 1000 + 2 } : column);
+
+    /** The rows `1` and `2` before and after another column; the versions of each, newest first. */
+    async function deployed(column: Partial<Column>, values: unknown[], next: Column[]) {
+      const { table, row } = await givenPast(column, [values[0]]);
+      const other = await create(net, table.id, { id: 2, x: values[1] });
+      const gone = await create(net, table.id, { id: 3, x: values[0] });
+      await remove(net.call, table.id, [gone.svc_sk]);
+      await marksPassed(net);
+      const { mark } = await read(net, table.id);
+      await deploy(net, [{ ...table, version: 2, columns: [key, ...next.map(placed)] }]);
+      await marksPassed(net);
+      const shown = async (id: number) =>
+        (await versionsOf(net.call, table.id, id)).map(({ svc_version, channel, action, record }) =>
+          [svc_version, channel, action, JSON.stringify(record.x)].join(' '),
+        );
+      const changes = await read(net, table.id, mark);
+      expect(await gaps(net, table.id)).toEqual([]);
+      return {
+        versions: [await shown(row), await shown(other.svc_sk)],
+        exported: changes.text
+          .trimEnd()
+          .split('\n')
+          .slice(1)
+          .map((line) => line.split(',').slice(5).join(' ')),
+        kept: await kept(net, table.id),
+        table,
+        row,
+      };
+    }
+
+    it.each([
+      [
+        'decimals that are rounded',
+        { data_type: 'decimal', length: 10, scale: 2 },
+        ['10.55', '3'],
+        { data_type: 'decimal', length: 10, scale: 0 },
+        '11',
+      ],
+      ['texts that are shortened', { length: 5 }, ['abcde', 'ab'], { length: 3 }, '"abc"'],
+      [
+        'instants that become dates',
+        { data_type: 'datetime' },
+        ['2024-01-02T03:04:05Z', null],
+        { data_type: 'date' },
+        '"2024-01-02"',
+      ],
+      ['numbers that become texts', { data_type: 'integer' }, ['7', null], { data_type: 'text' }, '"7"'],
+    ])('%s', async (_, before, values, after, became) => {
+      const { versions, exported, table, row } = await deployed(before, values, [x(after)]);
+      expect(versions).toEqual([
+        [`2 deployment updated ${became}`, expect.stringMatching(/^1 api created/)],
+        [expect.stringMatching(/^1 api created/)],
+      ]);
+      expect(exported).toEqual([`1 ${JSON.parse(became)}`]);
+      expect((await versionsOf(net.call, table.id, row))[0]).toMatchObject({ application_id: 9, user_id: null });
+    });
+
+    it('a column that is dropped with values', async () => {
+      const { versions, exported } = await deployed({}, ['a', null], []);
+      expect(versions.map((each) => each.length)).toEqual([2, 1]);
+      expect(exported).toEqual(['1']);
+    });
+
+    it.each([
+      ['a new column', {}, [x({}), { name: 'more' }]],
+      ['a longer text', { length: 5 }, [x({ length: 9 })]],
+      [
+        'more digits',
+        { data_type: 'decimal', length: 10, scale: 2 },
+        [x({ data_type: 'decimal', length: 12, scale: 4 })],
+      ],
+      [
+        'whole decimals that become integers',
+        { data_type: 'decimal', length: 10, scale: 2 },
+        [x({ data_type: 'integer' })],
+      ],
+      ['a wider number', { data_type: 'integer' }, [x({ data_type: 'bigint' })]],
+    ])('but not for %s', async (_, before, next) => {
+      const { exported, kept: superseded } = await deployed(before, ['1', '2'], next);
+      expect([exported, superseded]).toEqual([[], 1]);
+    });
   });
 });
 

@@ -15,9 +15,12 @@ import { findCast } from './casts.ts';
 import type { Pair } from './checks.ts';
 import { createHistory } from './history-ddl.ts';
 import { objectsOf, type TableObject } from './objects.ts';
+import { rewriteRowsSql } from './rewritten-rows.ts';
 
 /** Statements of one table, by the phase in which they run. */
 export type TableStatements = {
+  /** While the table and its history are as they were. */
+  rewrittenRows: string[];
   dropForeignKeys: string[];
   drops: string[];
   columns: string[];
@@ -60,6 +63,7 @@ export function changeTable(
   const make = (object: TableObject) => gently(object)?.now ?? [object.create];
   return {
     statements: {
+      rewrittenRows: [old ? (rewriteRowsSql(old, wanted) ?? []) : []].flat(),
       // Foreign keys lean on keys, also on those of other tables: all of them go first.
       dropForeignKeys: gone.filter(isForeignKey).map((object) => object.drop),
       // The last made goes first: a trigger leans on its function.
@@ -191,5 +195,6 @@ function dropGridIndexes(old: DeployedTable, wanted: WantedTable): string[] {
 /** All statements of a deployment's transaction, in the order in which they run. */
 export function inOrder(changes: TableStatements[]): string[] {
   const all = (phase: keyof TableStatements) => changes.flatMap((change) => change[phase]);
-  return [...all('dropForeignKeys'), ...all('drops'), ...all('columns'), ...all('adds'), ...all('foreignKeys')];
+  const phases = ['rewrittenRows', 'dropForeignKeys', 'drops', 'columns', 'adds', 'foreignKeys'] as const;
+  return phases.flatMap(all);
 }

@@ -22,6 +22,7 @@ import {
   requireVisible,
 } from '../merge/first-rows.ts';
 import { tableName } from '../query/identifiers.ts';
+import { originOf } from '../rows/origin.ts';
 import { beginHistory } from './adoption.ts';
 import {
   type BranchChange,
@@ -35,6 +36,7 @@ import { type Pair, type RowCheck, rowChecksSql } from './checks.ts';
 import { changeTable, inOrder, type TableChange as PhysicalChange } from './ddl.ts';
 import { largeTablesSql } from './large-tables.ts';
 import { planRetirement, type Retirement, retire } from './retirement.ts';
+import { tellDeployer } from './rewritten-rows.ts';
 import type { AttributeChange, ColumnDiff } from './table-diff.ts';
 import type { UnwantedTable } from './wanted.ts';
 
@@ -231,9 +233,9 @@ export async function applyDeployment(
   for (let attempt = 1; ; attempt += 1) {
     const copying = await prepareCopying(ctx, call, request.tables);
     try {
-      const done = await withTransaction(ctx.pools.work, (sql) => apply(ctx, sql, call.accountId, request, copying));
+      const done = await withTransaction(ctx.pools.work, (sql) => apply(ctx, sql, call, request, copying));
       if (done.leavesWork) ctx.indexing.soon();
-      for (const table of copying ? request.tables : []) ctx.announcer.touch(table);
+      for (const table of request.tables) ctx.announcer.touch(table);
       return done.plan;
     } catch (error) {
       const state = findSqlState(error) ?? '';
@@ -253,13 +255,16 @@ export async function applyDeployment(
 async function apply(
   { sqlViews }: DataContext,
   sql: Sql,
-  accountId: number,
+  call: CallContext,
   { deploymentId, ...request }: Request & { deploymentId: string },
   copying: Copying | undefined,
 ): Promise<{ plan: DeploymentPlan; leavesWork: boolean }> {
   await sql(
     "select set_config('lock_timeout', '2s', true), set_config('statement_timeout', '600s', true), set_config('idle_in_transaction_session_timeout', '0', true)",
   );
+  const { accountId } = call;
+  const { actor, requestId } = originOf(call, 'deployment');
+  await sql(tellDeployer, [actor, requestId]);
   await holdResident(sql, { accountId });
   await lockBranch(sql, request.branchId);
   const { rows: applied } = await sql(

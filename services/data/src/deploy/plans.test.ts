@@ -107,6 +107,13 @@ describe('statements of a deployment', () => {
     ]);
   });
 
+  const newVersionsWhere = (condition: string) =>
+    expect.stringMatching(
+      new RegExp(
+        `^update b_1\\.t_1 t set .*svc_version = t\\.svc_version \\+ 1.* else ${RegExp.escape(condition)} end$`,
+      ),
+    );
+
   it('change only what differs', () => {
     const old = table(1, [key(11), column(12), column(13, { data_type: 'text' })]);
     expect(
@@ -117,6 +124,7 @@ describe('statements of a deployment', () => {
     ).toEqual([]);
     const wanted = table(1, [key(11), column(12, { is_required: true }), column(14)]);
     expect(change(old, wanted)).toEqual([
+      newVersionsWhere('c_13 is not null'),
       'drop trigger h_1 on b_1.t_1',
       'drop function b_1.h_1()',
       'alter table b_1.t_1 drop constraint n_1',
@@ -134,6 +142,7 @@ describe('statements of a deployment', () => {
   it('keep aside what a cast may lose before casting', () => {
     const old = table(1, [key(11), column(12, { data_type: 'string', length: 10 })]);
     expect(change(old, table(1, [key(11), column(12, { data_type: 'string', length: 3 })]))).toEqual([
+      newVersionsWhere('c_12 is not null and char_length(c_12) > 3'),
       expect.stringContaining("'^g_[0-9]+_(e(12)[ad]s?[0-9]+|(e[0-9]+)?[adw](12))$' loop execute 'drop index '"),
       'drop statistics if exists b_1.gs_1_12',
       'alter table b_1.t_1 add column x_12_77 varchar(10) collate "C"',

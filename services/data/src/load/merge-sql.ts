@@ -145,13 +145,17 @@ export function deleteGoneSql(
   };
 }
 
-/** Soft-deletes the rows that the file says to delete. */
+/**
+ * Soft-deletes the rows that the file says to delete. One whose key it writes as well stays, with the values of that: deleting it first
+ * comes to the same.
+ */
 export function deleteNamedSql(table: DeployedTable, name: string, plan: LoadPlan, stamp: Stamp): Statement {
   const values = new Values();
+  const isWritten = `select from ${name} w where not ${isDeletionSql(plan, 'w')} and ${keyEquals(plan, 't', 'w')}`;
   return {
     text:
       `update ${tableName(table)} t set ${deletionSets(values, stamp)} from ${name} s` +
-      ` where ${isDeletionSql(plan, 's')} and ${keyEquals(plan, 't', 's')} and t.svc_live`,
+      ` where ${isDeletionSql(plan, 's')} and ${keyEquals(plan, 't', 's')} and t.svc_live and not exists (${isWritten})`,
     values: values.list,
   };
 }

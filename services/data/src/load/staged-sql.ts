@@ -138,10 +138,14 @@ export function rejectBrokenSql(staging: Staging, plan: LoadPlan, options: LoadO
   );
 }
 
-/** Rejects the rows whose key an earlier row of the file has. */
+// A row that deletes and one that writes may share a key: it is deleted first.
+const writesSql = (plan: LoadPlan, alias: string) =>
+  plan.codePosition === undefined ? '' : ` where not ${isDeletionSql(plan, alias)}`;
+
+/** Rejects the rows to be written whose key an earlier one of the file has. */
 export function rejectDuplicatesSql(staging: Staging, plan: LoadPlan, options: LoadOptions): Rejection {
   const key = plan.key.map((source) => typedSql(plan, source, 'd')).join(', ');
-  const numbered = `select svc_row, row_number() over (partition by ${key} order by svc_row) as n from ${staging.name} d`;
+  const numbered = `select svc_row, row_number() over (partition by ${key} order by svc_row) as n from ${staging.name} d${writesSql(plan, 'd')}`;
   const names = plan.key.map((source) => source.column.name).join(', ');
   const value = plan.key.map((source) => cellSql(source, 's')).join(` || ', ' || `);
   return rejectSql(
@@ -153,11 +157,11 @@ export function rejectDuplicatesSql(staging: Staging, plan: LoadPlan, options: L
   );
 }
 
-/** Whether any key is in the file twice: one row `found`. */
+/** Whether the file writes any key twice: one row `found`. */
 export function findDuplicatesSql(name: string, plan: LoadPlan): Statement {
   const key = plan.key.map((source) => typedSql(plan, source, 's')).join(', ');
   return {
-    text: `select exists (select from ${name} s group by ${key} having count(*) > 1) as found`,
+    text: `select exists (select from ${name} s${writesSql(plan, 's')} group by ${key} having count(*) > 1) as found`,
     values: [],
   };
 }
