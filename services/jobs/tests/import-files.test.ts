@@ -213,6 +213,14 @@ describe('a file', () => {
     ]);
   });
 
+  it.each([
+    ['json', '[]'],
+    ['ndjson', ''],
+  ])('with deletions and without records changes nothing, as the exports of %s that they are', async (format, text) => {
+    const done = await runImport(jobs, { regions: text }, { pattern: 'incremental_with_delete', format });
+    expect(done.import_tables[0]).toMatchObject({ status: 'completed', errors: [], metrics: { rows_read: 0 } });
+  });
+
   it('with rejected rows tells the first hundred and keeps them all', async () => {
     const rows = Array.from({ length: 150 }, (_, i) => `J${i},${i < 120 ? 'BAD' : 'good'}\n`).join('');
     const done = await runImport(jobs, { regions: `code,name\n${rows}` }, { on_error: 'reject_rows' });

@@ -6,6 +6,9 @@ import { type ColumnMapping, type PinnedMapping, wholeEntry } from '../import-ma
 
 export const transactionCode = 'svc_transaction_code';
 
+/** Whether the rows of a file say what is to be done with them. */
+export const needsCode = (pattern: string): boolean => pattern === 'incremental_with_delete';
+
 /** Written beside the rows by exports and into the files of rejected rows; not the file's to set, and left out when read. */
 export const systemColumns: ReadonlySet<string> = new Set([
   'svc_sk',
@@ -107,8 +110,7 @@ function unknownColumns(unknown: string[], all: boolean): string {
 }
 
 function transactionProblems(given: boolean, pattern: string): string[] {
-  if (pattern === 'incremental_with_delete')
-    return given ? [] : [`The pattern ${pattern} needs the column ${transactionCode}.`];
+  if (needsCode(pattern)) return given ? [] : [`The pattern ${pattern} needs the column ${transactionCode}.`];
   return given
     ? [`The column ${transactionCode} goes with the pattern incremental_with_delete, not with ${pattern}.`]
     : [];

@@ -20,7 +20,7 @@ import { before } from '../states.ts';
 import { putCounted, readRoom, releaseEarlierRuns } from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { expectedNames, expectedWidth, planColumns } from './import-columns.ts';
+import { expectedNames, expectedWidth, needsCode, planColumns, transactionCode } from './import-columns.ts';
 import { type ImportTableStatus, importTableMachine } from './import-states.ts';
 import { finishImport, lockImport } from './imports.ts';
 import { type Progress, storedFile } from './stored-file.ts';
@@ -162,7 +162,7 @@ async function load(
     style: styleOf(mapping),
     expected: expectedNames(deployed.columns, mapping),
     width: expectedWidth(deployed.columns, mapping),
-    columns: deployed.columns.map(({ name }) => name),
+    columns: [...deployed.columns.map(({ name }) => name), ...(needsCode(table.pattern) ? [transactionCode] : [])],
   });
   async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
     yield { options: { ...optionsOf(table, file), ...valueStyleOf(mapping, file), columns, most_bytes: room } };

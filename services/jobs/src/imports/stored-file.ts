@@ -53,6 +53,7 @@ function sourceOf(
 ): FileSource {
   async function* read(range?: Range): AsyncGenerator<Uint8Array> {
     const expected = range ? range.end - range.start : object.size;
+    if (expected === 0) return; // no store knows a range of nothing
     let seen = 0;
     // Reading anew begins to count anew. Of parts only their size tells anything: the end of a file is often read first.
     if (!range) progress.bytes = 0;

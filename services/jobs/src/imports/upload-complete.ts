@@ -107,9 +107,10 @@ async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen
   await transact(ctx, (tx) => doOnce(tx, call, () => queue(tx)));
 }
 
-function problemOf({ file }: Found): string | undefined {
+function problemOf({ file, table }: Found): string | undefined {
   if (!file) return 'No file was uploaded.';
-  if (file.size === 0) return 'The file is empty.';
+  // No lines are no records; everything else has at least a header.
+  if (file.size === 0 && table.format !== 'ndjson') return 'The file is empty.';
   return file.size > limits.uploadBytes ? `The file is larger than ${limits.uploadBytes} bytes.` : undefined;
 }
 
