@@ -122,14 +122,6 @@ describe('restoring', () => {
     expect((await revert(net.as({ userId: 11 }), table, id, 1)).status).toBe(403);
     expect((await restore(net.as({ accountId: 2 }), table, [id])).status).toBe(404);
   });
-
-  it('is not for tables whose rows come from imports, nor is reverting', async () => {
-    const table = await givenTable([], { load_type: 'source' });
-    for (const answer of [await restore(net.call, table, [1]), await revert(net.call, table, 1, 1)]) {
-      expect(answer.status).toBe(422);
-      expect(answer.body.errors[0]).toMatch(/come from imports/);
-    }
-  });
 });
 
 describe('reverting', () => {
