@@ -16,7 +16,7 @@ import { asOfSchema, refuseAsOf } from '../rows/as-of.ts';
 import { typeOf, valueTypes } from '../values/value-types.ts';
 import { copyOut } from './copy-out.ts';
 import { cutByKey, expected, type KeyRange } from './key-ranges.ts';
-import { readMark } from './mark.ts';
+import { readMark, refuseMarkToCome } from './mark.ts';
 import { joinSnapshot, openSnapshot } from './snapshots.ts';
 
 export type ReadRequest = { tableDefinitionId: number; pattern: string; highWaterMark: string; asOf: string };
@@ -40,6 +40,7 @@ export async function* bulkRead(
   const plan = readRequest(request);
   await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
   const known = await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
+  if (plan.incremental) await refuseMarkToCome(pgSql(ctx.pools.rows), plan.mark);
   const nextMark = await readMark(pgSql(ctx.pools.rows));
   const { clients, table, texts } = await prepare(ctx, call, known, plan);
   const copied = copyOut(clients, texts, signal, 'commit');
