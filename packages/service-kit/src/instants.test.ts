@@ -1,4 +1,4 @@
-import { daySchema, instantSchema, readInstant } from './instants.ts';
+import { daySchema, instantSchema, isToCome, readInstant } from './instants.ts';
 
 const read = (text: string) => readInstant(text)?.toISOString();
 
@@ -70,6 +70,12 @@ describe('an instant', () => {
     for (const text of ['2026-11-22T15:00', '2026-11-22T15:00:00.000', '2026-11-22', '20261122T1300'])
       expect(instantSchema.safeParse(text).success).toBe(false);
   });
+});
+
+it('an instant is to come when it is more than a minute ahead of a clock', () => {
+  const now = new Date('2026-11-22T13:00:00Z');
+  expect(isToCome('2026-11-22T13:01:00.000Z', now)).toBe(false);
+  expect(isToCome('2026-11-22T13:01:00.001Z', now.toISOString())).toBe(true);
 });
 
 describe('a day', () => {

@@ -74,8 +74,10 @@ function apply(rows: Row[], operations: Operation[]): Row[] | number {
     const own = after.get(id ?? 0) as Row;
     if (operation === 'create')
       after.set(-1 - place, { ...(record as Row), id: 0, version: 1, deleted: false, parent: record?.parent ?? null });
-    else if (operation === 'update') Object.assign(own, record, { version: own.version + 1 });
-    else if (!own.deleted) Object.assign(own, { deleted: true, version: own.version + 1 });
+    else if (operation === 'update') {
+      const becomes = { ...own, ...record } as Row;
+      if (`${plain(becomes)}` !== `${plain(own)}`) Object.assign(own, becomes, { version: own.version + 1 });
+    } else if (!own.deleted) Object.assign(own, { deleted: true, version: own.version + 1 });
   }
   const live = [...after.values()].filter(({ deleted }) => !deleted);
   const keys = new Set(live.map((each) => each.code));

@@ -207,17 +207,6 @@ describe('a batch', () => {
     expect(await codesOf(table)).toEqual([]);
   });
 
-  it('creates nothing in tables whose rows come from imports', async () => {
-    const table = await givenTable([], { load_type: 'source' });
-    const { status, body } = await batch(table, [gone(77), added({ code: 'A' })]);
-    expect([status, body.errors]).toEqual([404, ['Operation 0: record 77 not found']]);
-    const alone = await batch(table, [added({ code: 'A' })]);
-    expect([alone.status, alone.body.errors[0]]).toEqual([
-      422,
-      expect.stringMatching(/^Operation 0: .*come from imports/),
-    ]);
-  });
-
   it('is done once for one Idempotency-Key', async () => {
     const table = await givenTable();
     const [a] = await givenRows(table, 'A');

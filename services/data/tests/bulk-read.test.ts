@@ -221,6 +221,19 @@ describe('a full read', () => {
 });
 
 describe('an incremental read', () => {
+  it('is refused after an instant that is to come by the clock of the rows, but for a minute', async () => {
+    const later = async (by: string) =>
+      (await net.query('select clock_timestamp() + $1::interval as at', [by]))[0]?.at as Date;
+    for (const by of ['1 hour', '2 minutes'])
+      expect(await failureOf(read(net, 1, (await later(by)).toISOString()))).toEqual({
+        kind: 'bad_request',
+        errors: ['high_water_mark must not be in the future: use the next_high_water_mark of an export.'],
+      });
+    expect((await read(net, 1, (await later('30 seconds')).toISOString())).rows).toBe(0);
+    const { mark } = await read(net, 1);
+    expect((await read(net, 1, mark)).rows).toBeGreaterThanOrEqual(0);
+  });
+
   it('has exactly what changed after the mark, and how', async () => {
     await marksPassed(net);
     const { mark } = await read(net, 1);

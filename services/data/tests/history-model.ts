@@ -42,7 +42,7 @@ export class HistoryModel {
   update(row: ModelRow, changes: Values): boolean {
     const values = new Map([...last(row).values, ...changes]);
     if (!this.allows(values, [row])) return false;
-    row.versions.push(version('updated', 'api', values));
+    if (this.differs(row, values)) row.versions.push(version('updated', 'api', values));
     return true;
   }
 
@@ -64,7 +64,8 @@ export class HistoryModel {
   revert(row: ModelRow, number: number): boolean {
     const found = row.versions[number - 1] as Version;
     if (found.deleted || !this.allows(found.values, [row])) return false;
-    row.versions.push(version('reverted', 'revert', found.values));
+    if (last(row).deleted || this.differs(row, found.values))
+      row.versions.push(version('reverted', 'revert', found.values));
     return true;
   }
 
@@ -86,7 +87,7 @@ export class HistoryModel {
       if (!row) {
         this.rows.push({ sk: undefined, versions: [version('created', 'import', line)] });
         counts.inserted += 1;
-      } else if (this.columns.some(({ lineage }) => line.get(lineage) !== last(row).values.get(lineage))) {
+      } else if (this.differs(row, line)) {
         row.versions.push(version('updated', 'import', new Map([...last(row).values, ...line])));
         counts.updated += 1;
       }
@@ -153,6 +154,11 @@ export class HistoryModel {
   /** Every instant at which something changed. */
   instants(): string[] {
     return [...new Set(this.rows.flatMap((row) => row.versions.map(({ from }) => from as string)))].sort();
+  }
+
+  private differs(row: ModelRow, values: Values): boolean {
+    const now = last(row).values;
+    return this.columns.some(({ lineage }) => (values.get(lineage) ?? null) !== (now.get(lineage) ?? null));
   }
 
   private allows(values: Values, except: ModelRow[]): boolean {

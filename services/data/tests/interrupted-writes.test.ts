@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
 import pg from 'pg';
 import { create, type DataNet, deploy, givenData } from './given.ts';
-import { gaps, remove, versionsOf } from './versions.ts';
+import { gaps, patch, remove, versionsOf } from './versions.ts';
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -45,6 +45,7 @@ async function givenRow(): Promise<Given> {
     { id: last, columns: [{ name: 'code', length: 5, is_primary_key: true }, { name: 'x' }, parent] },
   ]);
   const row = await create(net, last, { code: 'A', x: 'first' });
+  await patch(net.call, last, row.svc_sk, { x: 'second' });
   return { table: last, id: row.svc_sk };
 }
 
@@ -166,7 +167,7 @@ describe('writers in each other’s way', () => {
       expect((now?.n as number) - (before?.n as number)).toBe(1);
     });
     const rows = await net.query(`select svc_sk::int as id, svc_version from b_1.t_${table} order by 1`);
-    expect(rows).toEqual([a, b, c, d].map((id) => ({ id, svc_version: 2 })));
+    expect(rows).toEqual([a, b, c, d].map((id) => ({ id, svc_version: id === a ? 3 : 2 })));
     expect(await gaps(net, table)).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 // Idempotency-Key: whatever a POST does, it does once for a key, and its answer can be had again.
 import { create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
-import { remove, versionsOf } from './versions.ts';
+import { patch, remove, versionsOf } from './versions.ts';
 
 let net: DataNet;
 let last = 0;
@@ -21,6 +21,7 @@ async function givenRows(...codes: string[]): Promise<{ table: number; ids: numb
   await deploy(net, [{ id: last, columns }]);
   const rows = [];
   for (const code of codes) rows.push(await create(net, last, { code, x: 'first' }));
+  for (const { svc_sk } of rows) await patch(net.call, last, svc_sk, { x: 'second' });
   return { table: last, ids: rows.map((row) => row.svc_sk) };
 }
 
@@ -54,13 +55,13 @@ describe('a repeated request', () => {
   it('gets the first answer though the row has changed since, or the rules have', async () => {
     const { table, ids } = await givenRows('A');
     const once = { table_definition_id: table, version: 1 };
-    const first = await post(`/${ids[0]}/revert`, once, 'guarded', { 'if-match': '"1"' });
+    const first = await post(`/${ids[0]}/revert`, once, 'guarded', { 'if-match': '"2"' });
     const created = { table_definition_id: table, record: { code: 'B', x: 'b' } };
     const made = await post('', created, 'made');
     expect([first.status, made.status]).toEqual([200, 201]);
     await net.call('PATCH', `/api/v1/table_data/${ids[0]}`, { table_definition_id: table, record: { x: 'later' } });
     await deploy(net, [{ id: table, version: 2, columns: [columns[0] as TableInput['columns'][number]] }]);
-    expect(await post(`/${ids[0]}/revert`, once, 'guarded', { 'if-match': '"1"' })).toMatchObject({ body: first.body });
+    expect(await post(`/${ids[0]}/revert`, once, 'guarded', { 'if-match': '"2"' })).toMatchObject({ body: first.body });
     expect(await post('', created, 'made')).toMatchObject({ status: 201, body: made.body });
     expect((await post('', created, 'another')).status).toBe(422);
   });

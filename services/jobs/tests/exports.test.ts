@@ -266,6 +266,23 @@ describe('an export', () => {
       expect((await jobs.call('GET', `/api/v1/exports?${query}`)).status).toBe(400);
   });
 
+  it('of changes begins in the past by the clock of data, give or take a minute', async () => {
+    const body = (high_water_mark: string) => ({ ...full, pattern: 'incremental', high_water_mark });
+    const { as_of_until } = jobs.neighbours.asOfReach;
+    expect(as_of_until).toBe('2026-02-01T00:00:00.000Z');
+    expect((await run(body('2026-02-01T00:01:00Z'))).status).toBe('completed');
+    expect(await post(body('2026-02-01T00:01:00.001Z'))).toMatchObject({
+      status: 400,
+      body: {
+        errors: ['high_water_mark must not be in the future: use the next_high_water_mark of an export.'],
+      },
+    });
+    expect(await run({ ...full, high_water_mark: '2999-01-01T00:00:00Z' })).toMatchObject({ high_water_mark: null });
+    jobs.neighbours.asOfReach = { ...jobs.neighbours.asOfReach, as_of_until: '' };
+    expect((await run(body('2999-01-01T00:00:00Z'))).status).toBe('completed');
+    jobs.neighbours.asOfReach = { ...jobs.neighbours.asOfReach, as_of_until };
+  });
+
   it('goes on from its own mark, in whatever form that comes back', async () => {
     const mark = (await run(full)).next_high_water_mark;
     const forms = [mark, mark.replace('Z', '+00:00'), mark.replace('Z', '000+0000'), mark.replace('.', ',')];

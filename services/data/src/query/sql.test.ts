@@ -241,7 +241,8 @@ describe('statements', () => {
     const one = { id: '99', cells, origin, versions: undefined };
     expect(updateSql(table, [one], 'api').text).toContain('not r.svc_is_deleted');
     const { text } = updateSql(table, [one], 'revert');
-    expect(text).toContain('svc_is_deleted = false from');
+    expect(text).toContain('svc_is_deleted = case when u.differs then false else t.svc_is_deleted end from');
+    expect(text).toContain('r.svc_is_deleted or (r.c_12) is distinct from (given.new_c_12) as differs');
     expect(text).not.toContain('not r.svc_is_deleted');
   });
 });

@@ -16,7 +16,7 @@ import { findBeforeSql, goneSql, presentSql } from './changes-sql.ts';
 import { copyOut } from './copy-out.ts';
 import { copySql, exportColumns, fullSql } from './export-sql.ts';
 import { cutByKey, expected, type KeyRange } from './key-ranges.ts';
-import { readMark } from './mark.ts';
+import { readMark, refuseMarkToCome } from './mark.ts';
 import { joinSnapshot, openSnapshot } from './snapshots.ts';
 
 export type ReadRequest = { tableDefinitionId: number; pattern: string; highWaterMark: string; asOf: string };
@@ -41,6 +41,7 @@ export async function* bulkRead(
   const plan = readRequest(request);
   await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
   const known = await findTable(ctx, call, request.tableDefinitionId, plan);
+  if (plan.mark !== undefined) await refuseMarkToCome(pgSql(ctx.pools.rows), plan.mark);
   const nextMark = await readMark(pgSql(ctx.pools.rows));
   const { clients, table, texts } = await prepare(ctx, call, known, plan);
   const copied = copyOut(clients, texts, signal, 'commit');

@@ -4,6 +4,8 @@
 // own start; one it doesn't see will read the clock later, or has committed before the snapshot that is taken after the mark. The
 // mark is the millisecond before: in that of the clock itself others may still write.
 import type { Sql } from '@almanac/service-kit/database';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { isToCome } from '@almanac/service-kit/instants';
 import { quietName } from '../database.ts';
 
 /** Marks are in ISO 8601 with milliseconds; everything after a mark is still to come. Ask before taking the snapshot, and not in its transaction. */
@@ -19,4 +21,17 @@ export async function readMark(sql: Sql): Promise<string> {
     [quietName],
   );
   return rows[0]?.mark as string;
+}
+
+/**
+ * 400 for a mark that is to come by the clock that rows have their times from: what changes until then would be lost. Marks that exports
+ * answer have passed; the skew of clocks is for those whose rows have moved to another cluster since.
+ */
+export async function refuseMarkToCome(sql: Sql, mark: string): Promise<void> {
+  const { rows } = await sql('select clock_timestamp() as now');
+  if (isToCome(mark, rows[0]?.now))
+    throw new ServiceError(
+      'bad_request',
+      'high_water_mark must not be in the future: use the next_high_water_mark of an export.',
+    );
 }

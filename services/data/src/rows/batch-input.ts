@@ -2,7 +2,7 @@
 import { moreProblems, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
-import { type Cells, onlyByImport, readRecord } from './record-input.ts';
+import { type Cells, readRecord } from './record-input.ts';
 
 /** As requests have it. */
 export type Operation =
@@ -61,7 +61,6 @@ export function readBatch(table: DeployedTable, operations: Operation[]): { batc
       continue;
     }
     const isNew = asked.operation === 'create';
-    if (isNew && table.load_type === 'source') problems.add({ place, sentence: onlyByImport });
     const { cells, broken, problems: found } = readRecord(table, asked.record, isNew);
     problems.add(...found.map((sentence) => ({ place, sentence })));
     (isNew ? batch.created : batch.updated).push({ place, id, version, cells, broken });

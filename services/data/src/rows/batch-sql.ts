@@ -9,9 +9,12 @@ import { type Statement, Template, templateOf, Values } from '../query/statement
 import { typeOf } from '../values/value-types.ts';
 import type { Batch, RowChange } from './batch-input.ts';
 import { channelSql, type Origin } from './origin.ts';
-import { monotonic, now } from './write-sql.ts';
+import { differsSql, monotonic, newCell, now, setsSql } from './write-sql.ts';
 
-/** What a batch has done; records as JSON, separated by commas, in the order of the operations. */
+/**
+ * What a batch has done; records as JSON, separated by commas, in the order of the operations. Those that were so already are among
+ * `updated`, but not counted.
+ */
 export type Done = {
   created: string;
   created_count: number;
@@ -43,13 +46,12 @@ export class Relation {
 /** A column that changes; `always`: every change gives it a value. */
 type ChangedColumn = { column: Column; always: boolean };
 
-/** The value that an operation gives the column, and whether it gives one. */
-const value = (column: Column) => `new_${columnName(column)}`;
+/** Whether an operation gives the column a value. */
 const given = (column: Column) => `has_${columnName(column)}`;
 
 const addCells = (relation: Relation, rows: RowChange[], column: Column) =>
   relation.with(
-    value(column),
+    newCell(column),
     typeOf(column).base,
     rows.map(({ cells }) => cells.get(column) ?? null),
   );
@@ -131,16 +133,17 @@ function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string 
   const record = recordSql(table, bind);
   const current = currentSql(table, bind);
   const key = keyColumns(table.structure);
-  const newVersion = [
-    `svc_updated_at = ${monotonic('t.')}`,
-    'svc_version = t.svc_version + 1',
-    `svc_updated_by = ${origin.actor}`,
-    `svc_request_id = ${origin.request}`,
-    `svc_channel = ${origin.channel}`,
+  const newVersion: [string, string][] = [
+    ['svc_updated_at', monotonic('t.')],
+    ['svc_version', 't.svc_version + 1'],
+    ['svc_updated_by', origin.actor],
+    ['svc_request_id', origin.request],
+    ['svc_channel', origin.channel],
   ];
-  const cells = changed.map(
-    (changedColumn) => `${columnName(changedColumn.column)} = ${newValue(changedColumn, 'a', 't')}`,
-  );
+  const cells = new Map(changed.map((each) => [each.column, newValue(each, 'a', 't')]));
+  const columns = [...cells.keys()];
+  const newCells = columns.map((column): [string, string] => [columnName(column), cells.get(column) as string]);
+  const differs = columns.length === 0 ? 'false' : differsSql(columns, 't', (column) => cells.get(column) as string);
   const absent = `f.svc_sk is null or a.version <> f.svc_version`;
   const refused = [
     `select 1 from changing a left join found f on f.svc_sk = a.id where ${absent} or f.svc_is_deleted`,
@@ -153,30 +156,31 @@ function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string 
     ['svc_updated_by', origin.actor],
     ['svc_request_id', origin.request],
     ['svc_channel', origin.channel],
-    ...table.structure.columns.map((column): [string, string] => [columnName(column), `a.${value(column)}`]),
+    ...table.structure.columns.map((column): [string, string] => [columnName(column), `a.${newCell(column)}`]),
   ];
-  const keys = ['svc_sk', 'svc_version', 'svc_is_deleted', ...key.map(columnName)].join(', ');
+  const keys = ['svc_sk', 'svc_version', 'svc_is_deleted', ...key.map(columnName)].map((column) => `t.${column}`);
   return (
     `with intent as (insert into ${name} (svc_created_at) select null where false), going as materialized (select * from ${going}), changing as materialized (select * from ${changing}),` +
-    ` found as materialized (select ${keys} from ${name} where svc_sk = any(${ids}) order by svc_sk for ${lock}),` +
+    ` found as materialized (select ${keys.join(', ')}, ${differs} as differs from ${name} t left join changing a on a.id = t.svc_sk` +
+    ` where t.svc_sk = any(${ids}) order by t.svc_sk for ${lock} of t),` +
     ` refused as materialized (${refused.join(' union all ')}),` +
     ` clock as materialized (select ${now} as at from (select count(*) from found) locked where ${current} and not exists (select from refused)),` +
-    ` gone as (update ${name} t set svc_is_deleted = true, ${newVersion.join(', ')} from clock, going a` +
+    ` gone as (update ${name} t set svc_is_deleted = true, ${newVersion.map(([column, set]) => `${column} = ${set}`).join(', ')} from clock, going a` +
     ` where t.svc_sk = a.id and not t.svc_is_deleted returning 1),` +
     ` second as materialized (select at from clock, (select count(*) from gone) done),` +
-    ` changed as (update ${name} t set ${[...cells, ...newVersion].join(', ')} from second clock, changing a` +
-    ` where t.svc_sk = a.id returning a.place, ${record} as record),` +
+    ` changed as (update ${name} t set ${setsSql('a.differs', [...newCells, ...newVersion])} from second clock,` +
+    ` (select a.*, f.differs from changing a join found f on f.svc_sk = a.id) a where t.svc_sk = a.id returning a.place, a.differs, ${record} as record),` +
     ` third as materialized (select at from second, (select count(*) from changed) done),` +
     ` made as (insert into ${name} (${inserted.map(([column]) => column).join(', ')})` +
     ` select ${inserted.map(([, source]) => source).join(', ')} from third clock, ${coming} order by a.place returning svc_sk, ${record} as record)` +
     ` select ${withinAnswerSql('c.records', 'octet_length(c.records) + octet_length(u.records)')} as created, c.count as created_count, u.records as updated, u.count as updated_count, (select count(*) from gone) as deleted_count` +
     ` from (select count(*), coalesce(string_agg(record, ',' order by svc_sk), '') as records from made) c,` +
-    ` (select count(*), coalesce(string_agg(record, ',' order by place), '') as records from changed) u where exists (select from clock)`
+    ` (select count(*) filter (where differs), coalesce(string_agg(record, ',' order by place), '') as records from changed) u where exists (select from clock)`
   );
 }
 
 const newValue = ({ column, always }: ChangedColumn, from: string, old: string) => {
-  const own = `${from}.${value(column)}`;
+  const own = `${from}.${newCell(column)}`;
   return always ? own : `case when ${from}.${given(column)} then ${own} else ${old}.${columnName(column)} end`;
 };
 

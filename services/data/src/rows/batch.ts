@@ -13,7 +13,7 @@ import { batchSql, type Done } from './batch-sql.ts';
 import { referrersOf } from './constraint-sql.ts';
 import { findKept, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
-import { isCurrent, useTable } from './use-table.ts';
+import { isCurrent, writeTable } from './use-table.ts';
 
 /**
  * Creates, changes and deletes rows of one table, all or nothing. Refused with everything that stands in the way, each problem with
@@ -25,7 +25,7 @@ export function writeBatch(
   reference: TableReference,
   operations: Operation[],
 ): Promise<Answer> {
-  return useTable(ctx, call, reference, 'edit', async (table) => {
+  return writeTable(ctx, call, reference, async (table) => {
     const kept = await findKept(ctx, call);
     if (kept) return kept;
     const { batch, problems } = readBatch(table, operations);

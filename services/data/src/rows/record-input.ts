@@ -12,9 +12,6 @@ import { typeOf } from '../values/value-types.ts';
 export type Cells = Map<Column, string | null>;
 export type RecordInput = { cells: Cells; problems: string[]; broken: Set<Column> };
 
-/** Why no row of a table of load type source is created by request. */
-export const onlyByImport = 'Rows of this table come from imports (load type source); they are not created one by one.';
-
 /** `whole`: the record is new, so columns it doesn't name have no value. 422 at once with far more names than columns. */
 export function readRecord(
   table: Pick<DeployedTable, 'structure'>,

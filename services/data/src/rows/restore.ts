@@ -17,16 +17,8 @@ import { requireRow } from './present-rows.ts';
 import type { Cells } from './record-input.ts';
 import { restoreProblemsSql } from './restore-sql.ts';
 import { countAnswer, recordAnswer } from './table-data.ts';
-import { isCurrent, useTable } from './use-table.ts';
+import { isCurrent, writeTable } from './use-table.ts';
 import { restoreSql, updateSql } from './write-sql.ts';
-
-// What comes from imports is corrected by imports: a row brought back by hand would be taken away by the next file.
-function requireManual(table: DeployedTable): void {
-  if (table.load_type === 'source')
-    throw validationFailed(
-      'Rows of this table come from imports (load type source); they are not brought back by hand.',
-    );
-}
 
 /** Undeletes rows, all or nothing; the answer tells how many were deleted until now. 422 names each row that today's rules don't let back. */
 export function restoreRecords(
@@ -35,8 +27,7 @@ export function restoreRecords(
   reference: TableReference,
   ids: string[],
 ): Promise<Answer> {
-  return useTable(ctx, call, reference, 'edit', async (table) => {
-    requireManual(table);
+  return writeTable(ctx, call, reference, async (table) => {
     const unique = [...new Set(ids)];
     const statement = restoreSql(table, unique, originOf(call, 'restore'));
     try {
@@ -77,8 +68,7 @@ export function revertRecord(
   reference: TableReference,
   { id, version, versions }: RevertInput,
 ): Promise<Answer> {
-  return useTable(ctx, call, reference, 'edit', async (table) => {
-    requireManual(table);
+  return writeTable(ctx, call, reference, async (table) => {
     const kept = await findKept(ctx, call);
     if (kept) return kept;
     const cells = await readVersion(ctx, table, id, version);

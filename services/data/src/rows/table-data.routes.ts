@@ -250,7 +250,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       example: { table_definition_id: 12, record: { name: 'Swiss Confederation' } },
       requestHeaders: guarded,
       description:
-        'Changes only the columns that `record` names. `If-Match` with the ETag of the record guards against lost updates.',
+        'Changes only the columns that `record` names; when it has these values already, it stays as it is. `If-Match` with the ETag of the record guards against lost updates.',
       params: { id: recordIdText },
       resource,
       body: { table_definition_id: idSchema, record: recordSchema },
@@ -290,6 +290,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       },
       description:
         'Up to 1,000 operations on rows of one table, no two on the same row. Whatever their order, deletions come first, then changes, then new rows, and references are checked when all is done. ' +
+        'A row that a change leaves as it is gets no new version. ' +
         'When anything is in the way nothing is done, and the answer names all of it by operation, counted from 0: 404 when records are absent, else 412 when they have another version, else 422.',
       extension: true,
       requestHeaders: repeatable,
@@ -350,7 +351,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       summary: 'Give a row the values of an earlier version',
       example: { table_definition_id: 12, version: 1 },
       description:
-        'Writes a new version with the values that the named one has, under today’s rules; a deleted row is live again.',
+        'Writes a new version with the values that the named one has, under today’s rules; a deleted row is live again. A row that has these values already stays as it is.',
       extension: true,
       requestHeaders: { ...guarded, ...repeatable },
       params: { id: recordIdText },

@@ -1,7 +1,7 @@
 // Rows of deployed tables: what one may do with them. Every function finds the table (404), asks for the right (403), reads its
 // input (400, 422), makes one statement and runs it.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { ServiceError } from '@almanac/service-kit/errors';
 import type { Answer } from '@almanac/service-kit/idempotency';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { stale, type TableReference } from '../catalogue/catalogue.ts';
@@ -20,9 +20,9 @@ import { refuseUnknown, requireLive } from './present-rows.ts';
 import { type Body, readPage } from './read-page.ts';
 import { readRow } from './read-row.ts';
 import { type ReadingRequest, readTable } from './read-table.ts';
-import { onlyByImport, readRecord } from './record-input.ts';
+import { readRecord } from './record-input.ts';
 import { updateRow } from './update-row.ts';
-import { absentOrStale, isCurrent, useTable } from './use-table.ts';
+import { absentOrStale, isCurrent, writeTable } from './use-table.ts';
 import { deleteSql, insertSql, type Marked, type NewRow } from './write-sql.ts';
 
 /** A row as a statement returns it. */
@@ -87,8 +87,7 @@ export function createRecord(
   reference: TableReference,
   record: Record<string, unknown>,
 ): Promise<Answer> {
-  return useTable(ctx, call, reference, 'edit', async (table) => {
-    if (table.load_type === 'source') throw validationFailed(onlyByImport);
+  return writeTable(ctx, call, reference, async (table) => {
     const kept = await findKept(ctx, call);
     if (kept) return kept;
     const { cells, problems } = readRecord(table, record, true);
@@ -124,7 +123,7 @@ export function updateRecord(
   reference: TableReference,
   input: UpdateInput,
 ): Promise<Answer> {
-  return useTable(ctx, call, reference, 'edit', async (table) => {
+  return writeTable(ctx, call, reference, async (table) => {
     const { cells, problems } = readRecord(table, input.record, false);
     if (problems.length > 0) {
       await requireLive(ctx, table, input);
@@ -155,7 +154,7 @@ export function deleteRecords(
   reference: TableReference,
   ids: string[],
 ): Promise<Answer> {
-  return useTable(ctx, call, reference, 'edit', async (table) => {
+  return writeTable(ctx, call, reference, async (table) => {
     const unique = [...new Set(ids)];
     const statement = deleteSql(table, unique, originOf(call, 'api'));
     try {

@@ -1,13 +1,15 @@
 // The way to a table that every function over rows takes: find it (404), ask for the right (403), run a statement that was made for
 // what is deployed, and again when that has changed.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { notFound } from '@almanac/service-kit/errors';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import type { Answer } from '@almanac/service-kit/idempotency';
 import type { Action } from '@almanac/service-kit/rights';
 import { stale, type TableReference } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { adoptTable } from '../deploy/adoption.ts';
 import { requireRightOn } from '../row-rights.ts';
+import { findKept } from './idempotency.ts';
 
 type Work<T> = (table: DeployedTable, others: ReadonlyMap<number, DeployedTable>) => Promise<T | typeof stale>;
 
@@ -28,6 +30,24 @@ export function useTable<T>(
     return stale;
   };
   return ctx.catalogue.use(call.accountId, reference, begin, othersOf);
+}
+
+/**
+ * The same for whoever writes rows by hand, which needs the right to edit. 422 where rows come from imports: the next file would undo
+ * it. A repeated request gets the answer from before the table was one of those.
+ */
+export function writeTable(
+  ctx: DataContext,
+  call: CallContext,
+  reference: TableReference,
+  write: (table: DeployedTable) => Promise<Answer | typeof stale>,
+): Promise<Answer> {
+  return useTable(ctx, call, reference, 'edit', async (table) => {
+    if (table.load_type !== 'source') return write(table);
+    const kept = await findKept(ctx, call);
+    if (kept) return kept;
+    throw validationFailed('Rows of this table come from imports (load type source); they are not written by hand.');
+  });
 }
 
 /** No row came back: 404 when there is none; stale when the statement was for another revision of one of these tables. */

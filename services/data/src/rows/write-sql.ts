@@ -1,7 +1,7 @@
 // The statements that write single rows. Pure. Each states the revision it was made for and returns what it wrote; the versions
 // that they supersede go to the history by a trigger (`deploy/history-ddl.ts`).
 import { currentSql } from '../catalogue/catalogue.ts';
-import type { DeployedTable } from '../catalogue/structure.ts';
+import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import { mayOverflow, wholeSql } from '../query/answer-size.ts';
 import { answerableSql, rowsSql } from '../query/as-of-sql.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
@@ -19,6 +19,17 @@ const clock = `(select ${now} as at) clock`;
 
 // A version never begins before the one it supersedes, though its writer may have waited for that one, or clocks be set back.
 export const monotonic = (row: string) => `greatest(clock.at, ${row}svc_updated_at)`;
+
+/**
+ * The new value of each column of a row `t` that becomes another version if it `differs`. Else it stays as it is: what changes
+ * nothing is no version. PostgreSQL writes and returns it all the same, so that one statement decides and answers.
+ */
+export const setsSql = (differs: string, sets: readonly [column: string, value: string][]): string =>
+  sets.map(([column, value]) => `${column} = case when ${differs} then ${value} else t.${column} end`).join(', ');
+
+/** Whether a row has other values in these columns, compared as imports do. There is at least one. */
+export const differsSql = (columns: readonly Column[], row: string, given: (column: Column) => string): string =>
+  `(${columns.map((column) => `${row}.${columnName(column)}`).join(', ')}) is distinct from (${columns.map(given).join(', ')})`;
 
 /** A row to be: the text forms of its cells, and who makes it. */
 export type NewRow = { cells: Cells; origin: Origin };
@@ -54,13 +65,16 @@ export function insertSql(table: DeployedTable, rows: readonly NewRow[], channel
 /** What a row is to become: the text forms of the cells that change, and who changes them. `versions`: only while it has one of these. */
 export type RowUpdate = { id: string; cells: Cells; origin: Origin; versions: number[] | undefined };
 
+/** What an update calls the value that a column is given. */
+export const newCell = (column: Column): string => `new_${columnName(column)}`;
+
 /** Rows that are changed by one statement have the same columns changed. */
 export const shapeOf = ({ cells }: RowUpdate): string => [...cells.keys()].map((column) => column.lineage_id).join();
 
 /**
  * Changes live rows, or any when they are reverted, which are live afterwards; each row once and all in one shape. Answers `svc_sk`, `record`
- * and `svc_version` of each that it has changed: not of those that are absent or have another version, that somebody else is changing just
- * now unless it `waits` for them, and of none when the table has changed.
+ * and `svc_version` of each, also of those that are so already and stay as they are: not of those that are absent or have another version,
+ * that somebody else is changing just now unless it `waits` for them, and of none when the table has changed.
  */
 export function updateSql(
   table: DeployedTable,
@@ -75,24 +89,27 @@ export function updateSql(
     const given = ['bigint', 'text', 'text', 'text', ...columns.map((column) => typeOf(column).base)].map((type) =>
       unseen(values.slot(`${type}[]`)),
     );
-    const names = ['id', 'versions', 'actor', 'request', ...columns.map((column) => `new_${columnName(column)}`)];
-    const sets = [
-      'svc_updated_by = u.actor',
-      'svc_request_id = u.request',
-      ...columns.map((column) => `${columnName(column)} = u.new_${columnName(column)}`),
-      `svc_channel = ${channelSql(channel)}`,
-      `svc_updated_at = ${monotonic('t.')}`,
-      'svc_version = t.svc_version + 1',
-      ...(channel === 'revert' ? ['svc_is_deleted = false'] : []),
-    ];
+    const names = ['id', 'versions', 'actor', 'request', ...columns.map(newCell)];
+    const reverts = channel === 'revert';
+    const sets = setsSql('u.differs', [
+      ['svc_updated_by', 'u.actor'],
+      ['svc_request_id', 'u.request'],
+      ...columns.map((column): [string, string] => [columnName(column), `u.${newCell(column)}`]),
+      ['svc_channel', channelSql(channel)],
+      ['svc_updated_at', monotonic('t.')],
+      ['svc_version', 't.svc_version + 1'],
+      ...(reverts ? [['svc_is_deleted', 'false'] as [string, string]] : []),
+    ]);
+    // Of the row as it is once it is locked.
+    const differs = `${reverts ? 'r.svc_is_deleted or ' : ''}${differsSql(columns, 'r', (column) => `given.${newCell(column)}`)}`;
     // In one order, so that two such statements never wait for each other.
     const locked =
-      `select given.* from unnest(${given.join(', ')}) given(${names.join(', ')}) join ${tableName(table)} r on r.svc_sk = given.id` +
-      ` where ${channel === 'revert' ? '' : 'not r.svc_is_deleted and '}(versions is null or r.svc_version = any(versions::int[]))` +
+      `select given.*, ${differs} as differs from unnest(${given.join(', ')}) given(${names.join(', ')}) join ${tableName(table)} r on r.svc_sk = given.id` +
+      ` where ${reverts ? '' : 'not r.svc_is_deleted and '}(versions is null or r.svc_version = any(versions::int[]))` +
       ` order by r.svc_sk for no key update of r${waits ? '' : ' skip locked'}`;
     // The update comes first in the text, as in `markSql`.
     const text =
-      `update ${tableName(table)} t set ${sets.join(', ')} from ${clock}, (${locked}) u where t.svc_sk = u.id` +
+      `update ${tableName(table)} t set ${sets} from ${clock}, (${locked}) u where t.svc_sk = u.id` +
       ` and ${currentSql(table, values.bind)} returning svc_sk, ${oneRecordSql(table, values.bind)} as record, svc_version`;
     return new Template(text, values, given.length);
   });

@@ -79,9 +79,10 @@ export function exportRoutes(ctx: Context): Route[] {
         branch_id: idSchema,
         table_definition_key: z.string(),
         pattern: z.string().meta({ enum: [...exportPatterns] }),
-        high_water_mark: highWaterMarkSchema
-          .nullish()
-          .meta({ description: 'Required when the pattern is incremental; ignored otherwise.' }),
+        high_water_mark: highWaterMarkSchema.nullish().meta({
+          description:
+            'Required when the pattern is incremental; ignored otherwise. The `next_high_water_mark` of an export; in the future: 400.',
+        }),
         as_of: instantSchema.nullish().meta({
           description:
             'Extension: the rows as they were at this instant; only with the pattern full, not in the future.',

@@ -5,7 +5,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { prismaSql } from '@almanac/service-kit/database';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { makeOnce } from '@almanac/service-kit/idempotency';
-import { readInstant } from '@almanac/service-kit/instants';
+import { isToCome, readInstant } from '@almanac/service-kit/instants';
 import { limits } from '@almanac/service-kit/limits';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { requireRight } from '@almanac/service-kit/rights';
@@ -99,6 +99,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
   // Afresh: a repeated request answers the first one's export, with the link to its file.
   await requireRight(ctx.rights, call, 'view', where, { fresh: true });
   const pattern = readPattern(input);
+  const high_water_mark = readMark(input, table);
   const as_of = readAsOf(input, table);
   const format = readFormat(input);
   const correlation_code = readCorrelationCode(input.correlation_code);
@@ -123,7 +124,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
           table_definition_key: table.key,
           domain_id,
           pattern,
-          high_water_mark: pattern === 'incremental' ? (input.high_water_mark ?? null) : null,
+          high_water_mark,
           as_of,
           format,
           gzip: input.gzip ?? false,
@@ -162,9 +163,18 @@ function recorded({ id, branch_id, table_definition_id, table_definition_key, pa
 function readPattern(input: NewExport): string {
   if (!(exportPatterns as readonly string[]).includes(input.pattern))
     throw validationFailed(`Pattern must be one of ${exportPatterns.join(', ')}`);
-  if (input.pattern === 'incremental' && (input.high_water_mark ?? null) === null)
-    throw new ServiceError('bad_request', 'high_water_mark is required when the pattern is incremental.');
   return input.pattern;
+}
+
+function readMark({ pattern, high_water_mark }: NewExport, { as_of_until }: DeployedTable__Output): string | null {
+  const bad = (problem: string) => new ServiceError('bad_request', problem);
+  if (pattern !== 'incremental') return null;
+  if (high_water_mark === null || high_water_mark === undefined)
+    throw bad('high_water_mark is required when the pattern is incremental.');
+  // A data service of an earlier release doesn't tell its clock.
+  if (as_of_until !== '' && isToCome(high_water_mark, as_of_until))
+    throw bad('high_water_mark must not be in the future: use the next_high_water_mark of an export.');
+  return high_water_mark;
 }
 
 function readFormat({ format = 'csv', safe_cells }: NewExport): string {
