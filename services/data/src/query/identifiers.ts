@@ -61,6 +61,14 @@ export const foreignKeyConstraint = (tableLineageId: number, columnLineageId: nu
 export const foreignKeyIndex = (tableLineageId: number, columnLineageId: number): string =>
   `i_${id(tableLineageId)}_${id(columnLineageId)}`;
 
+/** The function, and the beginning of the names of its triggers, that keep cycles out of the hierarchy that begins with this column. */
+export const hierarchyName = (table: TablePlace, columnLineageId: number): string =>
+  `${schemaName(table.branch_id)}.${bareHierarchyName(table, columnLineageId)}`;
+
+/** That name inside the schema. */
+export const bareHierarchyName = (table: { lineage_id: number }, columnLineageId: number): string =>
+  `y_${id(table.lineage_id)}_${id(columnLineageId)}`;
+
 /** The index on svc_updated_at. */
 export const updatedIndex = (table: { lineage_id: number }): string => `u_${id(table.lineage_id)}`;
 
