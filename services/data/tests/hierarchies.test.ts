@@ -1,5 +1,4 @@
 // Hierarchies: no row leads back to itself, whoever writes it.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { plan } from './columns.ts';
 import { create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
 
