@@ -1,4 +1,6 @@
 // Hierarchies: no row leads back to itself, whoever writes it.
+import type { ForeignKey } from '../src/catalogue/structure.ts';
+import { proveHierarchiesSql } from '../src/deploy/hierarchies.ts';
 import { plan } from './columns.ts';
 import { create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
 
@@ -171,6 +173,17 @@ describe('a deployment', () => {
     );
   });
 
+  it('of a hierarchy that a release without hierarchies has deployed meanwhile makes it again', async () => {
+    const { id, table: hierarchy, sk } = await given({ a: null, b: 'a' });
+    await net.query(
+      `update deployed_table set revision = nextval('deployed_revision'), structure = replace(structure::text, '"is_hierarchy": true', '"x": 1')::jsonb
+       where table_definition_id = $1`,
+      [id],
+    );
+    await deploy(net, [table(true, hierarchy)]);
+    expect((await change(id, sk('a'), { parent_code: 'b' })).body.errors).toEqual([problem('a > b > a')]);
+  });
+
   it('changes nothing else of a hierarchy: new columns, another type of the key', async () => {
     const { id, table: hierarchy, sk } = await given({ 1: null, 2: '1' });
     const columns = hierarchy.columns.map((column, n) =>
@@ -235,7 +248,14 @@ describe('a deployment', () => {
     expect((await failureOf(deploy(net, [copy(id + 1)]))).errors).toEqual([
       expect.stringContaining('rows lead back to themselves: a, b.'),
     ]);
+    // Rows may have changed since: what was copied is looked at once more.
+    const deployed = await net.context.catalogue.get(1, { id });
+    const [foreignKey] = deployed.structure.foreign_keys;
+    const structure = { ...deployed.structure, foreign_keys: [{ ...(foreignKey as ForeignKey), is_hierarchy: true }] };
+    const [prove] = proveHierarchiesSql({ ...deployed, structure });
+    await expect(net.query(prove as string)).rejects.toMatchObject({ code: '23514' });
     expect((await change(id, sk('a'), { parent_code: null })).status).toBe(200);
+    await net.query(prove as string);
     await deploy(net, [copy(id + 1)]);
     expect(await edges(id + 1)).toEqual(['a>', 'b>a']);
     const [top] = (await net.call('GET', `/api/v1/table_data?table_definition_id=${id + 1}&sort=code`)).body.data;

@@ -20,23 +20,26 @@ const keyTextSql = ({ structure }: Pick<Shape, 'structure'>, row: string) =>
     .map((column) => `${row}.${columnName(column)}`)
     .join(', ')}), 60)`;
 
-/** The triggers that refuse a cycle, and their function: made anew when the reference or the key is another one. */
+/**
+ * The triggers that refuse a cycle, and their function: made anew when the reference or the key is another one. They may be there
+ * already, as a release that knows no hierarchies leaves them alone.
+ */
 export function hierarchyObjects(table: Shape): TableObject[] {
   return hierarchiesOf(table).flatMap((hierarchy) => {
     const first = hierarchy.columns[0] as number;
     const name = hierarchyName(table, first);
-    const create = `create function ${name}() ${triggerFunctionSql(table, hierarchy)}`;
+    const create = `create or replace function ${name}() ${triggerFunctionSql(table, hierarchy)}`;
     const trigger = (event: 'insert' | 'update'): TableObject => {
       const bare = `${bareHierarchyName(table, first)}_${event}`;
       const seen = event === 'insert' ? '' : 'old table as superseded ';
       const made =
-        `create trigger ${bare} after ${event} on ${tableName(table)}` +
+        `create or replace trigger ${bare} after ${event} on ${tableName(table)}` +
         ` referencing ${seen}new table as successor for each statement execute function ${name}()`;
-      const drop = `drop trigger ${bare} on ${tableName(table)}`;
+      const drop = `drop trigger if exists ${bare} on ${tableName(table)}`;
       return { kind: 'trigger', name: bare, signature: `${made} ${create}`, create: made, drop };
     };
     return [
-      { kind: 'function', name, signature: create, create, drop: `drop function ${name}()` },
+      { kind: 'function', name, signature: create, create, drop: `drop function if exists ${name}()` },
       trigger('insert'),
       trigger('update'),
     ];

@@ -331,18 +331,14 @@ describe('for any two histories', () => {
 });
 
 describe('hierarchies', () => {
-  const parent = (changes: Partial<ColumnStructure> = {}) =>
-    column(4, 'parent', { foreign_key_table_key: 'countries', ...changes });
   const withParent = (changes: Partial<ColumnStructure> = {}): TableStructure => ({
     ...base,
-    columns: [...base.columns, parent(changes)],
+    columns: [...base.columns, column(4, 'parent', { foreign_key_table_key: 'countries', ...changes })],
   });
   const merged = (sides: { base?: TableStructure; source: TableStructure; target: TableStructure }) => {
     const { merged, conflicts } = mergeTable({ base: withParent(), ...sides }, () => undefined);
-    const { foreign_key_table_key: key, is_hierarchy } = merged?.columns.find(
-      ({ name }) => name === 'parent',
-    ) as ColumnStructure;
-    return { key, is_hierarchy, conflicts };
+    const parent = merged?.columns.find(({ name }) => name === 'parent');
+    return { key: parent?.foreign_key_table_key, is_hierarchy: parent?.is_hierarchy, conflicts };
   };
 
   it('come and go like other attributes', () => {
