@@ -64,12 +64,7 @@ it('no record of a hierarchy leads back to itself, whichever way it is written',
   });
 
   const { id } = await user.post('/imports', { branch_id: main });
-  const wish = {
-    table_definition_key: table.key,
-    file_name: 'units.csv',
-    load_pattern: 'incremental',
-    on_error: 'reject_rows',
-  };
+  const wish = { table_definition_id: table.id, pattern: 'incremental', on_error: 'reject_rows' };
   const file = Buffer.from('code,parent_code\nA,D\nD,C\nE,A\n');
   await upload((await user.post(`/imports/${id}/tables`, wish)).upload_url, file);
   await user.post(`/imports/${id}/upload_complete`);
