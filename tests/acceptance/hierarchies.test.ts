@@ -1,4 +1,5 @@
-// The whole way of a hierarchy, by the public API alone: declared, deployed, kept by records, imports and promotions.
+// The whole way of a hierarchy, by the public API alone: declared, deployed, kept by records,
+// imports and promotions.
 import { type Api, poll, upload } from '@almanac/api-client/api';
 import { givenAccount, mainBranchId, unique } from '@almanac/testkit/builders';
 

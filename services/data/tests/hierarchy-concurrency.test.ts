@@ -1,4 +1,5 @@
-// Writers of one hierarchy at the same moment: edges that close a cycle only together never both stand, whoever sets them and how.
+// Writers of one hierarchy at the same moment: edges that close a cycle only together never both
+// stand, whoever sets them and how.
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { load } from './files.ts';

@@ -1,4 +1,5 @@
-// Merges of rows between branches into hierarchies: what would lead back to itself is a violation like others.
+// Merges of rows between branches into hierarchies: what would lead back to itself is a violation
+// like others.
 import { type ColumnInput, type DataNet, deploy, givenData, type TableInput } from './given.ts';
 import { codeColumn, copyOf, type Edits, edit, merge, nextId, rowsOf, withLineages } from './row-merges.ts';
 

@@ -13,7 +13,10 @@ export type Column = {
   is_primary_key: boolean;
   is_required: boolean;
   foreign_key_table_id: number | null;
-  /** Refers to its own table, and no row may lead back to itself. Absent: false, also in what earlier releases deployed. */
+  /**
+   * Refers to its own table, and no row may lead back to itself. Absent: false, also in what earlier
+   * releases deployed.
+   */
   is_hierarchy?: boolean;
   valid_values: string[];
   description: string;

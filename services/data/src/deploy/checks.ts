@@ -186,7 +186,7 @@ const pairsOf = ({ columns, target_columns }: ForeignKey) =>
   columns.map((lineage, i) => `${lineage} ${target_columns[i]}`);
 const inOrder = (foreignKey: ForeignKey) => pairsOf(foreignKey).join();
 
-/** Whether a reference of the table is what it was, so that its rows go on referring to the same rows. */
+/** Whether a reference is what it was, so that its rows go on referring to the same rows. */
 export const isKept = (
   before: ForeignKey,
   after: ForeignKey,

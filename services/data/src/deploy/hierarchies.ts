@@ -1,5 +1,5 @@
-// Hierarchies: references of a table to itself in which no row may lead back to itself. Triggers see to that for every channel;
-// a deployment asks the rows that are there. Pure.
+// Hierarchies: references of a table to itself in which no row may lead back to itself. Triggers
+// see to that for every channel; a deployment asks the rows that are there. Pure.
 import { type ForeignKey, getColumn, keyColumns, type WantedTable } from '../catalogue/structure.ts';
 import { bareHierarchyName, columnName, hierarchyName, tableName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
@@ -21,8 +21,8 @@ const keyTextSql = ({ structure }: Pick<Shape, 'structure'>, row: string) =>
     .join(', ')}), 60)`;
 
 /**
- * The triggers that refuse a cycle, and their function: made anew when the reference or the key is another one. They may be there
- * already, as a release that knows no hierarchies leaves them alone.
+ * The triggers that refuse a cycle, and their function: made anew when the reference or the key is
+ * another one. They may be there already, as a release that knows no hierarchies leaves them alone.
  */
 export function hierarchyObjects(table: Shape): TableObject[] {
   return hierarchiesOf(table).flatMap((hierarchy) => {
@@ -46,9 +46,9 @@ export function hierarchyObjects(table: Shape): TableObject[] {
   });
 }
 
-// Only rows that have come to refer to another one, or under a key that others refer to, can close a cycle: the rows above them are
-// looked at, each once, by index. The settings keep the plan right for however many rows come later in the session; OFFSET 0 keeps
-// each step a look into an index.
+// Only rows that have come to refer to another one, or under a key that others refer to, can close
+// a cycle: the rows above them are looked at, each once, by index. The settings keep the plan right
+// for however many rows come later in the session; OFFSET 0 keeps each step a look into an index.
 function triggerFunctionSql(table: Shape, { columns, target_columns }: ForeignKey): string {
   const name = tableName(table);
   const own = columns.map((lineage_id) => columnName({ lineage_id }));
@@ -92,7 +92,10 @@ export function cycleText(names: string[]): string {
 /** What a hierarchy refuses is told as. */
 export const hierarchyProblem = (columns: string): string => `${columns} can't lead back to the record itself`;
 
-/** Asks for the rows on cycles of each hierarchy that the rows there are don't stand in yet: `rows` of them, the first `names`. */
+/**
+ * Asks for the rows on cycles of each hierarchy that the rows there are don't stand in yet: `rows`
+ * of them, the first `names`.
+ */
 export function cyclesSql(
   pair: Pair,
   pairOf: (lineageId: number) => Pair,

@@ -1,5 +1,5 @@
-// Rows of a staged file that would lead back to themselves, with the rows that are there and stay. Rows that only hang below a cycle
-// are not on it. Pure.
+// Rows of a staged file that would lead back to themselves, with the rows that are there and stay.
+// Rows that only hang below a cycle are not on it. Pure.
 import { type DeployedTable, type ForeignKey, keyColumns } from '../catalogue/structure.ts';
 import { hierarchiesOf, hierarchyProblem, namesOf } from '../deploy/hierarchies.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
@@ -14,8 +14,9 @@ function loadedHierarchies(table: DeployedTable, { sources }: LoadPlan): Foreign
   return hierarchiesOf(table).filter(({ columns }) => columns.some((lineage) => given.has(lineage)));
 }
 
-// Every row as it would be then: those of the file by their negative number, whose columns that the file lacks stay as they are, and
-// live rows that it doesn't name. Those that go are referred to by nobody, as orphans are rejected before.
+// Every row as it would be then: those of the file by their negative number, whose columns that the
+// file lacks stay as they are, and live rows that it doesn't name. Those that go are referred to by
+// nobody, as orphans are rejected before.
 function cyclesSql(
   name: string,
   table: DeployedTable,

@@ -93,7 +93,8 @@ class Rejections {
     if (!trusting && !this.isTooMany()) await this.rejectMisplaced();
   }
 
-  // A row that is there keeps its place when its new one is rejected, and that may close another cycle, or be a record that goes.
+  // A row that is there keeps its place when its new one is rejected, and that may close another
+  // cycle, or be a record that goes.
   private async rejectMisplaced(): Promise<void> {
     for (let round = 1; ; round += 1) {
       await this.rejectOrphans();

@@ -61,7 +61,10 @@ export const foreignKeyConstraint = (tableLineageId: number, columnLineageId: nu
 export const foreignKeyIndex = (tableLineageId: number, columnLineageId: number): string =>
   `i_${id(tableLineageId)}_${id(columnLineageId)}`;
 
-/** The function, and the beginning of the names of its triggers, that keep cycles out of the hierarchy that begins with this column. */
+/**
+ * The function that keeps cycles out of the hierarchy that begins with this column; the names of its
+ * triggers begin like it.
+ */
 export const hierarchyName = (table: TablePlace, columnLineageId: number): string =>
   `${schemaName(table.branch_id)}.${bareHierarchyName(table, columnLineageId)}`;
 

@@ -1,10 +1,14 @@
-// Says in the words of the table what a hierarchy refused: the triggers tell which rows lie on the cycle (`deploy/hierarchies.ts`).
+// Says in the words of the table what a hierarchy refused: the triggers tell which rows lie on the
+// cycle (`deploy/hierarchies.ts`).
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { cycleText, hierarchiesOf, hierarchyProblem, namesOf } from '../deploy/hierarchies.ts';
 import { bareHierarchyName } from '../query/identifiers.ts';
 
-/** The rows of a cycle, in their order: ids, and keys as people read them. `sentence`: what is told of each. */
+/**
+ * The rows of a cycle, in their order: ids, and keys as people read them. `sentence`: what is told
+ * of each.
+ */
 export type RefusedCycle = { sentence: string; rows: { id: string; key: string }[] };
 
 /** The key of a row, as the triggers write it. */
