@@ -74,6 +74,7 @@ export type Column = {
   is_primary_key?: boolean;
   is_required?: boolean;
   foreign_key_table_id?: number;
+  is_hierarchy?: boolean;
   valid_values?: string;
 };
 

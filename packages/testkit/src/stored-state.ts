@@ -30,6 +30,7 @@ const ofNobody = [
   'identity.signing_key',
   'identity.rate_limit',
   'billing.overage_rate',
+  'data.hierarchy_turn',
 ];
 
 /** Tables that name what they belong to without a foreign key, because they outlive it. */

@@ -59,7 +59,7 @@ function aim(rows: Row[], each: Drawn, place: number): Operation {
 const isBroken = ({ code: key, n }: Record) => key === null || key === 'LONG' || n === 'x' || n === null;
 
 /** The rows afterwards (new ones without an id), or the status of the refusal. */
-function apply(rows: Row[], operations: Operation[]): Row[] | number {
+function apply(rows: Row[], operations: Operation[], isHierarchy: boolean): Row[] | number {
   const ids = operations.flatMap(({ id }) => id ?? []);
   if (new Set(ids).size < ids.length) return 400;
   const before = new Map(rows.map((each) => [each.id, each]));
@@ -87,7 +87,18 @@ function apply(rows: Row[], operations: Operation[]): Row[] | number {
     return operation === 'update' && moved && after.get(owner.id)?.code !== owner.code;
   });
   const isOrphaned = live.some(({ parent }) => parent !== null && !keys.has(parent));
-  return keys.size < live.length || isHanded || isOrphaned ? 422 : [...after.values()];
+  const isCyclic = isHierarchy && live.some((each) => leadsBack(live, each));
+  return keys.size < live.length || isHanded || isOrphaned || isCyclic ? 422 : [...after.values()];
+}
+
+function leadsBack(live: Row[], from: Row): boolean {
+  let above: Row | undefined = from;
+  for (let steps = 0; above && steps <= live.length; steps += 1) {
+    const parent: string | null = above.parent;
+    above = live.find((each) => each.code === parent);
+    if (above === from) return true;
+  }
+  return false;
 }
 
 const plain = ({ id, version, deleted, code: key, parent, n }: Row) => [id, version, deleted, key, parent, n];
@@ -109,7 +120,7 @@ const first = ['A', 'B', 'C', 'D', 'E', 'F'].map(
   (key, n): Drawn => ({ operation: 'create', record: { code: key, parent: n % 3 ? 'A' : null, n } }),
 );
 
-it('a batch does what a plain list would do, or nothing', async () => {
+it.each([false, true])('a batch does what a plain list would do, or nothing; hierarchy: %j', async (is_hierarchy) => {
   const seen = new Map<number, number>();
   const batches = fc.array(fc.array(drawn, { minLength: 1, maxLength: 5 }), { minLength: 8, maxLength: 12 });
   const property = fc.asyncProperty(batches, async (all) => {
@@ -119,7 +130,7 @@ it('a batch does what a plain list would do, or nothing', async () => {
         id: last,
         columns: [
           { name: 'code', length: 2, is_primary_key: true },
-          { name: 'parent', length: 2, foreign_key_table_id: last },
+          { name: 'parent', length: 2, foreign_key_table_id: last, is_hierarchy },
           { name: 'n', data_type: 'integer', is_required: true },
         ],
       },
@@ -127,7 +138,7 @@ it('a batch does what a plain list would do, or nothing', async () => {
     let rows: Row[] = [];
     for (const some of [first, ...all]) {
       const operations = some.map((each, place) => aim(rows, each, place));
-      const expected = apply(rows, operations);
+      const expected = apply(rows, operations, is_hierarchy);
       const answer = await net.call('POST', '/api/v1/table_data/batch', { table_definition_id: last, operations });
       const told = { operations, rows, errors: answer.body.errors };
       const status = typeof expected === 'number' ? expected : 200;

@@ -136,6 +136,7 @@ export type ColumnInput = {
   is_primary_key?: boolean;
   is_required?: boolean;
   foreign_key_table_id?: number;
+  is_hierarchy?: boolean;
   valid_values?: string[];
   lineage_id?: number;
   description?: string;
@@ -182,6 +183,7 @@ export function wanted(table: TableInput) {
       is_primary_key: column.is_primary_key ?? false,
       is_required: column.is_required ?? false,
       foreign_key_table_id: column.foreign_key_table_id,
+      is_hierarchy: column.is_hierarchy ?? false,
       valid_values: column.valid_values ?? [],
       description: column.description ?? '',
     })),

@@ -20,6 +20,7 @@ export type DeployedColumn = {
   is_primary_key: boolean;
   is_required: boolean;
   foreign_key_table_id: number | null;
+  is_hierarchy: boolean;
   valid_values: string | null;
   description: string | null;
   position: number;
@@ -102,7 +103,8 @@ export async function getDeployedTableDefinition(
 
 function shown({ columns, ...deployed }: Stored): DeployedTableDefinition {
   const column_definitions = (columns as (DeployedColumn & { lineage_id: number })[]).map(
-    ({ lineage_id: _lineage, ...column }) => column,
+    // What an earlier release deployed says nothing of hierarchies.
+    ({ lineage_id: _lineage, ...column }) => ({ ...column, is_hierarchy: column.is_hierarchy ?? false }),
   );
   return { ...deployed, table_definition_id: deployed.id, column_definitions };
 }

@@ -30,6 +30,31 @@ const everything = async () => {
   return Promise.all(data.map(({ id }: { id: number }) => work.admin.get(`/table_definitions/${id}`)));
 };
 
+describe('hierarchies', () => {
+  it('are cloned, compared and promoted', async () => {
+    const units = await work.onFeature('Units', [keyColumn]);
+    await work.addColumn(units.id, {
+      name: 'parent',
+      data_type: 'string',
+      length: 10,
+      foreign_key_table_id: units.id,
+      is_hierarchy: true,
+    });
+    const first = await work.propose(work.admin, units.id);
+    const { body } = await work.act(work.admin, first.id, 'promote');
+    const target = body.table_definitions[0].target_table_definition_id;
+    expect((await work.columns(target)).parent).toMatchObject({ foreign_key_table_id: target, is_hierarchy: true });
+    await work.changeColumn(await columnId(units.id, 'parent'), { is_hierarchy: false });
+    const second = await work.propose(work.admin, units.id);
+    expect(second.diffs[0].columns.find(({ name }: { name: string }) => name === 'parent')).toMatchObject({
+      change: 'modified',
+      attributes: [{ name: 'is_hierarchy', from: true, to: false }],
+    });
+    await work.act(work.admin, second.id, 'promote');
+    expect((await work.columns(target)).parent.is_hierarchy).toBe(false);
+  });
+});
+
 describe('new tables', () => {
   it('are cloned with lineage and foreign keys, whatever the order of their ids, also in circles', async () => {
     const countries = await work.onFeature('Countries', [keyColumn, nameColumn]);

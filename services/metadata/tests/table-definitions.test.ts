@@ -240,6 +240,31 @@ describe('column definitions', () => {
     expect((await api.get(`/table_definitions/${id}`)).column_definitions).toHaveLength(1);
   });
 
+  it('are hierarchies only while they refer to their own table', async () => {
+    const { id } = await givenTable(account, 'Units', [keyColumn]);
+    const other = await givenTable(account, 'Others', [keyColumn]);
+    const parent = { name: 'parent', data_type: 'string', length: 10, foreign_key_table_id: id };
+    const sentence = 'Is hierarchy is only for columns that refer to their own table';
+    for (const foreign_key_table_id of [null, other.id]) {
+      const refused = await addColumn(id, { ...parent, foreign_key_table_id, is_hierarchy: true });
+      expect([refused.status, refused.body.errors]).toEqual([422, [sentence]]);
+    }
+    const { body: column } = await addColumn(id, parent);
+    expect(column.is_hierarchy).toBe(false);
+    const path = `/column_definitions/${column.id}`;
+    const patch = (attributes: object) => api.send('PATCH', path, { column_definition: attributes });
+    const { version } = await api.get(`/table_definitions/${id}`);
+    expect((await patch({ is_hierarchy: true })).body.is_hierarchy).toBe(true);
+    expect((await api.get(`/table_definitions/${id}`)).version).toBe(version + 1);
+    expect((await api.get(`/column_definitions?table_definition_id=${id}&q=is_hierarchy:eq:true`)).data).toHaveLength(
+      1,
+    );
+    const strange = await patch({ is_hierarchy: true, foreign_key_table_id: other.id });
+    expect([strange.status, strange.body.errors]).toEqual([422, [sentence]]);
+    expect((await patch({ foreign_key_table_id: other.id })).body.is_hierarchy).toBe(false);
+    expect((await patch({ is_hierarchy: 'yes' })).status).toBe(400);
+  });
+
   it('have names of their own in the table, whatever the case, also under concurrency', async () => {
     const { id } = await givenTable(account, 'Codes');
     const answers = await Promise.all(

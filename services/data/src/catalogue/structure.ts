@@ -13,6 +13,11 @@ export type Column = {
   is_primary_key: boolean;
   is_required: boolean;
   foreign_key_table_id: number | null;
+  /**
+   * Refers to its own table, and no row may lead back to itself. Absent: false, also in what earlier
+   * releases deployed.
+   */
+  is_hierarchy?: boolean;
   valid_values: string[];
   description: string;
 };
@@ -23,6 +28,7 @@ export type ForeignKey = {
   target_table_id: number;
   target_lineage_id: number;
   target_columns: number[];
+  is_hierarchy?: boolean;
 };
 
 export type Structure = {

@@ -118,7 +118,8 @@ export function finalSql(was: Column | undefined, column: Column, x: string): st
 
 type Located = { structure: { columns: Column[] } } | undefined;
 
-function finalOf(old: Located, column: Column, alias: string): string {
+/** The value that a column will have of a row that is there. */
+export function finalOf(old: Located, column: Column, alias: string): string {
   const was = old?.structure.columns.find((each) => each.lineage_id === column.lineage_id);
   return finalSql(was, column, `${alias}.${columnName(column)}`);
 }
@@ -148,8 +149,7 @@ function duplicateChecks(old: DeployedTable, wanted: WantedTable): RowCheck[] {
 function referenceChecks(old: DeployedTable, wanted: WantedTable, pairOf: (lineageId: number) => Pair): RowCheck[] {
   return wanted.structure.foreign_keys.flatMap((foreignKey): RowCheck[] => {
     const before = old.structure.foreign_keys.filter((each) => each.target_table_id === foreignKey.target_table_id);
-    const isKept = before.some((each) => inOrder(each) === inOrder(foreignKey));
-    if (isKept && !isCast(foreignKey, old, wanted, pairOf)) return [];
+    if (before.some((each) => isKept(each, foreignKey, { old, wanted }, pairOf))) return [];
     const target = pairOf(foreignKey.target_lineage_id);
     const columns = foreignKey.columns.map((lineage) => getColumn(wanted.structure, lineage));
     const names = columns.map((column) => column.name).join(', ');
@@ -185,6 +185,14 @@ function referenceChecks(old: DeployedTable, wanted: WantedTable, pairOf: (linea
 const pairsOf = ({ columns, target_columns }: ForeignKey) =>
   columns.map((lineage, i) => `${lineage} ${target_columns[i]}`);
 const inOrder = (foreignKey: ForeignKey) => pairsOf(foreignKey).join();
+
+/** Whether a reference is what it was, so that its rows go on referring to the same rows. */
+export const isKept = (
+  before: ForeignKey,
+  after: ForeignKey,
+  { old, wanted }: Pair,
+  pairOf: (lineageId: number) => Pair,
+): boolean => inOrder(before) === inOrder(after) && old !== undefined && !isCast(after, old, wanted, pairOf);
 
 // The same columns refer to others than before.
 function isMoved(before: ForeignKey, after: ForeignKey): boolean {

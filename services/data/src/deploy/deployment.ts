@@ -34,6 +34,7 @@ import {
 } from './branch-change.ts';
 import { type Pair, type RowCheck, rowChecksSql } from './checks.ts';
 import { changeTable, inOrder, type TableChange as PhysicalChange } from './ddl.ts';
+import { cycleBlocker, cyclesSql, proveHierarchiesSql } from './hierarchies.ts';
 import { largeTablesSql } from './large-tables.ts';
 import { planRetirement, type Retirement, retire } from './retirement.ts';
 import { tellDeployer } from './rewritten-rows.ts';
@@ -116,7 +117,9 @@ async function plan(
   const first = await planFirstRows(read, accountId, change, copying);
   for (const [i, { pair }] of change.wanted.entries()) {
     const copy = first.tables.get(pair.wanted.lineage_id);
-    if (copy) physical[i]?.statements.columns.push(copy.statement);
+    if (!copy) continue;
+    physical[i]?.statements.columns.push(copy.statement);
+    physical[i]?.statements.foreignKeys.push(...proveHierarchiesSql(pair.wanted));
   }
   // One after the other: a connection answers one question at a time.
   const diffs: TableDiff[] = [];
@@ -208,11 +211,16 @@ async function countRows(
   pair: Pair,
 ): Promise<(Pick<RowCheck, 'kind'> & CountedMessage)[]> {
   const asked = rowChecksSql(pair, pairOf);
-  if (!asked) return [];
-  const [row] = await read(asked.statement);
-  return asked.checks
+  const [row] = asked ? await read(asked.statement) : [];
+  const counted = (asked?.checks ?? [])
     .map(({ kind, message }, i) => ({ kind, message, rows: Number(row?.rows[i] ?? 0) }))
     .filter(({ rows }) => rows > 0);
+  for (const { columns, statement } of cyclesSql(pair, pairOf)) {
+    const [cycle] = await read(statement);
+    const rows = cycle?.rows as number;
+    if (rows > 0) counted.push({ kind: 'blocker', message: cycleBlocker(columns, cycle?.names, rows), rows });
+  }
+  return counted;
 }
 
 const attempts = 6;

@@ -36,12 +36,17 @@ export function resolveForeignKeys(
           problems.push(
             `${wrong.name} is ${wrong.data_type}, but ${counterpart.name} of ${target.name} is ${counterpart.data_type}.`,
           );
-        } else
+        } else if (part.some((column) => column.is_hierarchy !== part[0]?.is_hierarchy))
+          problems.push(
+            `${part.map((column) => column.name).join(', ')} are one reference: all of them are a hierarchy, or none.`,
+          );
+        else
           foreignKeys.push({
             columns: part.map((column) => column.lineage_id),
             target_table_id: tableId,
             target_lineage_id: target.lineage_id,
             target_columns: key.map((column) => column.lineage_id),
+            ...(part[0]?.is_hierarchy && { is_hierarchy: true }),
           });
       }
   }

@@ -21,6 +21,7 @@ import {
 } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { typeOf } from '../values/value-types.ts';
+import { hierarchyObjects } from './hierarchies.ts';
 import { historyObjects } from './history-ddl.ts';
 
 export type Shape = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'> & { loading?: number };
@@ -51,6 +52,7 @@ export function objectsOf(table: Shape, findTable: (lineageId: number) => Shape)
     ...requiredObject(table),
     ...valuesObjects(table),
     ...historyObjects(table),
+    ...hierarchyObjects(table),
     ...table.structure.foreign_keys.flatMap((foreignKey) => foreignKeyObjects(table, foreignKey, findTable)),
   ];
 }

@@ -43,7 +43,10 @@ function stateOf({ name, key, domain_id, load_type, structure }: WantedTable): S
     parts: columns.map((column) => ({
       lineage: column.lineage_id,
       name: column.name,
-      values: Object.fromEntries(columnAttributes.map((attribute) => [attribute, column[attribute]])),
+      values: {
+        ...Object.fromEntries(columnAttributes.map((attribute) => [attribute, column[attribute]])),
+        is_hierarchy: column.is_hierarchy ?? false,
+      },
     })),
   };
 }

@@ -58,6 +58,7 @@ export const readWantedColumn = (column: WantedColumn__Output): Column => ({
   is_primary_key: column.is_primary_key,
   is_required: column.is_required,
   foreign_key_table_id: column.foreign_key_table_id ?? null,
+  ...(column.is_hierarchy && { is_hierarchy: true }),
   valid_values: column.valid_values,
   description: column.description,
 });
@@ -85,6 +86,8 @@ export function findTableProblems(table: WantedTable): string[] {
     names.add(folded);
     lineages.add(column.lineage_id);
     problems.push(...findColumnProblems(column));
+    if (column.is_hierarchy && column.foreign_key_table_id !== table.table_definition_id)
+      problems.push(`${column.name} can be a hierarchy only when it refers to its own table.`);
   }
   return problems;
 }

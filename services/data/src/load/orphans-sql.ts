@@ -86,6 +86,7 @@ export function linkRowsSql(staging: Staging, table: DeployedTable, plan: LoadPl
   );
   if (links.length === 0) return [];
   return [
+    `drop table if exists ${rowLinksName(staging.number)}`, // of a round before
     `create temporary table ${rowLinksName(staging.number)} on commit drop as ${links.join(' union all ')}`,
     `create index on ${rowLinksName(staging.number)} (parent)`,
   ];

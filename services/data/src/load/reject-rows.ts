@@ -5,6 +5,7 @@ import type { Sql } from '@almanac/service-kit/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { reasonsName, rejectedKeysName, rejectionsName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
+import { rejectCyclesSql } from './cycles-sql.ts';
 import { loadLimits } from './load-limits.ts';
 import type { LoadOptions, LoadPlan } from './load-options.ts';
 import type { RejectedValue } from './load-result.ts';
@@ -41,6 +42,12 @@ type Load = {
   trusting: boolean;
 };
 
+// Each reads all rows of the file and of the table.
+const cycleRounds = 20;
+
+const endlessMessage =
+  'Each time the rows that lead back to themselves are rejected, others do; nothing was loaded. Mend those that are kept and try again.';
+
 /** Takes the rows that break a rule out of the staged file; none of the rest does, and the rejected ones are kept. */
 export async function rejectRows(sql: Sql, load: Load): Promise<Rejected> {
   const rejections = new Rejections(sql, load);
@@ -54,6 +61,7 @@ class Rejections {
   private count = 0;
   private keys: string | undefined;
   private unknown = 0;
+  private endless = false;
 
   constructor(sql: Sql, load: Load) {
     this.sql = sql;
@@ -82,7 +90,26 @@ class Rejections {
       if (twice[0]?.found) await this.reject(staged.rejectDuplicatesSql(staging, plan, options));
     }
     if (this.keys !== undefined) this.unknown = (await this.query(countUnknownSql(staging))).rows[0]?.unknown as number;
-    if (!trusting && !this.isTooMany()) await this.rejectOrphans();
+    if (!trusting && !this.isTooMany()) await this.rejectMisplaced();
+  }
+
+  // A row that is there keeps its place when its new one is rejected, and that may close another
+  // cycle, or be a record that goes.
+  private async rejectMisplaced(): Promise<void> {
+    for (let round = 1; ; round += 1) {
+      await this.rejectOrphans();
+      if (this.isTooMany() || !(await this.rejectCycles())) return;
+      if (round === cycleRounds) {
+        this.endless = true;
+        return;
+      }
+    }
+  }
+
+  private async rejectCycles(): Promise<boolean> {
+    const { table, plan, options, staging } = this.load;
+    const cycles = rejectCyclesSql(staging, table, plan, options);
+    return cycles !== undefined && (await this.reject(cycles)) > 0;
   }
 
   private async rejectOrphans(): Promise<void> {
@@ -95,13 +122,15 @@ class Rejections {
     await this.reject(rejectOrphansSql(staging, table, plan, options, { ...going, linked: links.length > 0 }));
   }
 
-  private async reject({ find, keep }: staged.Rejection): Promise<void> {
+  private async reject({ find, keep }: staged.Rejection): Promise<number> {
     const { plan, staging, isEmpty } = this.load;
     if (this.count === 0) for (const statement of staged.createRejectionsSql(staging)) await this.sql(statement);
-    this.count += (await this.query(find)).count;
+    const found = (await this.query(find)).count;
+    if (found === 0) return 0;
+    this.count += found;
     await this.sql(`analyze ${rejectionsName(staging.number)}`);
     await this.query(keep);
-    if (this.isTooMany()) return; // nothing will be merged
+    if (this.isTooMany()) return found; // nothing will be merged
     if (plan.replaces && !isEmpty) {
       if (this.keys === undefined) await this.query(createRejectedKeysSql(staging, plan));
       this.keys = rejectedKeysName(staging.number);
@@ -109,6 +138,7 @@ class Rejections {
       await this.sql(`analyze ${this.keys}`);
     }
     await this.sql(staged.removeRejectedSql(staging));
+    return found;
   }
 
   private isTooMany = () => this.count > loadLimits.rejectedRows;
@@ -128,6 +158,7 @@ class Rejections {
       values,
       ...(this.keys !== undefined && { keys: this.keys }),
       ...(!isWhole && { excess: this.excess(kept.rows[0]?.kept as number) }),
+      ...(this.endless && { excess: endlessMessage }),
     };
   }
 

@@ -1,6 +1,7 @@
 // Which rules the outcome would break, each counted over sets before anything is written, so that one answer tells everything. The
 // constraints themselves hold in the database, whatever this finds. Pure.
 import { type Column, type DeployedTable, type ForeignKey, getColumn, isRequired } from '../catalogue/structure.ts';
+import { hierarchiesOf, hierarchyProblem, namesOf } from '../deploy/hierarchies.ts';
 import { columnName, mergedColumn, mergeName, tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import { requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
@@ -17,7 +18,7 @@ export function violationsSql(
   const values = new Values();
   const byLineage = new Map(plans.map((plan) => [plan.target.lineage_id, plan]));
   const questions = [
-    ...plans.flatMap((plan) => cellQuestions(plan, values)),
+    ...plans.flatMap((plan) => [...cellQuestions(plan, values), ...cycleQuestions(plan)]),
     ...branch.flatMap((from) =>
       from.structure.foreign_keys.flatMap((foreignKey) => referenceQuestions(from, foreignKey, branch, byLineage)),
     ),
@@ -63,6 +64,47 @@ function cellQuestions(plan: MergePlan, values: Values): Question[] {
   ];
 }
 
+/** Where a merge says what a written row holds then, by lineage. */
+const settledColumns = ({ key, shared, own }: MergePlan): ReadonlyMap<number, string> =>
+  new Map<number, string>([
+    ...key.map((column): [number, string] => [column.lineage_id, mergedColumn('key', column)]),
+    ...shared.map(({ to }): [number, string] => [to.lineage_id, mergedColumn('outcome', to)]),
+    // A new row has no value there; another one keeps the target's.
+    ...own.map((column): [number, string] => [column.lineage_id, mergedColumn('target', column)]),
+  ]);
+
+// All rows of the target as they would stand; new ones by a negative number of their own.
+function cycleQuestions(plan: MergePlan): Question[] {
+  const { target } = plan;
+  const settled = settledColumns(plan);
+  return hierarchiesOf(target).map((hierarchy) => {
+    const { columns, target_columns } = hierarchy;
+    const all = [...new Set([...target_columns, ...columns])].map((lineage_id) => ({
+      name: columnName({ lineage_id }),
+      written: `m.${settled.get(lineage_id)}`,
+    }));
+    const stays = all.map(
+      ({ name, written }) => `case when m.sk is null then t.${name} else ${written} end as ${name}`,
+    );
+    const comes = all.map(({ name, written }) => `${written} as ${name}`);
+    const match = columns.map(
+      (lineage_id, i) =>
+        `p.${columnName({ lineage_id: target_columns[i] as number })} = c.${columnName({ lineage_id })}`,
+    );
+    const rows = mergeName(target);
+    return {
+      table: target.name,
+      message: hierarchyProblem(namesOf(target, hierarchy)),
+      count:
+        `select case when exists (select from ${rows} where ${written}) then (with node as materialized (` +
+        `select t.svc_sk as id, ${stays.join(', ')} from ${tableName(target)} t left join ${rows} m on m.sk = t.svc_sk and m.op = 'u'` +
+        ` where t.svc_live and not exists (select from ${rows} g where g.op = 'd' and g.sk = t.svc_sk)` +
+        ` union all select -row_number() over (), ${comes.join(', ')} from ${rows} m where m.op = 'c')` +
+        ` select cardinality(rows_on_cycles(array_agg(c.id), array_agg(p.id))) from node c join node p on ${match.join(' and ')}) else 0 end`,
+    };
+  });
+}
+
 // Of a foreign key on the target branch, as it would stand: rows that are written and refer to nothing, and rows left alone whose
 // target goes.
 function referenceQuestions(
@@ -86,12 +128,7 @@ function referenceQuestions(
 
   function writtenQuestions(): Question[] {
     if (!child) return [];
-    const settled = new Map<number, string>([
-      ...child.key.map((column): [number, string] => [column.lineage_id, mergedColumn('key', column)]),
-      ...child.shared.map(({ to }): [number, string] => [to.lineage_id, mergedColumn('outcome', to)]),
-      // A new row has no value there; another one keeps the target's.
-      ...child.own.map((column): [number, string] => [column.lineage_id, mergedColumn('target', column)]),
-    ]);
+    const settled = settledColumns(child);
     const outcome = (column: Column) => `m.${settled.get(column.lineage_id)}`;
     const goes = parent
       ? ` and not exists (select from ${mergeName(target)} g where g.op = 'd' and g.sk = r.svc_sk)`

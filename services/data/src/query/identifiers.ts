@@ -61,6 +61,17 @@ export const foreignKeyConstraint = (tableLineageId: number, columnLineageId: nu
 export const foreignKeyIndex = (tableLineageId: number, columnLineageId: number): string =>
   `i_${id(tableLineageId)}_${id(columnLineageId)}`;
 
+/**
+ * The function that keeps cycles out of the hierarchy that begins with this column; the names of its
+ * triggers begin like it.
+ */
+export const hierarchyName = (table: TablePlace, columnLineageId: number): string =>
+  `${schemaName(table.branch_id)}.${bareHierarchyName(table, columnLineageId)}`;
+
+/** That name inside the schema. */
+export const bareHierarchyName = (table: { lineage_id: number }, columnLineageId: number): string =>
+  `y_${id(table.lineage_id)}_${id(columnLineageId)}`;
+
 /** The index on svc_updated_at. */
 export const updatedIndex = (table: { lineage_id: number }): string => `u_${id(table.lineage_id)}`;
 

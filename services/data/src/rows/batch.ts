@@ -4,13 +4,14 @@ import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { Answer } from '@almanac/service-kit/idempotency';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { catalogueSql, stale, type TableReference } from '../catalogue/catalogue.ts';
-import type { DeployedTable } from '../catalogue/structure.ts';
+import { type DeployedTable, keyColumns } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
 import { type Batch, type Operation, Problems, type RowChange, readBatch } from './batch-input.ts';
 import { batchProblemsSql, type Found, type Question } from './batch-problems-sql.ts';
 import { batchSql, type Done } from './batch-sql.ts';
 import { referrersOf } from './constraint-sql.ts';
+import { findRefusedCycle, keyText, type RefusedCycle } from './hierarchy-problems.ts';
 import { findKept, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
 import { isCurrent, writeTable } from './use-table.ts';
@@ -35,6 +36,8 @@ export function writeBatch(
     try {
       answer = await writeOnce(ctx, call, table, statement, doneAnswer);
     } catch (error) {
+      const cycle = findRefusedCycle(table, error);
+      if (cycle) throw validationFailed(cycleSentences(table, batch, cycle));
       const state = findSqlState(error);
       if (state !== '23505' && state !== '23503') throw error;
       throw (await findRefusal(ctx, table, batch)) ?? error;
@@ -46,6 +49,17 @@ export function writeBatch(
       new ServiceError('unavailable', 'Records were changed at the same moment; try again.')
     );
   });
+}
+
+// New records are known by their key: their ids are gone with them.
+function cycleSentences(table: DeployedTable, { created, updated }: Batch, { rows, sentence }: RefusedCycle): string[] {
+  const [ids, keys] = [new Set(rows.map(({ id }) => id)), new Set(rows.map(({ key }) => key))];
+  const key = keyColumns(table.structure);
+  const problems = new Problems();
+  for (const change of updated) if (ids.has(String(change.id))) problems.add({ place: change.place, sentence });
+  for (const { place, cells } of created)
+    if (keys.has(keyText(key.map((column) => cells.get(column))))) problems.add({ place, sentence });
+  return problems.isEmpty ? [sentence] : problems.sentences;
 }
 
 function doneAnswer({ created, updated, created_count, updated_count, deleted_count }: Done): Answer {

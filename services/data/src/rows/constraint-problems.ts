@@ -6,6 +6,7 @@ import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
 import { constraintProblemsSql, referrersOf, referrersSql } from './constraint-sql.ts';
+import { findRefusedCycle } from './hierarchy-problems.ts';
 import type { Cells } from './record-input.ts';
 
 /** The 422 of values that break rules, with what the constraints would say of the others. `id`: the row that is changed. */
@@ -27,6 +28,8 @@ export async function explainRefusal(
   cells: Cells,
   id: string | undefined,
 ): Promise<unknown> {
+  const cycle = findRefusedCycle(table, error);
+  if (cycle) return validationFailed(cycle.sentence);
   const state = findSqlState(error);
   if (state !== '23505' && state !== '23503') return error;
   const problems = await findConstraintProblems(ctx, table, cells, id);

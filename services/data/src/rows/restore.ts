@@ -10,6 +10,7 @@ import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
 import { findProblem } from '../values/column-rules.ts';
 import { explainRefusal, withConstraintProblems } from './constraint-problems.ts';
+import { findRefusedCycle, type RefusedCycle } from './hierarchy-problems.ts';
 import { versionSql } from './history-sql.ts';
 import { findKept, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
@@ -46,6 +47,8 @@ async function explainRestoration(
   ids: string[],
   error: unknown,
 ): Promise<unknown> {
+  const cycle = findRefusedCycle(table, error);
+  if (cycle) return validationFailed(restoredOn(cycle, ids));
   if (!constraintStates.has(findSqlState(error) ?? '')) return error;
   const { statement, problems } = restoreProblemsSql(table, ids);
   const found = await run<{ id: number; broken: boolean[] }>(ctx.pools.rows, statement);
@@ -55,6 +58,10 @@ async function explainRestoration(
   );
   return sentences.length > 0 ? validationFailed(sentences) : error;
 }
+
+// A row that is restored is on it, as no live row was.
+const restoredOn = ({ rows, sentence }: RefusedCycle, ids: string[]) =>
+  rows.filter(({ id }) => ids.includes(id)).map(({ id }) => `Record ${id}: ${sentence}`);
 
 type RevertInput = { id: string; version: number; versions: number[] | undefined };
 

@@ -13,7 +13,7 @@ import {
   listColumnDefinitions,
   updateColumnDefinition,
 } from './column-definitions.ts';
-import { columnAttributes, newColumnAttributes } from './column-rules.ts';
+import { columnAttributes, hierarchyDescription, newColumnAttributes } from './column-rules.ts';
 import { dataTypes } from './column-values.ts';
 
 export const columnSchema = z.object({
@@ -26,6 +26,7 @@ export const columnSchema = z.object({
   is_primary_key: z.boolean(),
   is_required: z.boolean(),
   foreign_key_table_id: z.int().nullable(),
+  is_hierarchy: z.boolean().meta({ description: hierarchyDescription }),
   valid_values: z.string().nullable().meta({ description: 'Separated by `|`.' }),
   description: z.string().nullable(),
   position: z.int(),

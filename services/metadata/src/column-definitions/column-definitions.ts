@@ -29,6 +29,7 @@ export const columnFilters = {
   is_primary_key: 'boolean',
   is_required: 'boolean',
   foreign_key_table_id: 'integer?',
+  is_hierarchy: 'boolean',
   valid_values: 'text?',
   description: 'text?',
   position: 'integer',
@@ -139,6 +140,8 @@ async function checkPlace(
     problems.push(`Primary key can have at most ${limits.keyColumnsPerTable} columns`);
   const target = column.foreign_key_table_id;
   if (target !== null && !(await mayReferTo(tx, call, table, target))) problems.push(targetMissing);
+  if (column.is_hierarchy && target !== table.id)
+    problems.push('Is hierarchy is only for columns that refer to their own table');
   if (problems.length > 0) throw validationFailed(problems);
 }
 

@@ -11,6 +11,7 @@ export const columnFields = {
   is_primary_key: true,
   is_required: true,
   foreign_key_table_id: true,
+  is_hierarchy: true,
   valid_values: true,
   description: true,
   position: true,

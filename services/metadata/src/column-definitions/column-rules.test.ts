@@ -131,3 +131,14 @@ describe('valid values', () => {
     expect(problems({ data_type: 'text', valid_values: values(65_537) })).toEqual([expect.stringMatching(/too long/)]);
   });
 });
+
+describe('hierarchies', () => {
+  it('stay while the column refers to the same table', () => {
+    expect(settle({ foreign_key_table_id: 7 }).column.is_hierarchy).toBe(false);
+    const before = settle({ foreign_key_table_id: 7, is_hierarchy: true }).column;
+    const after = (attributes: object) => settle({ ...attributes }, before).column.is_hierarchy;
+    expect([after({}), after({ foreign_key_table_id: 7 }), after({ name: 'up' })]).toEqual([true, true, true]);
+    expect([after({ foreign_key_table_id: 8 }), after({ foreign_key_table_id: null })]).toEqual([false, false]);
+    expect(after({ is_hierarchy: false })).toBe(false);
+  });
+});

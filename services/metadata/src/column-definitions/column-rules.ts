@@ -28,12 +28,16 @@ const dataTypeSchema = z
 /** A list with more values than this is a table. */
 const mostValues = 10_000;
 
+export const hierarchyDescription =
+  'Only of a foreign key to the column’s own table: a row can’t refer to itself or to a row below it.';
+
 const optional = {
   length: z.int().min(1).nullable().optional(),
   scale: z.int().min(0).nullable().optional(),
   is_primary_key: z.boolean().optional(),
   is_required: z.boolean().optional(),
   foreign_key_table_id: idSchema.nullable().optional(),
+  is_hierarchy: z.boolean().optional().meta({ description: hierarchyDescription }),
   valid_values: z
     .union([z.string(), z.array(z.string()).max(mostValues)])
     .nullable()
@@ -59,11 +63,15 @@ export type ColumnShape = {
   is_primary_key: boolean;
   is_required: boolean;
   foreign_key_table_id: number | null;
+  is_hierarchy: boolean;
   valid_values: string | null;
   description: string | null;
 };
 
-/** The column that results from changing `before` (nothing: a new one) as given, and every rule it breaks. */
+/**
+ * The column that results from changing `before` (nothing: a new one) as given, and every rule it
+ * breaks. It stays a hierarchy only while it refers to the same table.
+ */
 export function settleColumn(
   before: ColumnShape | undefined,
   given: GivenColumn,
@@ -85,6 +93,7 @@ export function settleColumn(
     is_primary_key: isKey,
     is_required: isKey || (given.is_required ?? before?.is_required ?? false),
     foreign_key_table_id: target,
+    is_hierarchy: given.is_hierarchy ?? (target === before?.foreign_key_table_id && before.is_hierarchy),
     valid_values: values.length > 0 ? values.join('|') : null,
     description: pick(given.description, before?.description),
   };

@@ -6,6 +6,7 @@ const column = {
   name: 'code',
   data_type: 'text',
   is_primary_key: true,
+  is_hierarchy: false,
   is_required: true,
   valid_values: [] as string[],
   description: '',

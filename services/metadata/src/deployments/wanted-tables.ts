@@ -67,6 +67,7 @@ export function wantedTable(definition: FullDefinition): Wanted {
       column_definition_id: column.id,
       lineage_id: column.lineage_id,
       ...columnMessage(column),
+      is_hierarchy: column.is_hierarchy,
       description: column.description ?? '',
     })),
   };
@@ -100,6 +101,7 @@ export function deployedSnapshot(wanted: Wanted) {
     is_primary_key: column.is_primary_key,
     is_required: column.is_required,
     foreign_key_table_id: column.foreign_key_table_id ?? null,
+    is_hierarchy: column.is_hierarchy,
     valid_values: column.valid_values.length > 0 ? column.valid_values.join('|') : null,
     description: column.description || null,
     position: index + 1,

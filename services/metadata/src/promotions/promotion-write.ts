@@ -135,19 +135,19 @@ async function writeColumns(
   );
   await sql(
     `insert into column_definition as c (account_id, table_definition_id, lineage_id, name, name_key, data_type, length, scale,
-       is_primary_key, is_required, foreign_key_table_id, valid_values, description, position, updated_at)
+       is_primary_key, is_required, foreign_key_table_id, is_hierarchy, valid_values, description, position, updated_at)
      select $1::int, k.table_definition_id, k.lineage_id, k.name, k.name_key, k.data_type, k.length, k.scale,
-       k.is_primary_key, k.is_required, t.id, k.valid_values, k.description, k.position, now()
+       k.is_primary_key, k.is_required, t.id, k.is_hierarchy, k.valid_values, k.description, k.position, now()
      from jsonb_to_recordset($2::jsonb) as k (table_definition_id int, lineage_id int, name text, name_key text, data_type text,
-       length int, scale int, is_primary_key boolean, is_required boolean, foreign_key_table_key text, valid_values text,
+       length int, scale int, is_primary_key boolean, is_required boolean, foreign_key_table_key text, is_hierarchy boolean, valid_values text,
        description text, position int)
      left join table_definition t on t.account_id = $1::int and t.branch_id = $3::int and t.key = k.foreign_key_table_key
      order by k.table_definition_id, k.position
      on conflict (table_definition_id, lineage_id) do update set
-       (name, name_key, data_type, length, scale, is_primary_key, is_required, foreign_key_table_id, valid_values, description,
+       (name, name_key, data_type, length, scale, is_primary_key, is_required, foreign_key_table_id, is_hierarchy, valid_values, description,
         position, updated_at) =
        (excluded.name, excluded.name_key, excluded.data_type, excluded.length, excluded.scale, excluded.is_primary_key,
-        excluded.is_required, excluded.foreign_key_table_id, excluded.valid_values, excluded.description, excluded.position, now())`,
+        excluded.is_required, excluded.foreign_key_table_id, excluded.is_hierarchy, excluded.valid_values, excluded.description, excluded.position, now())`,
     [call.accountId, JSON.stringify(kept), to_branch_id],
   );
 }

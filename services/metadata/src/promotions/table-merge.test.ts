@@ -12,6 +12,7 @@ const column = (lineage_id: number, name: string, changes: Partial<ColumnStructu
   is_primary_key: false,
   is_required: false,
   foreign_key_table_key: null,
+  is_hierarchy: false,
   valid_values: null,
   description: null,
   position: lineage_id,
@@ -326,5 +327,48 @@ describe('for any two histories', () => {
       expect(diffStructures(merged, merged).change).toBe('unchanged');
       if (diffStructures(target, merged).change === 'unchanged') expect(isSameTable(target, merged)).toBe(true);
     });
+  });
+});
+
+describe('hierarchies', () => {
+  const withParent = (changes: Partial<ColumnStructure> = {}): TableStructure => ({
+    ...base,
+    columns: [...base.columns, column(4, 'parent', { foreign_key_table_key: 'countries', ...changes })],
+  });
+  const merged = (sides: { base?: TableStructure; source: TableStructure; target: TableStructure }) => {
+    const { merged, conflicts } = mergeTable({ base: withParent(), ...sides }, () => undefined);
+    const parent = merged?.columns.find(({ name }) => name === 'parent');
+    return { key: parent?.foreign_key_table_key, is_hierarchy: parent?.is_hierarchy, conflicts };
+  };
+
+  it('come and go like other attributes', () => {
+    const on = withParent({ is_hierarchy: true });
+    expect(merged({ source: on, target: withParent() })).toMatchObject({ is_hierarchy: true, conflicts: [] });
+    expect(merged({ base: on, source: withParent(), target: on })).toMatchObject({
+      is_hierarchy: false,
+      conflicts: [],
+    });
+  });
+
+  it('end where the other side has made the reference another one, or none', () => {
+    const on = withParent({ is_hierarchy: true });
+    for (const key of [null, 'regions']) {
+      const elsewhere = withParent({ foreign_key_table_key: key });
+      expect(merged({ source: on, target: elsewhere })).toEqual({ key, is_hierarchy: false, conflicts: [] });
+      expect(merged({ source: elsewhere, target: on })).toEqual({ key, is_hierarchy: false, conflicts: [] });
+    }
+  });
+
+  it('were none in what an earlier release has kept', () => {
+    const kept = structuredClone(withParent());
+    for (const each of kept.columns) Reflect.deleteProperty(each, 'is_hierarchy');
+    expect(isSameTable(kept, withParent())).toBe(true);
+    const on = withParent({ is_hierarchy: true });
+    expect(merged({ base: kept, source: on, target: withParent() })).toMatchObject({
+      is_hierarchy: true,
+      conflicts: [],
+    });
+    const gone = mergeTable({ base: kept, source: base, target: withParent() }, () => undefined);
+    expect([gone.merged?.columns.length, gone.conflicts]).toEqual([3, []]);
   });
 });

@@ -1,7 +1,7 @@
 // The three-way comparison of one table (design 3.6): what source and target had in common last, what each made of it since, and
 // what comes of both. Pure. Columns are the same by lineage, so a new name is a rename; foreign keys and domains are attributes
 // like others, the order of the columns too.
-import type { ColumnStructure, TableStructure } from '../table-definitions/table-structure.ts';
+import { type ColumnStructure, keptStructure, type TableStructure } from '../table-definitions/table-structure.ts';
 
 export const resolutions = ['source', 'target'] as const;
 export type Resolution = (typeof resolutions)[number];
@@ -43,6 +43,7 @@ export const columnAttributes = [
   'is_primary_key',
   'is_required',
   'foreign_key_table_key',
+  'is_hierarchy',
   'valid_values',
   'description',
 ] as const satisfies readonly (keyof ColumnStructure)[];
@@ -55,7 +56,8 @@ const tableAttributes = [
 ] as const satisfies readonly (keyof TableStructure)[];
 
 /** Merges the source's changes since the base into the target. */
-export function mergeTable({ base, source, target }: ThreeWays, decide: Decide): Merge {
+export function mergeTable({ base: kept, source, target }: ThreeWays, decide: Decide): Merge {
+  const base = kept && keptStructure(kept);
   if (!source) return mergeDeletion(base, target, decide);
   if (!target) return { merged: source, conflicts: [] };
   const conflicts: Conflict[] = [];
@@ -123,7 +125,7 @@ export function isSameTable(one: TableStructure, other: TableStructure): boolean
     table.lookup_display_lineage_id,
     table.columns.map((column) => [column.lineage_id, ...contentOf(column)]),
   ];
-  return isSame(content(one), content(other));
+  return isSame(content(keptStructure(one)), content(keptStructure(other)));
 }
 
 type Columns = Map<number, ColumnStructure>;
@@ -144,6 +146,9 @@ function mergeColumns({ base, source, target }: Sides<TableStructure>, merger: M
   return merged;
 }
 
+const isSameReference = (one: ColumnStructure, other: ColumnStructure) =>
+  one.foreign_key_table_key === other.foreign_key_table_key;
+
 type ColumnSides = { base?: ColumnStructure; source?: ColumnStructure; target?: ColumnStructure };
 
 function mergeColumn({ base, source, target }: ColumnSides, merger: Merger): ColumnStructure | undefined {
@@ -151,8 +156,14 @@ function mergeColumn({ base, source, target }: ColumnSides, merger: Merger): Col
     const sides = { base, source, target };
     const picked = columnAttributes.map((attribute) => [attribute, merger.pick(target.name, attribute, sides)]);
     const merged: ColumnStructure = { ...target, ...Object.fromEntries(picked) };
-    // A key column is always required, whoever made it one.
-    return { ...merged, is_required: merged.is_required || merged.is_primary_key };
+    return {
+      ...merged,
+      // A key column is always required, whoever made it one.
+      is_required: merged.is_required || merged.is_primary_key,
+      // And a hierarchy only while it is the reference that it was when it became one.
+      is_hierarchy:
+        merged.is_hierarchy && [source, target].some((side) => side.is_hierarchy && isSameReference(side, merged)),
+    };
   }
   const left = source ?? target;
   if (!left || !base) return left; // one side added it

@@ -21,6 +21,7 @@ export type ColumnStructure = {
   is_primary_key: boolean;
   is_required: boolean;
   foreign_key_table_key: string | null;
+  is_hierarchy: boolean;
   valid_values: string | null;
   description: string | null;
   position: number;
@@ -35,6 +36,12 @@ export type TableStructure = {
   lookup_display_lineage_id: number | null;
   columns: ColumnStructure[];
 };
+
+/** A structure that was kept, also by an earlier release, which knew no hierarchies. */
+export const keptStructure = (kept: TableStructure): TableStructure => ({
+  ...kept,
+  columns: kept.columns.map((column) => ({ ...column, is_hierarchy: column.is_hierarchy ?? false })),
+});
 
 /** What two states of the same table are compared by. */
 export function structureOf(definition: FullDefinition): TableStructure {
@@ -55,6 +62,7 @@ export function structureOf(definition: FullDefinition): TableStructure {
       is_primary_key: column.is_primary_key,
       is_required: column.is_required,
       foreign_key_table_key: column.foreign_key_table?.key ?? null,
+      is_hierarchy: column.is_hierarchy,
       valid_values: column.valid_values,
       description: column.description,
       position: column.position,
