@@ -179,6 +179,24 @@ describe('a load', () => {
     expect(await shown(table)).toEqual(['a|one|1|']);
   });
 
+  it('keeps the cells of a row that could not be read, and reads nothing out of them', async () => {
+    const { table } = await givenTable();
+    const problem = JSON.stringify([{ column: '', value: 'b;2', message: 'The row has 2 cells, the header has 4.' }]);
+    const content = `2;;a;one;1;\n3;'${problem}';b;2;;\n4;;c;three;3;\n`;
+    const options = { file_columns, numbered: true, delimiter: ';', quote: "'", on_error: 'reject_rows' };
+    const result = await load(net, table, content, { ...options, load_id: 'unreadable' });
+    expect(result).toMatchObject({ status: 'completed_with_errors', rows_read: 3, inserted: 2, rejected: 1 });
+    expect(result.rejections).toEqual([
+      { row: 3, column: '', value: 'b;2', message: 'The row has 2 cells, the header has 4.' },
+    ]);
+    expect((await rejected(net, 'unreadable')).split('\n')[1]).toBe('b,2,,,3,"The row has 2 cells, the header has 4."');
+    const whole = await load(net, table, `3;'${problem}';b;2;;\n4;;c;three;3;\n`, {
+      ...options,
+      pattern: 'full',
+    });
+    expect(whole).toMatchObject({ deleted: 0, unchanged: 1, errors: [expect.stringContaining('key')] });
+  });
+
   it('counts rows from the number that it is told', async () => {
     const { table } = await givenTable();
     const options = { file_columns, first_row: 2, on_error: 'reject_rows' };

@@ -163,6 +163,7 @@ async function load(
     expected: expectedNames(deployed.columns, mapping),
     width: expectedWidth(deployed.columns, mapping),
     columns: deployed.columns.map(({ name }) => name),
+    rejectsRows: table.on_error === 'reject_rows',
   });
   async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
     yield { options: { ...optionsOf(table, file), ...valueStyleOf(mapping, file), columns, most_bytes: room } };
