@@ -290,16 +290,16 @@ describe('a load', () => {
   });
 
   it.each([
-    ['MDY', '', '2/29/2024'],
-    ['DMY', '', '29.02.2024'],
-    ['DMY', '', '29-2-2024'],
-    ['ISO', '', '2024-02-29'],
-    ['MDY', '', '2024-02-29'],
-    ['ISO', 'DD.MM.YYYY', '29.2.2024'],
-    ['ISO', 'YYYY/MM/DD', '2024/02/29'],
-    ['ISO', 'DD Mon YYYY', '29 Feb 2024'],
-    ['ISO', 'YYYYMMDD', '20240229'],
-  ])('reads dates in style %s, format %j: %s', async (date_style, date_format, text) => {
+    ['MDY', '', '2/29/2024', 'MM/DD/YYYY (or with . or - between) or YYYY-MM-DD'],
+    ['DMY', '', '29.02.2024', 'DD.MM.YYYY (or with / or - between) or YYYY-MM-DD'],
+    ['DMY', '', '29-2-2024', 'DD.MM.YYYY (or with / or - between) or YYYY-MM-DD'],
+    ['ISO', '', '2024-02-29', 'YYYY-MM-DD'],
+    ['MDY', '', '2024-02-29', 'MM/DD/YYYY (or with . or - between) or YYYY-MM-DD'],
+    ['ISO', 'DD.MM.YYYY', '29.2.2024', 'DD.MM.YYYY'],
+    ['ISO', 'YYYY/MM/DD', '2024/02/29', 'YYYY/MM/DD'],
+    ['ISO', 'DD Mon YYYY', '29 Feb 2024', 'DD Mon YYYY'],
+    ['ISO', 'YYYYMMDD', '20240229', 'YYYYMMDD'],
+  ])('reads dates in style %s, format %j: %s', async (date_style, date_format, text, form) => {
     const { table } = await givenTable([
       { name: 'day', data_type: 'date' },
       { name: 'at', data_type: 'datetime' },
@@ -313,7 +313,7 @@ describe('a load', () => {
     expect((await load(net, table, `a,n,${text}\n`, options)).rejections).toEqual([]);
     expect((await list(table))[0].day).toBe('2024-02-29');
     const bad = await load(net, table, 'b,n,31/31/2024\nc,n,today\nd,n,2023-02-29\n', options);
-    expect(bad.rejections.map((each) => each.message)).toEqual(Array(3).fill('day must be a date, YYYY-MM-DD'));
+    expect(bad.rejections.map((each) => each.message)).toEqual(Array(3).fill(`day must be a date, ${form}`));
   });
 
   it.each<[string, string | Buffer, RegExp]>([

@@ -4,11 +4,18 @@
 import type { ColumnSource__Output } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import type { Column } from '../catalogue/structure.ts';
 import { quoteLiteral } from '../query/literals.ts';
+import type { Check } from '../values/check.ts';
 import { type Family, typeOf } from '../values/value-types.ts';
-import { readDateFormat } from './date-formats.ts';
+import { dateForm, readDateFormat } from './date-formats.ts';
 
-/** Turns a text expression into the one that the rules read; null stays null unless there is a default. */
-export type CellReading = (x: string) => string;
+export type CellReading = {
+  /** Turns a text expression into the one that the rules read; null stays null unless there is a default. */
+  sql: TextReading;
+  /** How the file writes values, in the words of a message, where it doesn't as the column's type does. */
+  form: string | undefined;
+};
+
+type TextReading = (x: string) => string;
 
 export type FileStyle = { date_style: string; decimal_separator: string };
 
@@ -34,12 +41,17 @@ export function readCell(
   const problem = default_value === undefined ? undefined : defaultProblem(name, default_value);
   if (problem !== undefined) return problem;
   const number = readNumber(family, style.decimal_separator);
-  return (given) => {
+  const sql = (given: string) => {
     const x = guarded && family === 'text' ? withoutGuard(given) : given;
     const trimmed = trim ? `nullif(btrim(${x}, ${blanks}), '')` : x;
     return number(date(default_value === undefined ? trimmed : filled(trimmed, default_value)));
   };
+  return { sql, form: dateForm(family, style.date_style, date_format) ?? numberForm(family, style.decimal_separator) };
 }
+
+/** What a broken rule demands of a cell that is read so. */
+export const messageOf = ({ message, messageIn }: Check, { form }: CellReading): string =>
+  form === undefined || messageIn === undefined ? message : messageIn(form);
 
 const withoutGuard = (x: string) => `case when ${x} ~ ${guardedCell} then substr(${x}, 2) else ${x} end`;
 
@@ -55,7 +67,7 @@ function defaultProblem(name: string, value: string): string | undefined {
 const numbers: ReadonlySet<Family> = new Set(['integer', 'decimal', 'real', 'double']);
 
 // In groups of three or in none; anything else with a separator in it is made to break the rule, not guessed at.
-function readNumber(family: Family, separator: string): CellReading {
+function readNumber(family: Family, separator: string): TextReading {
   if (separator === '' || !numbers.has(family)) return (x) => x;
   const decimal = separator === ',' ? ',' : '.';
   const groups = separator === ',' ? ".'\u00a0\u202f " : ",'\u00a0\u202f ";
@@ -65,4 +77,10 @@ function readNumber(family: Family, separator: string): CellReading {
   return (x) =>
     `case when ${x} ~* '${form}' then ltrim(translate(${x}, '${decimal}${groups.replace("'", "''")}', '.'), '+')` +
     ` else replace(${x}, '${other}', ',') end`;
+}
+
+function numberForm(family: Family, separator: string): string | undefined {
+  if (separator === '' || !numbers.has(family)) return undefined;
+  const group = separator === ',' ? '.' : ',';
+  return `written as 1${group}234${family === 'integer' ? '' : `${separator}56`}`;
 }

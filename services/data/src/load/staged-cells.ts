@@ -8,7 +8,7 @@ import type { LoadPlan, Source } from './load-options.ts';
 
 /** The cell as the file gives it, in the form that the type's rules read; null where the file has none. */
 export const givenSql = (source: Source, alias: string): string =>
-  source.reading(`${alias}.${stagedColumn(source.position)}`);
+  source.reading.sql(`${alias}.${stagedColumn(source.position)}`);
 
 /** What is to be stored, as text: the cell itself, or the key of the record that it names (null when it names none). */
 export const cellSql = (source: Source, alias: string): string =>

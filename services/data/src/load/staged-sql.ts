@@ -4,8 +4,9 @@ import { isRequired } from '../catalogue/structure.ts';
 import { ambiguousName, reasonsName, rejectionsName, stagedColumn } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { type Statement, Values } from '../query/statement.ts';
-import type { Bind } from '../values/check.ts';
+import type { Bind, Check } from '../values/check.ts';
 import { requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
+import { messageOf } from './cell-reading.ts';
 import { loadLimits } from './load-limits.ts';
 import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
 import { ambiguousMessage, namedSql, unknownMessage } from './lookups.ts';
@@ -61,7 +62,7 @@ export const reasonSql = (bind: Bind, column: string, value: string, message: st
 // The first broken rule of the cell, as the row API would tell it, with the value that the file has.
 function cellReasonSql(number: number, source: Source, alias: string, bind: Bind): string {
   const [given, cell] = [givenSql(source, alias), cellSql(source, alias)];
-  const { column, lookup } = source;
+  const { column, lookup, reading } = source;
   const value = `${alias}.${stagedColumn(source.position)}`;
   const reason = (message: string) => reasonSql(bind, column.name, value, sentence(column, message));
   const none = isRequired(column) ? `then ${reason(requiredMessage)}` : 'then null';
@@ -71,8 +72,10 @@ function cellReasonSql(number: number, source: Source, alias: string, bind: Bind
         `when ${cell} is null then ${reason(unknownMessage(lookup))}`,
       ]
     : [];
+  // What is looked up is a key of ours, whatever the file's form.
+  const messageFor = (check: Check) => (lookup ? check.message : messageOf(check, reading));
   const checks = valueChecks(column).map(
-    (check) => `when ${check.brokenSql(cell, bind)} then ${reason(check.message)}`,
+    (check) => `when ${check.brokenSql(cell, bind)} then ${reason(messageFor(check))}`,
   );
   return `case when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
 }
