@@ -10,6 +10,7 @@ import { encodings } from '../csv/text-bytes.ts';
 import { fileFormats } from '../formats/file-format.ts';
 import { repeatable } from '../repeated-requests.ts';
 import { sampleShape } from '../samples/samples.routes.ts';
+import { readAccountDateStyle } from './account-date-style.ts';
 import {
   createMapping,
   deleteMapping,
@@ -60,7 +61,7 @@ const mappingSchema = z.object({
 });
 
 const optional = {
-  date_style: dateStyle.optional(),
+  date_style: dateStyle.optional().meta({ description: "Of a new mapping that doesn't say: the account's." }),
   decimal_separator: decimalSeparator.optional().meta({
     description:
       'Of numbers, whose whole parts may then be in groups of three (1.234,5 or 1,234.5). Null: as JSON writes numbers.',
@@ -159,7 +160,8 @@ export function importMappingRoutes(ctx: Context): Route[] {
       handle: async ({ call, body }) => {
         const { table_definition_id, ...sample } = body();
         const table = await requireTable(ctx, call, table_definition_id);
-        return proposeMapping(table, table_definition_id, sample);
+        const dateStyle = await readAccountDateStyle(ctx, call);
+        return proposeMapping(table, { tableDefinitionId: table_definition_id, dateStyle }, sample);
       },
     }),
     route({

@@ -25,9 +25,14 @@ export type Suggestion = {
 /** Less likely matches are not proposed. */
 const threshold = 0.6;
 
-/** One entry for each column of the sample, in its order; a target of null: it fits nothing. */
-export function suggestMapping(sample: Sample, targets: readonly SuggestedTarget[], hasHeader: boolean): Suggestion {
-  const style = readStyle(sample);
+/** One entry for each column of the sample, in its order; a target of null: it fits nothing. `usual`: how dates are written else. */
+export function suggestMapping(
+  sample: Sample,
+  targets: readonly SuggestedTarget[],
+  hasHeader: boolean,
+  usual?: 'DMY' | 'MDY',
+): Suggestion {
+  const style = readStyle(sample, usual);
   const matches = hasHeader ? byName(sample, targets, style) : byPlace(sample, targets);
   const entries = sample.header.map((source, position) => {
     const match = matches.get(position);

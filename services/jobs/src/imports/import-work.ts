@@ -12,6 +12,7 @@ import type { FileFormat } from '../formats/file-format.ts';
 import { openTableFile, type Wanted } from '../formats/open-file.ts';
 import type { Place, TableFile } from '../formats/table-file.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
+import { readAccountDateStyle } from '../import-mappings/account-date-style.ts';
 import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
 import { endRun, type Job } from '../queue/jobs.ts';
@@ -152,6 +153,7 @@ async function load(
   await requireMassDeleteStill(ctx, caller, table);
   const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
   const mapping = table.mapping === null ? null : mappingOf(table.mapping as PinnedMapping);
+  const dateStyle = mapping?.date_style ?? (await readAccountDateStyle(ctx, caller));
   // While they are merged, the rows lie in data beside the file.
   const room = await readRoom(ctx, caller, table.object_key);
   const progress: Progress = { bytes: 0 };
@@ -166,7 +168,8 @@ async function load(
     rejectsRows: table.on_error === 'reject_rows',
   });
   async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
-    yield { options: { ...optionsOf(table, file), ...valueStyleOf(mapping, file), columns, most_bytes: room } };
+    const style = { date_style: dateStyle, decimal_separator: separatorOf(mapping, file) };
+    yield { options: { ...optionsOf(table, file), ...style, columns, most_bytes: room } };
     for await (const chunk of file.rows(placesOf(file, columns, deployed))) {
       signal.throwIfAborted();
       yield { chunk: chunk as Buffer };
@@ -197,10 +200,8 @@ const styleOf = (mapping: PinnedMapping | null): Wanted['style'] =>
       };
 
 // Numbers of other formats are numbers: whatever the mapping says of text, 1.5 is what JSON or a workbook writes.
-const valueStyleOf = (mapping: PinnedMapping | null, { format }: TableFile) => ({
-  date_style: mapping?.date_style ?? 'ISO',
-  decimal_separator: (format === 'csv' || format === 'tsv' ? mapping?.decimal_separator : null) ?? '',
-});
+const separatorOf = (mapping: PinnedMapping | null, { format }: TableFile) =>
+  (format === 'csv' || format === 'tsv' ? mapping?.decimal_separator : null) ?? '';
 
 const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
   load_id: table.load_id,
