@@ -4,6 +4,7 @@ import type { BulkLoadRequest } from '@almanac/protos/generated/almanac/data/v1/
 import type { BulkLoadResult__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadResult.ts';
 import type { ColumnSource } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
+import type { RejectedValue__Output } from '@almanac/protos/generated/almanac/data/v1/RejectedValue.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { allows } from '@almanac/service-kit/rights';
@@ -11,7 +12,7 @@ import type { Context } from '../context.ts';
 import type { FileFormat } from '../formats/file-format.ts';
 import { openTableFile, type Wanted } from '../formats/open-file.ts';
 import type { Place, TableFile } from '../formats/table-file.ts';
-import type { import_table, Prisma } from '../generated/prisma/client.ts';
+import type { import_table } from '../generated/prisma/client.ts';
 import { readAccountDateStyle } from '../import-mappings/account-date-style.ts';
 import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
@@ -286,7 +287,7 @@ async function finish(
       rows_unchanged: result.unchanged,
       rows_rejected: result.rejected,
       duration_ms: duration,
-      rejections: result.rejections.slice(0, rejectionsInline) as unknown as Prisma.InputJsonArray,
+      rejections: result.rejections.slice(0, rejectionsInline).map(toRejection),
       errors: problem === undefined ? result.errors : [...result.errors, problem],
       rejected_key: rejectedKey,
       finished_at: new Date(),
@@ -298,6 +299,13 @@ async function finish(
   await keepObject(tx, job.account_id, table.object_key, until);
   await finishImport(tx, callerOf(job), table.import_id);
 }
+
+// Of data 0.1.0 without what the row is the cause or a consequence of.
+const toRejection = ({ row, column, value, message, consequences, cause_row }: RejectedValue__Output) => ({
+  ...{ row, column, value, message },
+  ...(consequences === undefined ? {} : { consequences }),
+  ...(cause_row === undefined ? {} : { cause_row }),
+});
 
 function outcomeOf({ status }: BulkLoadResult__Output) {
   const known = (['completed', 'completed_with_errors', 'failed', 'cancelled'] satisfies ImportTableStatus[]).find(
