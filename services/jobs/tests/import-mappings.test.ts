@@ -18,7 +18,10 @@ afterAll(() => jobs.close());
 
 const call = (method: string, path: string, body?: unknown) =>
   jobs.call(method, `/api/v1/import_mappings${path}`, body);
-const entry = { target_column: null, format: null, default: null, trim: false, lookup: false };
+const entry = {
+  ...{ target_column: null, format: null, default: null, trim: false, lookup: false },
+  ...{ value_map: null, otherwise: 'keep', round: null },
+};
 let names = 0;
 const make = async (attributes: Record<string, unknown> = {}) => {
   names += 1;
@@ -349,29 +352,6 @@ describe('an import with a mapping', () => {
     const { body } = await jobs.call('POST', '/api/v1/imports', { branch_id: 1 });
     const other = { table_definition_key: 'regions', pattern: 'full', import_mapping_id: mapping.id };
     expect((await jobs.call('POST', `/api/v1/imports/${body.id}/tables`, other)).status).toBe(422);
-  });
-});
-
-describe('the date style of the account', () => {
-  const told = async (options: object) => {
-    expect((await runImport(jobs, { countries: 'code,name\nA1,x\n' }, options)).status).toBe('completed');
-    return jobs.neighbours.loads.at(-1)?.told?.date_style;
-  };
-  afterEach(() => jobs.neighbours.dateStyles.clear());
-
-  it('holds where neither a mapping nor anything else says how dates are written', async () => {
-    const before = await make();
-    expect(await told({ import_mapping_id: null })).toBe('ISO');
-    jobs.neighbours.dateStyles.set(1, 'DMY');
-    expect(await told({ import_mapping_id: null })).toBe('DMY');
-    const [silent, stated] = [await make(), await make({ date_style: 'MDY' })];
-    expect([before.date_style, silent.date_style, stated.date_style]).toEqual(['ISO', 'DMY', 'MDY']);
-    expect(await told({ import_mapping_id: stated.id })).toBe('MDY');
-    jobs.neighbours.dateStyles.set(1, 'MDY');
-    expect(await told({ import_mapping_id: silent.id })).toBe('DMY');
-    expect(await told({ import_mapping_id: before.id })).toBe('ISO');
-    const { body } = await call('PATCH', `/${silent.id}`, { delimiter: ';' });
-    expect(body.date_style).toBe('DMY');
   });
 });
 

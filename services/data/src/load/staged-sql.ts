@@ -10,12 +10,19 @@ import { messageOf } from './cell-reading.ts';
 import { loadLimits } from './load-limits.ts';
 import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
 import { ambiguousMessage, namedSql, unknownMessage } from './lookups.ts';
-import { brokenCellSql, cellSql, codeSql, givenSql, isDeletionSql, typedSql } from './staged-cells.ts';
+import { brokenCellSql, cellSql, codeSql, givenSql, isDeletionSql, typedSql, unknownSql } from './staged-cells.ts';
 import type { Staging } from './staging.ts';
 
-export function createStagingSql(name: string, { fileColumns, lookups, numbered, firstRow }: LoadOptions): string {
+export function createStagingSql(
+  name: string,
+  { fileColumns, lookups, valueMaps, numbered, firstRow }: LoadOptions,
+): string {
   const cells = fileColumns.length + lookups.length;
   const columns = Array.from({ length: cells }, (_, i) => `${stagedColumn(i)} text collate "C"`);
+  for (const [i, { position, sql }] of valueMaps.entries())
+    columns.push(
+      `${stagedColumn(cells + i)} text collate "C" generated always as (${sql(stagedColumn(position))}) stored`,
+    );
   // Else rows are numbered as they come; the numbers are taken in handfuls, which costs next to nothing.
   const number = numbered
     ? ['svc_row bigint not null', 'svc_problems text']
@@ -64,7 +71,7 @@ export const reasonSql = (bind: Bind, column: string, value: string, message: st
 // The first broken rule of the cell, as the row API would tell it, with the value that the file has.
 function cellReasonSql(number: number, source: Source, alias: string, bind: Bind): string {
   const [given, cell] = [givenSql(source, alias), cellSql(source, alias)];
-  const { column, lookup, reading } = source;
+  const { column, lookup, reading, unknown } = source;
   const value = `${alias}.${stagedColumn(source.position)}`;
   const reason = (message: string) => reasonSql(bind, column.name, value, sentence(column, message));
   const none = isRequired(column) ? `then ${reason(requiredMessage)}` : 'then null';
@@ -79,7 +86,9 @@ function cellReasonSql(number: number, source: Source, alias: string, bind: Bind
   const checks = valueChecks(column).map(
     (check) => `when ${check.brokenSql(cell, bind)} then ${reason(messageFor(check))}`,
   );
-  return `case when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
+  const isUnknown = unknownSql(source, alias);
+  const strange = isUnknown && unknown ? `when ${isUnknown} then ${reason(unknown.message)} ` : '';
+  return `case ${strange}when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
 }
 
 /** How rows are rejected: which ones, and what is kept of them. */

@@ -35,6 +35,9 @@ const delimiter = z.enum(delimiters).nullable();
 const quote = z.enum(quotes).nullable();
 const encoding = z.enum(encodings).nullable();
 
+/** Entries of a value_map, and characters of each text in it. */
+const mostMapped = 1000;
+
 export const columnMappingSchema = z.object({
   source_column: z.string(),
   target_column: z.string().nullable(),
@@ -42,6 +45,9 @@ export const columnMappingSchema = z.object({
   default: z.string().nullable(),
   trim: z.boolean(),
   lookup: z.union([z.boolean(), z.string()]),
+  value_map: z.record(z.string(), z.string().nullable()).nullable(),
+  otherwise: z.union([z.enum(['keep', 'reject']), z.object({ value: z.string().nullable() })]),
+  round: z.int().nullable(),
 });
 
 const mappingSchema = z.object({
@@ -99,6 +105,27 @@ const optional = {
             description:
               'True: cells hold what the referenced table is shown by, not its key; a name: what it has in that column.',
           }),
+        value_map: z
+          .record(z.string(), z.string().max(mostMapped).nullable())
+          .refine((map) => Object.keys(map).length <= mostMapped, { error: `has more than ${mostMapped} entries` })
+          .refine((map) => Object.keys(map).every(({ length }) => length <= mostMapped), {
+            error: `has a text of more than ${mostMapped} characters`,
+          })
+          .nullish()
+          .meta({
+            description:
+              'What cells stand for, by their text, such as {"X": "true", "": "false"}; "": cells without a value, null: no value. At most 1,000.',
+          }),
+        otherwise: z
+          .union([z.enum(['keep', 'reject']), z.strictObject({ value: z.string().max(mostMapped).nullable() })])
+          .nullish()
+          .meta({ description: 'What becomes of values that the value_map does not have; keep when not given.' }),
+        round: z
+          .int()
+          .min(0)
+          .max(20)
+          .nullish()
+          .meta({ description: 'Of decimals and integers: how many decimal places stay, half away from zero.' }),
       }),
     )
     .max(mostEntries)

@@ -51,7 +51,7 @@ export function suggestMapping(
       entry.lookup = lookup;
       notes.push(`Its values look like names of ${target.refersTo?.name}, not like its key.`);
     }
-    if (!suits(target, look, entry.lookup)) notes.push(`Its values do not look like ${target.data_type}.`);
+    if (!suits(target, look, entry.lookup)) notes.push(misfit(target));
     return { entry, confidence: Math.round(score * 100) / 100, notes };
   });
   const matched = new Set(entries.map(({ entry }) => entry.target_column));
@@ -66,6 +66,9 @@ export function suggestMapping(
     ),
   };
 }
+
+const misfit = ({ data_type }: SuggestedTarget) =>
+  `Its values do not look like ${data_type}.${data_type === 'boolean' ? ' Say in a value_map what they stand for.' : ''}`;
 
 type Match = { target: SuggestedTarget; score: number };
 const code: SuggestedTarget = { name: transactionCode, data_type: 'string', is_primary_key: false, valid_values: [] };

@@ -22,7 +22,7 @@ import { before } from '../states.ts';
 import { putCounted, readRoom, releaseEarlierRuns } from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { expectedNames, expectedWidth, planColumns } from './import-columns.ts';
+import { expectedNames, expectedWidth, planColumns, positionOf } from './import-columns.ts';
 import { type ImportTableStatus, importTableMachine } from './import-states.ts';
 import { finishImport, lockImport } from './imports.ts';
 import { type Progress, storedFile } from './stored-file.ts';
@@ -219,8 +219,10 @@ const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
 function placesOf(file: TableFile, columns: ColumnSource[], deployed: DeployedTable__Output): (Place | undefined)[] {
   const types = new Map(deployed.columns.map(({ name, data_type }) => [name, data_type]));
   const places: (Place | undefined)[] = file.header.map(() => undefined);
-  for (const { position = 0, target_column: target = '', date_format = '' } of columns)
-    places[position] = { target, dataType: types.get(target) ?? 'text', formatted: date_format !== '' };
+  for (const source of columns) {
+    const { target_column: target = '', date_format = '' } = source;
+    places[positionOf(source)] = { target, dataType: types.get(target) ?? 'text', formatted: date_format !== '' };
+  }
   return places;
 }
 
