@@ -1,5 +1,5 @@
-// Files as other systems write them, through the whole system: what a mapping makes of their values, and what is told of rows that can't
-// be loaded.
+// Files as other systems write them, through the whole system: what a mapping makes of their
+// values, and what is told of rows that can't be loaded.
 import { type Api, poll, upload } from '@almanac/api-client/api';
 import { type Column, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
 

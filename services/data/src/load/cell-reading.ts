@@ -10,9 +10,15 @@ import { dateForm, readDateFormat } from './date-formats.ts';
 import { type TextReading, valueMapProblem } from './value-maps.ts';
 
 export type CellReading = {
-  /** Turns a text expression into the one that the rules read; null stays null unless there is a default. */
+  /**
+   * Turns a text expression into the one that the rules read; null stays null unless there is a
+   * default.
+   */
   sql: TextReading;
-  /** How the file writes values, in the words of a message, where it doesn't as the column's type does. */
+  /**
+   * How the file writes values, in the words of a message, where it doesn't as the column's type
+   * does.
+   */
   form: string | undefined;
 };
 

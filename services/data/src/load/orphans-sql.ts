@@ -95,9 +95,10 @@ export function linkRowsSql(staging: Staging, table: DeployedTable, plan: LoadPl
 }
 
 /**
- * Rejects the rows that refer to records that aren't there, and those that refer to such rows, however long the chain is; `linked`: the links
- * among rows are kept, `rejected`: so are the keys of the rows rejected before. A step along a chain is a look into their index: a join might
- * read all of them each time.
+ * Rejects the rows that refer to records that aren't there, and those that refer to such rows,
+ * however long the chain is; `linked`: the links among rows are kept, `rejected`: so are the keys
+ * of the rows rejected before. A step along a chain is a look into their index: a join might read
+ * all of them each time.
  */
 export function rejectOrphansSql(
   staging: Staging,
@@ -128,9 +129,10 @@ export function rejectOrphansSql(
   );
 }
 
-// Rows `svc_row`, `broken`, `cause`. A row that refers to nothing there is a cause, and so is a row rejected before. All others are
-// consequences, which have one cause each: where rows refer to one other row at most (`isChain`), it is found by following the links down
-// from the causes; else it is the row that is referred to, as ways from many causes to many rows would be too many.
+// Rows `svc_row`, `broken`, `cause`. A row that refers to nothing there is a cause, and so is a row
+// rejected before. All others are consequences, which have one cause each: where rows refer to one
+// other row at most (`isChain`), it is found by following the links down from the causes; else it
+// is the row that is referred to, as ways from many causes to many rows would be too many.
 function foundOrphansSql(first: string, links: string | undefined, isChain: boolean): string {
   const next = (from: string) =>
     `cross join lateral (select child, reference from ${links} where parent = ${from}.svc_row offset 0) l`;

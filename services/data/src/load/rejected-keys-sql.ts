@@ -46,7 +46,10 @@ export function keepRejectedKeysSql({ name, number }: Staging, plan: LoadPlan): 
   };
 }
 
-/** Which of their rows, `k`, has the key that these expressions give in the order of the columns: the number of the first. */
+/**
+ * Which of their rows, `k`, has the key that these expressions give in the order of the columns:
+ * the number of the first.
+ */
 export function rejectedRowSql(
   { number }: Staging,
   plan: LoadPlan,

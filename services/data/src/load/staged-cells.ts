@@ -33,7 +33,9 @@ export function isDeletionSql(plan: LoadPlan, alias: string): string {
   return plan.codePosition === undefined ? 'false' : `coalesce(${codeSql(plan, alias)} = 'd', false)`;
 }
 
-/** Whether the cell has a value that its map should know and doesn't; undefined: all values will do. */
+/**
+ * Whether the cell has a value that its map should know and doesn't; undefined: all values will do.
+ */
 export const unknownSql = ({ unknown, position, cell }: Source, alias: string): string | undefined =>
   unknown?.sql(`${alias}.${stagedColumn(position)}`, `${alias}.${stagedColumn(cell)}`);
 

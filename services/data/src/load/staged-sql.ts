@@ -95,8 +95,8 @@ function cellReasonSql(number: number, source: Source, alias: string, bind: Bind
 export type Rejection = { find: Statement; keep: Statement };
 
 /**
- * Makes room for which rows are rejected, with the references that are broken, and for what is kept of them. `cause`: the row that has to be
- * mended, where it isn't the rejected one itself.
+ * Makes room for which rows are rejected, with the references that are broken, and for what is kept
+ * of them. `cause`: the row that has to be mended, where it isn't the rejected one itself.
  */
 export const createRejectionsSql = ({ number }: Staging): string[] => [
   `create temporary table ${rejectionsName(number)} (svc_row bigint not null, broken integer[], cause bigint) on commit drop`,
@@ -104,8 +104,9 @@ export const createRejectionsSql = ({ number }: Staging): string[] => [
 ];
 
 /**
- * Finds rows by a query of `svc_row`, and `broken` and `cause` if need be, and keeps those of them that are still in the staged file, `s`, with their reasons; `f` is what was
- * found. Of more than may be rejected only the first are kept.
+ * Finds rows by a query of `svc_row`, and `broken` and `cause` if need be, and keeps those of them
+ * that are still in the staged file, `s`, with their reasons; `f` is what was found. Of more than
+ * may be rejected only the first are kept.
  */
 export function rejectSql(
   { name, number }: Staging,
@@ -188,8 +189,8 @@ export const countConsequencesSql = ({ number }: Staging): string =>
   `select count(cause)::int as count from ${reasonsName(number)}`;
 
 /**
- * The first reasons, rows `row`, `column`, `value`, `message`, `consequences` (of the first reason of a cause) and `cause_row`: causes in the
- * order of the file, and then what follows from them.
+ * The first reasons, rows `row`, `column`, `value`, `message`, `consequences` (of the first reason
+ * of a cause) and `cause_row`: causes in the order of the file, and then what follows from them.
  */
 export const firstReasonsSql = ({ number }: Staging): string =>
   `select r.svc_row as row, x.value->>'column' as "column", coalesce(x.value->>'value', '') as value, x.value->>'message' as message,

@@ -1,6 +1,7 @@
-// What cells stand for: a mapping may say that X is true and nothing is false. Each mapped cell has one of its own behind the file's, which
-// PostgreSQL fills as it copies the file, so that the map stands in one place and is asked once a row; the file's own cell stays what
-// it was, for whoever looks at rejected rows. Pure.
+// What cells stand for: a mapping may say that X is true and nothing is false. Each mapped cell has
+// one of its own behind the file's, which PostgreSQL fills as it copies the file, so that the map
+// stands in one place and is asked once a row; the file's own cell stays what it was, for whoever
+// looks at rejected rows. Pure.
 import type { CellValues__Output } from '@almanac/protos/generated/almanac/data/v1/CellValues.ts';
 import type { ColumnSource__Output } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import { quoteLiteral } from '../query/literals.ts';
@@ -15,7 +16,10 @@ export type ValueMap = {
   position: number;
   /** What it stands for; null: no value. */
   sql: TextReading;
-  /** Of a map that has to know every value: whether it doesn't know the cell, told by the cell and by what it stands for. */
+  /**
+   * Of a map that has to know every value: whether it doesn't know the cell, told by the cell and
+   * by what it stands for.
+   */
   unknown?: { message: string; sql: (cell: string, value: string) => string };
 };
 

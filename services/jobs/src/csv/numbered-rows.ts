@@ -1,5 +1,6 @@
-// Rows of CSV on their way to the data service, each led by its number and by why it can't be read (`formats/staged-rows.ts`): a row
-// with more or fewer cells than the header is then rejected by itself, where a bare one would end the whole file.
+// Rows of CSV on their way to the data service, each led by its number and by why it can't be read
+// (`formats/staged-rows.ts`): a row with more or fewer cells than the header is then rejected by
+// itself, where a bare one would end the whole file.
 import { problemsCell, shown } from '../formats/staged-rows.ts';
 import { type QuoteMark, quoteMarks } from './csv-rows.ts';
 

@@ -20,7 +20,9 @@ export type Wanted = {
   columns: readonly string[];
   /** How many columns a file without a header should have. */
   width?: number | undefined;
-  /** Whether rows that can't be read are told one by one, where the format lets go on behind them. */
+  /**
+   * Whether rows that can't be read are told one by one, where the format lets go on behind them.
+   */
   rejectsRows?: boolean | undefined;
 };
 

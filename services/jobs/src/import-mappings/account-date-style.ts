@@ -1,4 +1,5 @@
-// How an account writes dates: what holds for files of which neither a mapping nor an import says another.
+// How an account writes dates: what holds for files of which neither a mapping nor an import says
+// another.
 import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
 import type { Context } from '../context.ts';
 import { dateStyles, type Mapping } from './mapping.ts';

@@ -16,7 +16,10 @@ type Given = {
   has_header?: boolean | undefined;
 };
 
-/** Writes nothing. Where the sample leaves open how dates are written, `dateStyle` holds. A sample that can't be read is 422. */
+/**
+ * Writes nothing. Where the sample leaves open how dates are written, `dateStyle` holds. A sample
+ * that can't be read is 422.
+ */
 export async function proposeMapping(
   table: MappedTable,
   { tableDefinitionId, dateStyle }: { tableDefinitionId: number; dateStyle: Mapping['date_style'] },

@@ -25,7 +25,10 @@ export type Suggestion = {
 /** Less likely matches are not proposed. */
 const threshold = 0.6;
 
-/** One entry for each column of the sample, in its order; a target of null: it fits nothing. `usual`: how dates are written else. */
+/**
+ * One entry for each column of the sample, in its order; a target of null: it fits nothing.
+ * `usual`: how dates are written else.
+ */
 export function suggestMapping(
   sample: Sample,
   targets: readonly SuggestedTarget[],

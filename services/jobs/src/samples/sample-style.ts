@@ -18,7 +18,10 @@ export type SampleStyle = {
   ambiguousNumbers: string[];
 };
 
-/** A style is the file's when some column proves it and none proves the other; where none proves any, dates are taken as `usual`. */
+/**
+ * A style is the file's when some column proves it and none proves the other; where none proves
+ * any, dates are taken as `usual`.
+ */
 export function readStyle(sample: Sample, usual?: 'DMY' | 'MDY'): SampleStyle {
   const columns = sample.header.map((_, position): ColumnLook => {
     const cells = filledCells(sample, position);
