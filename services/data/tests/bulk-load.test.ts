@@ -195,6 +195,24 @@ describe('a load', () => {
     expect(await shown(table)).toEqual(['a|one|1|']);
   });
 
+  it('keeps the cells of a row that could not be read, and reads nothing out of them', async () => {
+    const { table } = await givenTable();
+    const problem = JSON.stringify([{ column: '', value: 'b;2', message: 'The row has 2 cells, the header has 4.' }]);
+    const content = `2;;a;one;1;\n3;'${problem}';b;2;;\n4;;c;three;3;\n`;
+    const options = { file_columns, numbered: true, delimiter: ';', quote: "'", on_error: 'reject_rows' };
+    const result = await load(net, table, content, { ...options, load_id: 'unreadable' });
+    expect(result).toMatchObject({ status: 'completed_with_errors', rows_read: 3, inserted: 2, rejected: 1 });
+    expect(result.rejections).toEqual([
+      { row: 3, column: '', value: 'b;2', message: 'The row has 2 cells, the header has 4.' },
+    ]);
+    expect((await rejected(net, 'unreadable')).split('\n')[1]).toBe('b,2,,,3,"The row has 2 cells, the header has 4."');
+    const whole = await load(net, table, `3;'${problem}';b;2;;\n4;;c;three;3;\n`, {
+      ...options,
+      pattern: 'full',
+    });
+    expect(whole).toMatchObject({ deleted: 0, unchanged: 1, errors: [expect.stringContaining('key')] });
+  });
+
   it('counts rows from the number that it is told', async () => {
     const { table } = await givenTable();
     const options = { file_columns, first_row: 2, on_error: 'reject_rows' };
@@ -288,16 +306,16 @@ describe('a load', () => {
   });
 
   it.each([
-    ['MDY', '', '2/29/2024'],
-    ['DMY', '', '29.02.2024'],
-    ['DMY', '', '29-2-2024'],
-    ['ISO', '', '2024-02-29'],
-    ['MDY', '', '2024-02-29'],
-    ['ISO', 'DD.MM.YYYY', '29.2.2024'],
-    ['ISO', 'YYYY/MM/DD', '2024/02/29'],
-    ['ISO', 'DD Mon YYYY', '29 Feb 2024'],
-    ['ISO', 'YYYYMMDD', '20240229'],
-  ])('reads dates in style %s, format %j: %s', async (date_style, date_format, text) => {
+    ['MDY', '', '2/29/2024', 'MM/DD/YYYY (or with . or - between) or YYYY-MM-DD'],
+    ['DMY', '', '29.02.2024', 'DD.MM.YYYY (or with / or - between) or YYYY-MM-DD'],
+    ['DMY', '', '29-2-2024', 'DD.MM.YYYY (or with / or - between) or YYYY-MM-DD'],
+    ['ISO', '', '2024-02-29', 'YYYY-MM-DD'],
+    ['MDY', '', '2024-02-29', 'MM/DD/YYYY (or with . or - between) or YYYY-MM-DD'],
+    ['ISO', 'DD.MM.YYYY', '29.2.2024', 'DD.MM.YYYY'],
+    ['ISO', 'YYYY/MM/DD', '2024/02/29', 'YYYY/MM/DD'],
+    ['ISO', 'DD Mon YYYY', '29 Feb 2024', 'DD Mon YYYY'],
+    ['ISO', 'YYYYMMDD', '20240229', 'YYYYMMDD'],
+  ])('reads dates in style %s, format %j: %s', async (date_style, date_format, text, form) => {
     const { table } = await givenTable([
       { name: 'day', data_type: 'date' },
       { name: 'at', data_type: 'datetime' },
@@ -311,7 +329,7 @@ describe('a load', () => {
     expect((await load(net, table, `a,n,${text}\n`, options)).rejections).toEqual([]);
     expect((await list(table))[0].day).toBe('2024-02-29');
     const bad = await load(net, table, 'b,n,31/31/2024\nc,n,today\nd,n,2023-02-29\n', options);
-    expect(bad.rejections.map((each) => each.message)).toEqual(Array(3).fill('day must be a date, YYYY-MM-DD'));
+    expect(bad.rejections.map((each) => each.message)).toEqual(Array(3).fill(`day must be a date, ${form}`));
   });
 
   it.each<[string, string | Buffer, RegExp]>([

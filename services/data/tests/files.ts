@@ -9,6 +9,7 @@ type FileColumn = {
   trim?: boolean;
   default_value?: string;
   lookup?: string;
+  values?: { position: number; map?: string; otherwise?: string; otherwise_value?: string; round?: number };
 };
 
 type Options = {

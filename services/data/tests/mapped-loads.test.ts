@@ -45,6 +45,34 @@ describe('a cell', () => {
     expect(blank.rejections.map(({ message }) => message)).toEqual(["code can't be blank"]);
   });
 
+  it('that can not be read is told the form that the file has', async () => {
+    const table = await givenMeasures();
+    const ways = named({
+      code: {},
+      kind: {},
+      amount: {},
+      pieces: {},
+      day: {},
+      at: { date_format: 'DD.MM.YY HH24:MI' },
+    });
+    const options = { ...ways, delimiter: ';', decimal_separator: ',', date_style: 'DMY' };
+    const { rejections } = await load(net, table, 'a;small;1.5;1,5;31.02.2024;2024\n', options);
+    expect(rejections.map(({ message }) => message)).toEqual([
+      'amount must be a decimal number, written as 1.234,56',
+      'pieces must be an integer from -2147483648 to 2147483647, written as 1.234',
+      'day must be a date, DD.MM.YYYY (or with / or - between) or YYYY-MM-DD',
+      'at must be a date and time, DD.MM.YY HH24:MI',
+    ]);
+    const american = { ...ways, delimiter: ';', decimal_separator: '.', date_style: 'MDY' };
+    const other = await load(net, table, 'a;small;1,5;1;31.01.2024;\n', american);
+    expect(other.rejections.map(({ message }) => message)).toEqual([
+      'amount must be a decimal number, written as 1,234.56',
+      'day must be a date, MM/DD/YYYY (or with . or - between) or YYYY-MM-DD',
+    ]);
+    const places = await load(net, table, 'a;small;1,555;1;;\n', options);
+    expect(places.rejections.map(({ message }) => message)).toEqual(['amount must have at most 2 decimal places']);
+  });
+
   it.each([
     [',', '1.234,50', '1.000'],
     [',', '1234,5', '1000'],
@@ -73,8 +101,9 @@ describe('a cell', () => {
     const table = await givenMeasures();
     const options = { ...named({ code: {}, kind: {}, amount: {} }), delimiter: ';', decimal_separator };
     const { rejections } = await load(net, table, `a;small;${amount}\n`, options);
+    const form = { ',': ', written as 1.234,56', '.': ', written as 1,234.56' }[decimal_separator] ?? '';
     expect(rejections).toEqual([
-      { row: 1, column: 'amount', value: amount, message: 'amount must be a decimal number' },
+      { row: 1, column: 'amount', value: amount, message: `amount must be a decimal number${form}` },
     ]);
   });
 
@@ -93,7 +122,7 @@ describe('a cell', () => {
       delimiter: ';',
     });
     if (day === undefined && !/FM/.test(date_format))
-      expect(result.rejections).toMatchObject([{ value: text, message: 'day must be a date, YYYY-MM-DD' }]);
+      expect(result.rejections).toMatchObject([{ value: text, message: `day must be a date, ${date_format}` }]);
     else expect([result.rejections, (await list(table))[0]?.day]).toEqual([[], day ?? '2024-02-09']);
   });
 
@@ -128,7 +157,7 @@ describe('a cell', () => {
       `a,small,${text}\n`,
       named({ code: {}, kind: {}, day: { date_format } }),
     );
-    expect(rejections).toEqual([{ row: 1, column: 'day', value: text, message: 'day must be a date, YYYY-MM-DD' }]);
+    expect(rejections).toEqual([{ row: 1, column: 'day', value: text, message: `day must be a date, ${date_format}` }]);
   });
 
   it.each([
@@ -349,7 +378,7 @@ describe('what is said of file columns before there is a file', () => {
       'The default for amount must be a decimal number',
     ]);
     expect((await check([{ target_column: 'day', default_value: 'x', date_format: 'YYYYMMDD' }])).problems).toEqual([
-      'The default for day must be a date, YYYY-MM-DD',
+      'The default for day must be a date, YYYYMMDD',
     ]);
     const odd = "a'; drop table x; --\\";
     expect((await check([{ target_column: 'code', default_value: odd }])).problems).toHaveLength(1);

@@ -32,7 +32,7 @@ const superseded = (table: number) =>
   net.query(`select count(*)::int as count from ${historyName({ branch_id: 1, lineage_id: table })}`);
 const orphans = (result: { rejections: { row: number; message: string }[] }) =>
   result.rejections.map(({ row, message }) => {
-    expect(message).toBe('boss must refer to a record of the referenced table');
+    expect(message).toMatch(/^boss must refer to a record of the referenced table/);
     return row;
   });
 
@@ -95,6 +95,68 @@ describe('rows that are rejected', () => {
     expect((await rejected(net, 'chain')).split('\n').length).toBe(5);
   });
 
+  it('are told before those that follow from them, which name the row to be mended', async () => {
+    const table = await givenStaff();
+    const many = Array.from({ length: 150 }, (_, i) => `${i},${i === 0 ? 'long' : i - 1}\n`).join('');
+    const text = `${many}long,${'x'.repeat(9)}\nb,zz\nc,b\ndup,\ndup,\nd,dup\n`;
+    const result = await load(net, table, text, { ...rejecting, load_id: 'causes' });
+    expect(result).toMatchObject({ status: 'completed_with_errors', rows_read: 156, inserted: 2, rejected: 154 });
+    const must = 'boss must refer to a record of the referenced table';
+    expect(result.rejections).toHaveLength(100);
+    expect(result.rejections.slice(0, 5)).toMatchObject([
+      {
+        row: 151,
+        message: 'boss is too long (maximum is 8 characters) (and 150 rows that refer to it)',
+        consequences: 150,
+      },
+      { row: 152, value: 'zz', message: `${must} (and 1 row that refers to it)`, consequences: 1 },
+      { row: 155, message: 'id must be unique: an earlier row of the file has this value' },
+      { row: 1, message: `${must}; that of the file is rejected because of row 151`, cause_row: 151 },
+      { row: 2, message: `${must}; that of the file is rejected because of row 151`, cause_row: 151 },
+    ]);
+    expect(result.rejections[2]).not.toHaveProperty('consequences');
+    const lines = (await rejected(net, 'causes')).trimEnd().split('\n');
+    expect(lines).toHaveLength(155);
+    expect(lines[150]).toBe(`149,148,150,${must}; that of the file is rejected because of row 151`);
+    const whole = await load(net, table, text, { file_columns });
+    expect(whole.errors).toEqual(['3 of 156 rows break rules, and 151 refer to them; nothing was loaded.']);
+    expect(whole.rejections[0]).toMatchObject({ row: 151, consequences: 150 });
+    const full_ = await load(net, table, text, { ...full, ...rejecting });
+    expect(full_).toMatchObject({ unchanged: 2, deleted: 0, rejected: 154 });
+  });
+
+  it('are causes when they have a reason of their own, whatever else they refer to', async () => {
+    const table = nextId();
+    const groups = nextId();
+    await deploy(net, [
+      { id: groups, columns: [{ name: 'id', length: 5, is_primary_key: true }] },
+      {
+        id: table,
+        columns: [
+          { name: 'id', length: 8, is_primary_key: true },
+          { name: 'boss', length: 8, foreign_key_table_id: table },
+          { name: 'grp', length: 5, foreign_key_table_id: groups },
+        ],
+      },
+    ]);
+    const text = 'a,zz,\nb,a,\nc,b,no\nd,c,\ne,d,\nf,g,no\ng,f,\n';
+    const { rejections } = await load(net, table, text, {
+      file_columns: ['id', 'boss', 'grp'],
+      on_error: 'reject_rows',
+    });
+    expect(rejections.map((each) => [each.row, each.column, each.consequences, each.cause_row])).toEqual([
+      [1, 'boss', 1, undefined],
+      [3, 'boss', 2, undefined],
+      [3, 'grp', undefined, undefined],
+      [6, 'boss', 1, undefined],
+      [6, 'grp', undefined, undefined],
+      [2, 'boss', undefined, 1],
+      [4, 'boss', undefined, 3],
+      [5, 'boss', undefined, 3],
+      [7, 'boss', undefined, 6],
+    ]);
+  });
+
   it('take along nothing that refers to a row that stays', async () => {
     const table = await givenStaff('a,\nb,a\n');
     for (const options of [rejecting, { ...rejecting, ...full }]) {
@@ -114,7 +176,16 @@ describe('rows that are rejected', () => {
     await deploy(net, [{ id: table, columns }]);
     const options = { file_columns: ['id', 'up', 'next'], on_error: 'reject_rows' };
     const result = await load(net, table, '1,,\n2,9,\n3,2,02\n4,1,3\n5,8,4\n6,1,1\n7,7,6\n', options);
-    expect(result.rejections.map(({ row, column, value }) => [row, column, value])).toEqual([
+    expect(result.rejections.map(({ row, cause_row }) => [row, cause_row])).toEqual([
+      [2, undefined],
+      [5, undefined],
+      [5, undefined],
+      [3, 2],
+      [3, 2],
+      [4, 3],
+    ]);
+    const inOrder = result.rejections.toSorted((a, b) => a.row - b.row);
+    expect(inOrder.map(({ row, column, value }) => [row, column, value])).toEqual([
       [2, 'up', '9'],
       [3, 'up', '2'],
       [3, 'next', '02'],

@@ -44,7 +44,10 @@ export function accountRoutes(ctx: IdentityContext): Route[] {
       resource: 'account',
       attributes: {
         name: nameSchema.optional(),
-        date_style: z.enum(dateStyles).optional(),
+        date_style: z
+          .enum(dateStyles)
+          .optional()
+          .meta({ description: 'How dates in files are read, where no mapping says another.' }),
         overage_enabled: z.boolean().optional(),
       },
       response: accountSchema,

@@ -184,6 +184,23 @@ describe('a file', () => {
     });
   });
 
+  it('has its ragged lines rejected where rows may be, and else read as far as data does', async () => {
+    const ragged = 'code;name\nR1;ok\nR2\nR3;"x;y";z\nR4;ok\n';
+    const done = await runImport(jobs, { countries: ragged }, { on_error: 'reject_rows', import_mapping_id: null });
+    expect(done.import_tables[0]).toMatchObject({
+      status: 'completed_with_errors',
+      metrics: { rows_read: 4, rejected: 2, inserted: 2 },
+      rejections: [
+        { row: 3, column: '', value: 'R2', message: 'The row has 1 cell, the header has 2.' },
+        { row: 4, column: '', value: 'R3;"x;y";z', message: 'The row has 3 cells, the header has 2.' },
+      ],
+    });
+    expect((await runImport(jobs, { countries: ragged })).import_tables[0]).toMatchObject({
+      status: 'failed',
+      errors: [expect.stringContaining('Record Length')],
+    });
+  });
+
   it('that was unpacked to be read leaves nothing behind', async () => {
     const kept = () => jobs.context.prisma.stored_object.findMany({ where: { expires_at: { lte: new Date() } } });
     const before = (await kept()).length;

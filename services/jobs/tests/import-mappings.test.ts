@@ -18,7 +18,10 @@ afterAll(() => jobs.close());
 
 const call = (method: string, path: string, body?: unknown) =>
   jobs.call(method, `/api/v1/import_mappings${path}`, body);
-const entry = { target_column: null, format: null, default: null, trim: false, lookup: false };
+const entry = {
+  ...{ target_column: null, format: null, default: null, trim: false, lookup: false },
+  ...{ value_map: null, otherwise: 'keep', round: null },
+};
 let names = 0;
 const make = async (attributes: Record<string, unknown> = {}) => {
   names += 1;

@@ -81,6 +81,8 @@ export class Neighbours {
   links: { user_id: number; account_id: number; purpose: string }[] = [];
   needNoLink = new Set<number>();
   closedAccounts = new Set<number>();
+  /** Of accounts that write dates in another style than ISO. */
+  dateStyles = new Map<number, string>();
   publicUrl = '';
   private held: Gate | undefined;
   running = 0;
@@ -270,6 +272,7 @@ export class Neighbours {
     GetAccount: async ({ accountId }) => ({
       id: accountId,
       name: `Account ${accountId}`,
+      date_style: this.dateStyles.get(accountId) ?? 'ISO',
       status: this.closedAccounts.has(accountId) ? 'closed' : 'active',
     }),
     ListUsers: async ({ accountId }, { ids }) => ({

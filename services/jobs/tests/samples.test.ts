@@ -139,6 +139,21 @@ describe('a mapping suggested from a sample', () => {
     expect(done.import_tables[0]).toMatchObject({ status: 'completed', metrics: { rows_read: 2 } });
   });
 
+  it('takes dates as the account writes them where the sample leaves them open, and nowhere else', async () => {
+    const styleOf = async (days: string) => {
+      const { body } = await suggest({ sample: `ID;Founded\n${days}` });
+      return [body.import_mapping.date_style, body.ambiguous_date_columns, body.questions.length];
+    };
+    expect(await styleOf('1;01/02/2024\n')).toEqual(['ISO', ['Founded'], 1]);
+    try {
+      jobs.neighbours.dateStyles.set(1, 'DMY');
+      expect(await styleOf('1;01/02/2024\n')).toEqual(['DMY', [], 0]);
+      expect(await styleOf('1;01/31/2024\n')).toEqual(['MDY', [], 0]);
+    } finally {
+      jobs.neighbours.dateStyles.clear();
+    }
+  });
+
   it('names what has no name or the same one, and leaves it out', async () => {
     const { body } = await suggest({ sample: 'id,id,,city\n1,2,3,4\n' });
     expect(body.import_mapping.column_mappings).toHaveLength(2);

@@ -4,11 +4,23 @@
 import type { ColumnSource__Output } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import type { Column } from '../catalogue/structure.ts';
 import { quoteLiteral } from '../query/literals.ts';
+import type { Check } from '../values/check.ts';
 import { type Family, typeOf } from '../values/value-types.ts';
-import { readDateFormat } from './date-formats.ts';
+import { dateForm, readDateFormat } from './date-formats.ts';
+import { type TextReading, valueMapProblem } from './value-maps.ts';
 
-/** Turns a text expression into the one that the rules read; null stays null unless there is a default. */
-export type CellReading = (x: string) => string;
+export type CellReading = {
+  /**
+   * Turns a text expression into the one that the rules read; null stays null unless there is a
+   * default.
+   */
+  sql: TextReading;
+  /**
+   * How the file writes values, in the words of a message, where it doesn't as the column's type
+   * does.
+   */
+  form: string | undefined;
+};
 
 export type FileStyle = { date_style: string; decimal_separator: string };
 
@@ -19,27 +31,61 @@ const blanks = "E' \\t\\r\\n\\u00a0\\u202f'";
 // What exports with safe cells put an apostrophe before (services/jobs/src/csv/csv-guard.ts), as PostgreSQL's patterns have it.
 const guardedCell = "E'^''[-=+@\\t\\r''\\uFF1D\\uFF0B\\uFF0D\\uFF20]'";
 
-type Given = Pick<ColumnSource__Output, 'trim' | 'date_format' | 'default_value' | 'guarded'>;
+type Given = Pick<ColumnSource__Output, 'trim' | 'date_format' | 'default_value' | 'guarded' | 'values' | 'lookup'>;
 
 /** How cells are read that hold values of the column `holds`; or a sentence, what is wrong with what is said of `name`. */
 export function readCell(
   holds: Pick<Column, 'data_type'>,
   name: string,
-  { trim, date_format, default_value, guarded }: Given,
+  given: Given,
   style: FileStyle,
 ): CellReading | string {
   const { family } = typeOf(holds);
+  const { date_format, default_value, values } = given;
   const date = readDateFormat(family, style.date_style, date_format);
   if (date === undefined) return `${date_format} is no date format for ${name}.`;
   const problem = default_value === undefined ? undefined : defaultProblem(name, default_value);
   if (problem !== undefined) return problem;
+  const unfit = values ? (valueMapProblem(name, values) ?? roundProblem(family, name, given)) : undefined;
+  if (unfit !== undefined) return unfit;
   const number = readNumber(family, style.decimal_separator);
-  return (given) => {
-    const x = guarded && family === 'text' ? withoutGuard(given) : given;
-    const trimmed = trim ? `nullif(btrim(${x}, ${blanks}), '')` : x;
-    return number(date(default_value === undefined ? trimmed : filled(trimmed, default_value)));
+  // What a map has made of the text is what is meant.
+  const text = values?.map ? (x: string) => x : readText({ ...given, guarded: given.guarded && family === 'text' });
+  const places = values?.round;
+  const sql = (cell: string) => {
+    const x = text(cell);
+    const read = number(date(default_value === undefined ? x : filled(x, default_value)));
+    return places === undefined ? read : rounded(read, places);
+  };
+  return { sql, form: dateForm(family, style.date_style, date_format) ?? numberForm(family, style.decimal_separator) };
+}
+
+/** What a broken rule demands of a cell that is read so. */
+export const messageOf = ({ message, messageIn }: Check, { form }: CellReading): string =>
+  form === undefined || messageIn === undefined ? message : messageIn(form);
+
+/** The text of a cell without what stands around it. */
+export function readText({ trim, guarded }: Pick<Given, 'trim' | 'guarded'>): TextReading {
+  return (cell) => {
+    const x = guarded ? withoutGuard(cell) : cell;
+    return trim ? `nullif(btrim(${x}, ${blanks}), '')` : x;
   };
 }
+
+const mostPlaces = 20;
+
+function roundProblem(family: Family, name: string, { values, lookup }: Given): string | undefined {
+  const round = values?.round;
+  if (round === undefined) return undefined;
+  if (lookup !== undefined || (family !== 'decimal' && family !== 'integer'))
+    return `${name} holds neither decimals nor integers, so there is nothing to round.`;
+  if (family === 'integer' && round !== 0) return `${name} holds integers, which are rounded to 0 places.`;
+  return round < 0 || round > mostPlaces ? `${name} can be rounded to 0 to ${mostPlaces} places.` : undefined;
+}
+
+// What is no number is left to the rules.
+const rounded = (x: string, places: number) =>
+  `case when length(${x}) <= 1000 and ${x} ~ '^-?([0-9]+[.]?[0-9]*|[.][0-9]+)$' then round((${x})::numeric, ${Number(places)})::text else ${x} end`;
 
 const withoutGuard = (x: string) => `case when ${x} ~ ${guardedCell} then substr(${x}, 2) else ${x} end`;
 
@@ -55,7 +101,7 @@ function defaultProblem(name: string, value: string): string | undefined {
 const numbers: ReadonlySet<Family> = new Set(['integer', 'decimal', 'real', 'double']);
 
 // In groups of three or in none; anything else with a separator in it is made to break the rule, not guessed at.
-function readNumber(family: Family, separator: string): CellReading {
+function readNumber(family: Family, separator: string): TextReading {
   if (separator === '' || !numbers.has(family)) return (x) => x;
   const decimal = separator === ',' ? ',' : '.';
   const groups = separator === ',' ? ".'\u00a0\u202f " : ",'\u00a0\u202f ";
@@ -65,4 +111,10 @@ function readNumber(family: Family, separator: string): CellReading {
   return (x) =>
     `case when ${x} ~* '${form}' then ltrim(translate(${x}, '${decimal}${groups.replace("'", "''")}', '.'), '+')` +
     ` else replace(${x}, '${other}', ',') end`;
+}
+
+function numberForm(family: Family, separator: string): string | undefined {
+  if (separator === '' || !numbers.has(family)) return undefined;
+  const group = separator === ',' ? '.' : ',';
+  return `written as 1${group}234${family === 'integer' ? '' : `${separator}56`}`;
 }

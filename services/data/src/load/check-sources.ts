@@ -10,7 +10,7 @@ import { readWantedColumn } from '../deploy/wanted.ts';
 import { Values } from '../query/statement.ts';
 import { sentence, valueChecks } from '../values/column-rules.ts';
 import { dataTypes } from '../values/value-types.ts';
-import { type CellReading, readCell } from './cell-reading.ts';
+import { type CellReading, messageOf, readCell } from './cell-reading.ts';
 
 /** Every problem, each a sentence. */
 export async function checkColumnSources(
@@ -42,10 +42,10 @@ async function brokenDefaults(rows: pg.Pool, defaults: { column: Column; reading
   if (defaults.length === 0) return [];
   const values = new Values();
   const told = defaults.map(({ column, reading }) => {
-    const cell = reading('b.cell');
+    const cell = reading.sql('b.cell');
     const checks = valueChecks(column).map(
       (check) =>
-        `when ${check.brokenSql(cell, values.bind)} then ${values.bind(`The default for ${sentence(column, check.message)}`, 'text')}`,
+        `when ${check.brokenSql(cell, values.bind)} then ${values.bind(`The default for ${sentence(column, messageOf(check, reading))}`, 'text')}`,
     );
     return `case ${checks.join(' ')} end`;
   });

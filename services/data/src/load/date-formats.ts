@@ -23,6 +23,15 @@ export function readDateFormat(family: Family, dateStyle: string, format: string
   ]);
 }
 
+/** How a column's dates are written, in the words of a message; undefined: as its type has them. */
+export function dateForm(family: Family, dateStyle: string, format: string): string | undefined {
+  if (format !== '') return format;
+  const day = dateStyle === 'DMY' ? 'DD.MM.YYYY' : dateStyle === 'MDY' ? 'MM/DD/YYYY' : undefined;
+  if (day === undefined || (family !== 'date' && family !== 'instant')) return undefined;
+  const [form, iso] = family === 'date' ? [day, 'YYYY-MM-DD'] : [`${day} HH:MM:SS`, 'YYYY-MM-DDTHH:MM:SS'];
+  return `${form} (or with ${dateStyle === 'DMY' ? '/' : '.'} or - between) or ${iso}`;
+}
+
 function rearranged(pattern: string, parts: string[], otherwise = asIs): DateReading {
   return (x) =>
     `coalesce((select ${parts.join(' || ')} from regexp_match(${x}, '^${pattern}$', 'i') m), ${otherwise(x)})`;

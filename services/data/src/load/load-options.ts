@@ -3,14 +3,24 @@
 import type { BulkLoadOptions__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type Column, type DeployedTable, isRequired, keyColumns } from '../catalogue/structure.ts';
-import { type CellReading, readCell } from './cell-reading.ts';
+import { type CellReading, readCell, readText } from './cell-reading.ts';
 import { type Lookup, planLookup } from './lookups.ts';
+import { positionOf, readValueMaps, type ValueMap } from './value-maps.ts';
 
 const patterns = ['full', 'incremental', 'incremental_with_delete'] as const;
 export type Pattern = (typeof patterns)[number];
 
 /** A file column that fills a table column; with a lookup its cells name records of another table. */
-export type Source = { column: Column; position: number; reading: CellReading; lookup?: Lookup };
+export type Source = {
+  column: Column;
+  /** The cell as the file has it. */
+  position: number;
+  /** The cell that is read: the same, or what it stands for. */
+  cell: number;
+  reading: CellReading;
+  unknown?: ValueMap['unknown'];
+  lookup?: Lookup;
+};
 
 export type LoadOptions = {
   loadId: string;
@@ -25,6 +35,8 @@ export type LoadOptions = {
   fileColumns: string[];
   /** The table columns that are looked up; each has a staged cell of its own behind the file's. */
   lookups: string[];
+  /** What cells stand for; each has a staged cell of its own behind those. */
+  valueMaps: ValueMap[];
   /** Rows bring their numbers, and problems that their text no longer shows. */
   numbered: boolean;
   /** The number of the first row in the file, when rows bring none. */
@@ -76,6 +88,7 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     quote,
     fileColumns: raw.file_columns,
     lookups: raw.columns.filter(({ lookup }) => lookup !== undefined).map(({ target_column }) => target_column),
+    valueMaps: readValueMaps(raw.columns, readText),
     numbered: raw.numbered,
     firstRow: Math.max(raw.first_row, 1),
     mostBytes: raw.most_bytes > 0 ? raw.most_bytes : Number.POSITIVE_INFINITY,
@@ -104,7 +117,7 @@ export async function readTargets(
 /** How the file's columns fill the table's; 422 with every problem when they can't. `targets`: what lookups may go to. */
 export function planLoad(
   table: DeployedTable,
-  { raw, pattern, fileColumns, lookups, numbered }: LoadOptions,
+  { raw, pattern, fileColumns, lookups, valueMaps, numbered }: LoadOptions,
   targets: ReadonlyMap<number, DeployedTable>,
 ): LoadPlan {
   const columns = new Map(table.structure.columns.map((column) => [column.name, column]));
@@ -112,7 +125,8 @@ export function planLoad(
   const sources = new Map<string, Source>();
   let codePosition: number | undefined;
   for (const given of raw.columns) {
-    const { position, target_column: target } = given;
+    const { target_column: target } = given;
+    const position = positionOf(given);
     const column = columns.get(target);
     if (position < 0 || position >= fileColumns.length)
       problems.push(`${target} comes from a column that the file doesn't have.`);
@@ -125,10 +139,13 @@ export function planLoad(
       for (const problem of [lookup, source]) if (typeof problem === 'string') problems.push(problem);
       if (typeof source === 'string' || typeof lookup === 'string') continue;
       const place = fileColumns.length + lookups.indexOf(target);
+      const map = valueMaps.findIndex((each) => each.target === target);
       sources.set(target, {
         column,
         position,
+        cell: map < 0 ? position : fileColumns.length + lookups.length + map,
         reading: source,
+        unknown: valueMaps[map]?.unknown,
         ...(lookup && { lookup: { ...lookup, position: place } }),
       });
     }

@@ -2,7 +2,16 @@
 import type { Sql } from '@almanac/service-kit/database';
 import type { LoadOptions } from './load-options.ts';
 
-export type RejectedValue = { row: number; column: string; value: string; message: string };
+export type RejectedValue = {
+  row: number;
+  column: string;
+  value: string;
+  message: string;
+  /** How many rows are rejected for no other reason than that this one is. */
+  consequences?: number;
+  /** The row that has to be mended instead of this one. */
+  cause_row?: number;
+};
 export type LoadResult = {
   status: 'completed' | 'completed_with_errors' | 'failed' | 'cancelled';
   rows_read: number;

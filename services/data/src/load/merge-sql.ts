@@ -5,7 +5,7 @@ import { columnName, tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import { channelSql, type Origin } from '../rows/origin.ts';
 import type { LoadPlan } from './load-options.ts';
-import { isKeptSql } from './rejected-keys-sql.ts';
+import { isKeptSql, keptColumns } from './rejected-keys-sql.ts';
 import { isDeletionSql, typedSql } from './staged-cells.ts';
 
 export type Stamp = { at: string } & Omit<Origin, 'requestId'>;
@@ -110,7 +110,7 @@ export function countGoneSql(table: DeployedTable, name: string, plan: LoadPlan,
     rejectedKeys === undefined
       ? ['', '']
       : [
-          ` left join (select distinct true as found, k.* from ${rejectedKeys} k) r on ${isKeptSql(plan, 't', 'r')}`,
+          ` left join (select distinct true as found, ${keptColumns(plan)} from ${rejectedKeys}) r on ${isKeptSql(plan, 't', 'r')}`,
           ' and r.found is null',
         ];
   return {

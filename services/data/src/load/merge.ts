@@ -119,14 +119,14 @@ export class Merge {
     table: DeployedTable,
     plan: LoadPlan,
     isEmpty: boolean,
-    { count: rejected, values, excess, keys, unknown, deletes }: Rejected,
+    { count: rejected, consequences, values, excess, keys, unknown, deletes }: Rejected,
   ): Promise<LoadResult> {
     const { sql, options, staging } = this;
     const base = { rows_read: staging.rows, rejected, rejections: values };
     const failed = (error: string): LoadResult => ({ ...base, ...nothing, status: 'failed', errors: [error] });
     if (excess !== undefined) return failed(excess);
     if (rejected > 0 && !options.rejectRows)
-      return failed(`${rejected} of ${staging.rows} rows break rules; nothing was loaded.`);
+      return failed(`${brokenMessage(rejected, consequences, staging.rows)}; nothing was loaded.`);
     const held = deletes && keys !== undefined ? await this.hold(table, plan) : 0;
     if (deletes) {
       const refusal = await this.massDeletion(table, plan, keys);
@@ -230,6 +230,9 @@ export class Merge {
 
 const keylessMessage = (rows: number) =>
   `No row was deleted: ${rows === 1 ? 'a rejected row has' : `${rows} rejected rows have`} no key that can be read, and may be any of the rows that the file seems to lack.`;
+
+const brokenMessage = (rejected: number, consequences: number, rows: number) =>
+  `${rejected - consequences} of ${rows} rows break rules${consequences === 0 ? '' : `, and ${consequences} refer to them`}`;
 
 const heldMessage = (rows: number) =>
   `${rows === 1 ? '1 row' : `${rows} rows`} that the file lacks ${rows === 1 ? 'was' : 'were'} not deleted: records of rejected rows refer to ${rows === 1 ? 'it' : 'them'}.`;

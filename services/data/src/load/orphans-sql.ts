@@ -4,7 +4,7 @@ import { type DeployedTable, getColumn } from '../catalogue/structure.ts';
 import { columnName, rowLinksName, tableName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
 import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
-import { isKeptSql } from './rejected-keys-sql.ts';
+import { isKeptSql, rejectedRowSql } from './rejected-keys-sql.ts';
 import { cellSql, isDeletionSql, typedSql } from './staged-cells.ts';
 import { type Rejection, reasonSql, rejectSql } from './staged-sql.ts';
 import type { Staging } from './staging.ts';
@@ -13,6 +13,8 @@ import type { Staging } from './staging.ts';
 export type Going = { deletes: boolean; keys?: string };
 
 type ReferenceCheck = {
+  /** Whether the table refers to itself by it: the key it refers to, column by column. */
+  own?: { columns: number[]; cells: string[] };
   names: string;
   values: string;
   /** Whether `s` refers to a record that isn't there. */
@@ -43,6 +45,7 @@ function referenceChecks(name: string, table: DeployedTable, plan: LoadPlan, goi
     const isOwn = `not ${isDeletionSql(plan, 'p')} and (${own.join(', ')}) = (${typed.join(', ')})`;
     return {
       ...check,
+      own: { columns: foreignKey.target_columns, cells: typed },
       missing:
         `${given} and not exists (${live} and ${staysSql(name, plan, going)})` +
         ` and not exists (select from ${name} p where ${isOwn})`,
@@ -93,35 +96,62 @@ export function linkRowsSql(staging: Staging, table: DeployedTable, plan: LoadPl
 }
 
 /**
- * Rejects the rows that refer to records that aren't there, and those that refer to such rows, however long the chain is; `linked`: the links
- * among rows are kept. A step along a chain is a look into their index: a join might read all of them each time.
+ * Rejects the rows that refer to records that aren't there, and those that refer to such rows,
+ * however long the chain is; `linked`: the links among rows are kept, `rejected`: so are the keys
+ * of the rows rejected before. A step along a chain is a look into their index: a join might read
+ * all of them each time.
  */
 export function rejectOrphansSql(
   staging: Staging,
   table: DeployedTable,
   plan: LoadPlan,
   options: LoadOptions,
-  { linked, ...going }: Going & { linked: boolean },
+  { linked, rejected, ...going }: Going & { linked: boolean; rejected: boolean },
 ): Rejection {
-  const { name } = staging;
-  const checks = referenceChecks(name, table, plan, going);
-  const first = checks
-    .map(({ missing }, reference) => `select s.svc_row, ${reference} as reference from ${name} s where ${missing}`)
-    .join(' union all ');
-  const next =
-    ' select l.child, l.reference from orphan o cross join lateral' +
-    ` (select child, reference from ${rowLinksName(staging.number)} where parent = o.svc_row offset 0) l`;
-  const orphans = `with recursive orphan(svc_row, reference) as ((${first})${linked ? ` union${next}` : ''})`;
+  const checks = referenceChecks(staging.name, table, plan, going);
+  const first = checks.map(({ missing, own }, reference) => {
+    const cause = own && rejected ? rejectedRowSql(staging, plan, own.columns, own.cells) : 'null::bigint';
+    return `select s.svc_row, ${reference} as reference, ${cause} as cause from ${staging.name} s where ${missing}`;
+  });
+  const isChain = checks.filter(({ own }) => own).length === 1;
   return rejectSql(
     staging,
     options,
-    () => `${orphans} select svc_row, array_agg(reference) from orphan group by svc_row`,
+    () => foundOrphansSql(first.join(' union all '), linked ? rowLinksName(staging.number) : undefined, isChain),
     ({ bind }) => {
-      const reasons = checks.map(
-        ({ names, values }, reference) =>
-          `case when ${reference} = any(f.broken) then ${reasonSql(bind, names, values, `${names} must refer to a record of the referenced table`)} end`,
-      );
+      const reasons = checks.map(({ names, values, own }, reference) => {
+        const message = `${names} must refer to a record of the referenced table`;
+        const cause =
+          own && `${bind(`${message}; that of the file is rejected because of row `, 'text')} || f.cause::text`;
+        return `case when ${reference} = any(f.broken) then ${reasonSql(bind, names, values, message, cause)} end`;
+      });
       return `to_jsonb(array_remove(array[${reasons.join(', ')}], null))`;
     },
+  );
+}
+
+// Rows `svc_row`, `broken`, `cause`. A row that refers to nothing there is a cause, and so is a row
+// rejected before. All others are consequences, which have one cause each: where rows refer to one
+// other row at most (`isChain`), it is found by following the links down from the causes; else it
+// is the row that is referred to, as ways from many causes to many rows would be too many.
+function foundOrphansSql(first: string, links: string | undefined, isChain: boolean): string {
+  const next = (from: string) =>
+    `cross join lateral (select child, reference from ${links} where parent = ${from}.svc_row offset 0) l`;
+  const chain = links === undefined ? '' : ` union select l.child, l.reference from orphan o ${next('o')}`;
+  const isNoRoot = (child: string) => `${child} not in (select svc_row from root)`;
+  const followed =
+    links === undefined
+      ? ''
+      : isChain
+        ? ` union all select l.child, coalesce(c.cause, c.svc_row) from caused c ${next('c')} where ${isNoRoot('l.child')}`
+        : ` union all select l.child, min(l.parent) from ${links} l where l.parent in (select svc_row from orphan)` +
+          ` and ${isNoRoot('l.child')} group by l.child`;
+  return (
+    `with recursive first as materialized (${first}),` +
+    ' root as materialized (select svc_row, case when bool_and(cause is not null) then min(cause) end as cause from first group by svc_row),' +
+    ` orphan(svc_row, reference) as (select svc_row, reference from first${chain}),` +
+    ` caused(svc_row, cause) as (select svc_row, cause from root${followed})` +
+    ' select o.svc_row, o.broken, c.cause from (select svc_row, array_agg(reference) as broken from orphan group by svc_row) o' +
+    ' join caused c on c.svc_row = o.svc_row'
   );
 }

@@ -18,6 +18,8 @@ import type { Staging } from './staging.ts';
 
 export type Rejected = {
   count: number;
+  /** How many of them are rejected only because they refer to others. */
+  consequences: number;
   /** The first. */
   values: RejectedValue[];
   /** Why the load fails, when it has more of them than it may. */
@@ -59,7 +61,7 @@ class Rejections {
   private readonly sql: Sql;
   private readonly load: Load;
   private count = 0;
-  private keys: string | undefined;
+  private hasKeys = false;
   private unknown = 0;
   private endless = false;
 
@@ -89,7 +91,8 @@ class Rejections {
       const { rows: twice } = await this.query(staged.findDuplicatesSql(staging.name, plan));
       if (twice[0]?.found) await this.reject(staged.rejectDuplicatesSql(staging, plan, options));
     }
-    if (this.keys !== undefined) this.unknown = (await this.query(countUnknownSql(staging))).rows[0]?.unknown as number;
+    if (this.keys() !== undefined)
+      this.unknown = (await this.query(countUnknownSql(staging))).rows[0]?.unknown as number;
     if (!trusting && !this.isTooMany()) await this.rejectMisplaced();
   }
 
@@ -114,16 +117,18 @@ class Rejections {
 
   private async rejectOrphans(): Promise<void> {
     const { table, plan, options, staging } = this.load;
-    const going = { deletes: this.deletes(), ...(this.keys !== undefined && { keys: this.keys }) };
+    const keys = this.keys();
+    const going = { deletes: this.deletes(), ...(keys !== undefined && { keys }) };
     const orphans = findOrphansSql(staging, table, plan, going);
     if (!orphans || !(await this.query(orphans)).rows[0]?.found) return;
     const links = linkRowsSql(staging, table, plan, going);
     for (const statement of links) await this.sql(statement);
-    await this.reject(rejectOrphansSql(staging, table, plan, options, { ...going, linked: links.length > 0 }));
+    const how = { ...going, linked: links.length > 0, rejected: this.hasKeys };
+    await this.reject(rejectOrphansSql(staging, table, plan, options, how));
   }
 
   private async reject({ find, keep }: staged.Rejection): Promise<number> {
-    const { plan, staging, isEmpty } = this.load;
+    const { table, plan, staging } = this.load;
     if (this.count === 0) for (const statement of staged.createRejectionsSql(staging)) await this.sql(statement);
     const found = (await this.query(find)).count;
     if (found === 0) return 0;
@@ -131,11 +136,11 @@ class Rejections {
     await this.sql(`analyze ${rejectionsName(staging.number)}`);
     await this.query(keep);
     if (this.isTooMany()) return found; // nothing will be merged
-    if (plan.replaces && !isEmpty) {
-      if (this.keys === undefined) await this.query(createRejectedKeysSql(staging, plan));
-      this.keys = rejectedKeysName(staging.number);
+    if (this.replaces() || table.structure.foreign_keys.some((each) => each.target_lineage_id === table.lineage_id)) {
+      if (!this.hasKeys) await this.query(createRejectedKeysSql(staging, plan));
+      this.hasKeys = true;
       await this.query(keepRejectedKeysSql(staging, plan));
-      await this.sql(`analyze ${this.keys}`);
+      await this.sql(`analyze ${rejectedKeysName(staging.number)}`);
     }
     await this.sql(staged.removeRejectedSql(staging));
     return found;
@@ -143,20 +148,27 @@ class Rejections {
 
   private isTooMany = () => this.count > loadLimits.rejectedRows;
 
-  private deletes = () => this.load.plan.replaces && !this.load.isEmpty && this.unknown === 0;
+  private replaces = () => this.load.plan.replaces && !this.load.isEmpty;
+
+  private deletes = () => this.replaces() && this.unknown === 0;
+
+  private keys = () => (this.hasKeys && this.replaces() ? rejectedKeysName(this.load.staging.number) : undefined);
 
   async result(): Promise<Rejected> {
     const { accountId, options, staging } = this.load;
     const base = { count: this.count, unknown: this.unknown, deletes: this.deletes() };
-    if (this.count === 0) return { ...base, values: [] };
+    if (this.count === 0) return { ...base, consequences: 0, values: [] };
     await this.sql(`analyze ${reasonsName(staging.number)}`);
-    const values = (await this.sql(staged.firstReasonsSql(staging))).rows as RejectedValue[];
+    const { rows: following } = await this.sql(staged.countConsequencesSql(staging));
+    const { rows: first } = await this.sql(staged.firstReasonsSql(staging));
+    const keys = this.keys();
     const kept = await this.query(keepRejectedSql(staging.number, { accountId, loadId: options.loadId }));
     const isWhole = kept.rows[0]?.kept === this.count;
     return {
       ...base,
-      values,
-      ...(this.keys !== undefined && { keys: this.keys }),
+      consequences: following[0]?.count as number,
+      values: first.map(toRejectedValue),
+      ...(keys !== undefined && { keys }),
       ...(!isWhole && { excess: this.excess(kept.rows[0]?.kept as number) }),
       ...(this.endless && { excess: endlessMessage }),
     };
@@ -168,4 +180,15 @@ class Rejections {
     const large = `The ${this.count} rows that break rules hold more than the ${rejectedBytes / 1024 ** 2} MB that a load may reject`;
     return `${this.isTooMany() ? many : large}; nothing was loaded. The first ${kept} are kept: mend what they have in common and try again.`;
   }
+}
+
+function toRejectedValue({ consequences, cause_row, message, ...told }: Record<string, unknown>): RejectedValue {
+  const count = (consequences ?? 0) as number;
+  const more = count === 0 ? '' : ` (and ${count === 1 ? '1 row that refers' : `${count} rows that refer`} to it)`;
+  return {
+    ...(told as Pick<RejectedValue, 'row' | 'column' | 'value'>),
+    message: `${message}${more}`,
+    ...(count > 0 && { consequences: count }),
+    ...(cause_row !== null && { cause_row: cause_row as number }),
+  };
 }

@@ -9,6 +9,9 @@ import type { Staging } from './staging.ts';
 
 const keptColumn = (place: number): string => `k_${place + 1}`;
 
+/** The columns that hold a key. */
+export const keptColumns = (plan: LoadPlan): string => plan.key.map((_, place) => keptColumn(place)).join(', ');
+
 // What came with a row may say that its text is not what the file has.
 function isReadableSql(plan: LoadPlan, alias: string, values: Values): string {
   const broken = plan.key.map((source) => brokenCellSql(source, alias, values.bind));
@@ -21,11 +24,11 @@ function isReadableSql(plan: LoadPlan, alias: string, values: Values): string {
   return `not (${[...stated, ...broken].join(' or ')})`;
 }
 
-/** Makes room for them; all columns are null of a row whose key can't be read. */
+/** Makes room for them and the numbers of their rows; a key that can't be read is null. */
 export function createRejectedKeysSql({ name, number }: Staging, plan: LoadPlan): Statement {
   const columns = plan.key.map((source, place) => `${typedSql(plan, source, 's')} as ${keptColumn(place)}`);
   return {
-    text: `create temporary table ${rejectedKeysName(number)} on commit drop as select ${columns.join(', ')} from ${name} s with no data`,
+    text: `create temporary table ${rejectedKeysName(number)} on commit drop as select s.svc_row, ${columns.join(', ')} from ${name} s with no data`,
     values: [],
   };
 }
@@ -37,10 +40,24 @@ export function keepRejectedKeysSql({ name, number }: Staging, plan: LoadPlan): 
   const isRejected = `exists (select from ${rejectionsName(number)} r where r.svc_row = s.svc_row)`;
   return {
     text:
-      `insert into ${rejectedKeysName(number)} select ${cells.join(', ')} from ${name} s` +
+      `insert into ${rejectedKeysName(number)} select s.svc_row, ${cells.join(', ')} from ${name} s` +
       ` cross join lateral (select ${isReadableSql(plan, 's', values)} as readable offset 0) k where ${isRejected}`,
     values: values.list,
   };
+}
+
+/**
+ * Which of their rows, `k`, has the key that these expressions give in the order of the columns:
+ * the number of the first.
+ */
+export function rejectedRowSql(
+  { number }: Staging,
+  plan: LoadPlan,
+  columns: readonly number[],
+  cells: string[],
+): string {
+  const kept = columns.map((lineage) => keptColumn(plan.key.findIndex(({ column }) => column.lineage_id === lineage)));
+  return `(select min(k.svc_row) from ${rejectedKeysName(number)} k where (${kept.join(', ')}) = (${cells.join(', ')}))`;
 }
 
 /** Whether a live row's key is that of a kept one. */
@@ -92,7 +109,7 @@ export function keepHeldSql({ number }: Staging, table: DeployedTable, plan: Loa
   const key = plan.key.map(({ column }) => `y.${columnName(column)}`);
   return {
     text:
-      `insert into ${keys} select ${key.join(', ')} from ${live} y where y.svc_sk in (${held})` +
+      `insert into ${keys} (${keptColumns(plan)}) select ${key.join(', ')} from ${live} y where y.svc_sk in (${held})` +
       ` and not exists (select from ${keys} k where ${isKeptSql(plan, 'y', 'k')})`,
     values: [],
   };

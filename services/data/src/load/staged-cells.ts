@@ -8,7 +8,7 @@ import type { LoadPlan, Source } from './load-options.ts';
 
 /** The cell as the file gives it, in the form that the type's rules read; null where the file has none. */
 export const givenSql = (source: Source, alias: string): string =>
-  source.reading(`${alias}.${stagedColumn(source.position)}`);
+  source.reading.sql(`${alias}.${stagedColumn(source.cell)}`);
 
 /** What is to be stored, as text: the cell itself, or the key of the record that it names (null when it names none). */
 export const cellSql = (source: Source, alias: string): string =>
@@ -33,10 +33,17 @@ export function isDeletionSql(plan: LoadPlan, alias: string): string {
   return plan.codePosition === undefined ? 'false' : `coalesce(${codeSql(plan, alias)} = 'd', false)`;
 }
 
-/** Whether the cell breaks a rule of its column, or names no record, or several. */
+/**
+ * Whether the cell has a value that its map should know and doesn't; undefined: all values will do.
+ */
+export const unknownSql = ({ unknown, position, cell }: Source, alias: string): string | undefined =>
+  unknown?.sql(`${alias}.${stagedColumn(position)}`, `${alias}.${stagedColumn(cell)}`);
+
+/** Whether the cell breaks a rule of its column, or of its map, or names no record, or several. */
 export function brokenCellSql(source: Source, alias: string, bind: Bind): string {
   const cell = cellSql(source, alias);
   const none = isRequired(source.column) ? 'true' : 'false';
   const nameless = source.lookup ? ` when ${cell} is null then true` : '';
-  return `case when ${givenSql(source, alias)} is null then ${none}${nameless} else ${anyBrokenSql(valueChecks(source.column), cell, bind)} end`;
+  const unknown = unknownSql(source, alias);
+  return `case ${unknown === undefined ? '' : `when ${unknown} then true `}when ${givenSql(source, alias)} is null then ${none}${nameless} else ${anyBrokenSql(valueChecks(source.column), cell, bind)} end`;
 }

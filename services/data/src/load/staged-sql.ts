@@ -4,17 +4,25 @@ import { isRequired } from '../catalogue/structure.ts';
 import { ambiguousName, reasonsName, rejectionsName, stagedColumn } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { type Statement, Values } from '../query/statement.ts';
-import type { Bind } from '../values/check.ts';
+import type { Bind, Check } from '../values/check.ts';
 import { requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
+import { messageOf } from './cell-reading.ts';
 import { loadLimits } from './load-limits.ts';
 import type { LoadOptions, LoadPlan, Source } from './load-options.ts';
 import { ambiguousMessage, namedSql, unknownMessage } from './lookups.ts';
-import { brokenCellSql, cellSql, codeSql, givenSql, isDeletionSql, typedSql } from './staged-cells.ts';
+import { brokenCellSql, cellSql, codeSql, givenSql, isDeletionSql, typedSql, unknownSql } from './staged-cells.ts';
 import type { Staging } from './staging.ts';
 
-export function createStagingSql(name: string, { fileColumns, lookups, numbered, firstRow }: LoadOptions): string {
+export function createStagingSql(
+  name: string,
+  { fileColumns, lookups, valueMaps, numbered, firstRow }: LoadOptions,
+): string {
   const cells = fileColumns.length + lookups.length;
   const columns = Array.from({ length: cells }, (_, i) => `${stagedColumn(i)} text collate "C"`);
+  for (const [i, { position, sql }] of valueMaps.entries())
+    columns.push(
+      `${stagedColumn(cells + i)} text collate "C" generated always as (${sql(stagedColumn(position))}) stored`,
+    );
   // Else rows are numbered as they come; the numbers are taken in handfuls, which costs next to nothing.
   const number = numbered
     ? ['svc_row bigint not null', 'svc_problems text']
@@ -54,14 +62,16 @@ export function countBrokenSql(name: string, plan: LoadPlan): Statement {
   };
 }
 
-/** One reason, as it is told. */
-export const reasonSql = (bind: Bind, column: string, value: string, message: string) =>
-  `jsonb_build_object('column', ${bind(column, 'text')}, 'value', left(${value}, 200), 'message', ${bind(message, 'text')})`;
+/** One reason, as it is told; `otherwise`: an expression that is told where it has a value. */
+export const reasonSql = (bind: Bind, column: string, value: string, message: string, otherwise?: string) => {
+  const told = otherwise === undefined ? bind(message, 'text') : `coalesce(${otherwise}, ${bind(message, 'text')})`;
+  return `jsonb_build_object('column', ${bind(column, 'text')}, 'value', left(${value}, 200), 'message', ${told})`;
+};
 
 // The first broken rule of the cell, as the row API would tell it, with the value that the file has.
 function cellReasonSql(number: number, source: Source, alias: string, bind: Bind): string {
   const [given, cell] = [givenSql(source, alias), cellSql(source, alias)];
-  const { column, lookup } = source;
+  const { column, lookup, reading, unknown } = source;
   const value = `${alias}.${stagedColumn(source.position)}`;
   const reason = (message: string) => reasonSql(bind, column.name, value, sentence(column, message));
   const none = isRequired(column) ? `then ${reason(requiredMessage)}` : 'then null';
@@ -71,24 +81,32 @@ function cellReasonSql(number: number, source: Source, alias: string, bind: Bind
         `when ${cell} is null then ${reason(unknownMessage(lookup))}`,
       ]
     : [];
+  // What is looked up is a key of ours, whatever the file's form.
+  const messageFor = (check: Check) => (lookup ? check.message : messageOf(check, reading));
   const checks = valueChecks(column).map(
-    (check) => `when ${check.brokenSql(cell, bind)} then ${reason(check.message)}`,
+    (check) => `when ${check.brokenSql(cell, bind)} then ${reason(messageFor(check))}`,
   );
-  return `case when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
+  const isUnknown = unknownSql(source, alias);
+  const strange = isUnknown && unknown ? `when ${isUnknown} then ${reason(unknown.message)} ` : '';
+  return `case ${strange}when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
 }
 
 /** How rows are rejected: which ones, and what is kept of them. */
 export type Rejection = { find: Statement; keep: Statement };
 
-/** Makes room for which rows are rejected, with the references that are broken, and for what is kept of them. */
+/**
+ * Makes room for which rows are rejected, with the references that are broken, and for what is kept
+ * of them. `cause`: the row that has to be mended, where it isn't the rejected one itself.
+ */
 export const createRejectionsSql = ({ number }: Staging): string[] => [
-  `create temporary table ${rejectionsName(number)} (svc_row bigint not null, broken integer[]) on commit drop`,
-  `create temporary table ${reasonsName(number)} (svc_row bigint not null, cells text[], reasons jsonb) on commit drop`,
+  `create temporary table ${rejectionsName(number)} (svc_row bigint not null, broken integer[], cause bigint) on commit drop`,
+  `create temporary table ${reasonsName(number)} (svc_row bigint not null, cells text[], reasons jsonb, cause bigint) on commit drop`,
 ];
 
 /**
- * Finds rows by a query of `svc_row, broken`, and keeps those of them that are still in the staged file, `s`, with their reasons; `f` is what was
- * found. Of more than may be rejected only the first are kept.
+ * Finds rows by a query of `svc_row`, and `broken` and `cause` if need be, and keeps those of them
+ * that are still in the staged file, `s`, with their reasons; `f` is what was found. Of more than
+ * may be rejected only the first are kept.
  */
 export function rejectSql(
   { name, number }: Staging,
@@ -101,7 +119,7 @@ export function rejectSql(
   const first = `select * from ${rejectionsName(number)} order by svc_row limit ${loadLimits.rejectedRows}`;
   const find = `insert into ${rejectionsName(number)} ${found(finding)}`;
   const keep =
-    `insert into ${reasonsName(number)} select s.svc_row, ${cells}, ${reasons(keeping)}` +
+    `insert into ${reasonsName(number)} select s.svc_row, ${cells}, ${reasons(keeping)}, f.cause` +
     ` from (${first}) f join ${name} s on s.svc_row = f.svc_row`;
   return { find: { text: find, values: finding.list }, keep: { text: keep, values: keeping.list } };
 }
@@ -117,7 +135,7 @@ export function rejectBrokenSql(staging: Staging, plan: LoadPlan, options: LoadO
   return rejectSql(
     staging,
     options,
-    ({ bind }) => `select s.svc_row, null::integer[] from ${staging.name} s where ${brokenRowSql(plan, 's', bind)}`,
+    ({ bind }) => `select s.svc_row from ${staging.name} s where ${brokenRowSql(plan, 's', bind)}`,
     ({ bind }) => {
       const keys = new Set(plan.key);
       const cells = plan.sources.map((source) => {
@@ -151,7 +169,7 @@ export function rejectDuplicatesSql(staging: Staging, plan: LoadPlan, options: L
   return rejectSql(
     staging,
     options,
-    () => `select svc_row, null::integer[] from (${numbered}) o where n > 1`,
+    () => `select svc_row from (${numbered}) o where n > 1`,
     ({ bind }) =>
       `jsonb_build_array(${reasonSql(bind, names, value, `${names} must be unique: an earlier row of the file has this value`)})`,
   );
@@ -170,9 +188,18 @@ export function findDuplicatesSql(name: string, plan: LoadPlan): Statement {
 export const removeRejectedSql = ({ name, number }: Staging): string =>
   `delete from ${name} s using ${rejectionsName(number)} r where r.svc_row = s.svc_row`;
 
-/** The first reasons, in the order of the file: rows `row`, `column`, `value`, `message`. */
+/** How many of the kept rows are rejected for no reason of their own: one row `count`. */
+export const countConsequencesSql = ({ number }: Staging): string =>
+  `select count(cause)::int as count from ${reasonsName(number)}`;
+
+/**
+ * The first reasons, rows `row`, `column`, `value`, `message`, `consequences` (of the first reason
+ * of a cause) and `cause_row`: causes in the order of the file, and then what follows from them.
+ */
 export const firstReasonsSql = ({ number }: Staging): string =>
-  `select r.svc_row as row, x.value->>'column' as "column", coalesce(x.value->>'value', '') as value, x.value->>'message' as message
-   from (select * from ${reasonsName(number)} order by svc_row limit ${loadLimits.shownRejections}) r
+  `select r.svc_row as row, x.value->>'column' as "column", coalesce(x.value->>'value', '') as value, x.value->>'message' as message,
+     case when x.n = 1 then c.count end as consequences, r.cause as cause_row
+   from (select * from ${reasonsName(number)} order by cause is not null, svc_row limit ${loadLimits.shownRejections}) r
+   left join (select cause, count(*)::int from ${reasonsName(number)} group by cause) c on c.cause = r.svc_row
    cross join lateral jsonb_array_elements(r.reasons) with ordinality x(value, n)
-   order by r.svc_row, x.n limit ${loadLimits.shownRejections}`;
+   order by r.cause is not null, r.svc_row, x.n limit ${loadLimits.shownRejections}`;

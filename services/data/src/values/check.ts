@@ -7,6 +7,8 @@ export type Bind = (value: unknown, type: string) => string;
 export type Check = {
   /** What the rule demands, after the column's name: `must be an integer …`. Never holds the value. */
   message: string;
+  /** The same of a text that a file has in a form of its own. */
+  messageIn?: (form: string) => string;
   brokenBy: (text: string) => boolean;
   /** A boolean expression over a text expression that isn't null; true when the rule is broken. May assume the checks before it held. */
   brokenSql: (x: string, bind: Bind) => string;

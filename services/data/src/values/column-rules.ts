@@ -23,7 +23,7 @@ function listCheck(column: Column): Check {
   const type = typeOf(column);
   const allowed = new Set(column.valid_values.map(type.canonical));
   return {
-    message: `must be one of ${shown(column.valid_values)}`,
+    message: `must be one of ${shownValues(column.valid_values)}`,
     brokenBy: (text) => !allowed.has(type.canonical(text)),
     brokenSql: (x, bind) =>
       type.base === 'text'
@@ -32,7 +32,8 @@ function listCheck(column: Column): Check {
   };
 }
 
-function shown(values: string[]): string {
+/** A list in a message: the first of its values. */
+export function shownValues(values: string[]): string {
   const few = values.slice(0, 20).map((value) => (value.length > 60 ? `${value.slice(0, 60)}…` : value));
   return few.join(', ') + (values.length > few.length ? ` … (${values.length} values)` : '');
 }

@@ -38,6 +38,7 @@ export function canonicalTime(text: string): string {
 
 export const dateCheck: Check = {
   message: 'must be a date, YYYY-MM-DD',
+  messageIn: (form) => `must be a date, ${form}`,
   brokenBy: (text) => !isDate(text),
   brokenSql: (x) =>
     brokenUnlessSql(x, 'date', `length(${x}) = 10 and (${x}::date::text = ${x} or ${matchesSql(x, dateSource)})`),
@@ -45,12 +46,14 @@ export const dateCheck: Check = {
 
 export const timeCheck: Check = {
   message: 'must be a time of day, HH:MM:SS',
+  messageIn: (form) => `must be a time of day, ${form}`,
   brokenBy: (text) => !timePattern.test(text),
   brokenSql: (x) => brokenUnlessSql(x, 'time', matchesSql(x, timeSource)),
 };
 
 export const instantCheck: Check = {
   message: 'must be a date and time, YYYY-MM-DDTHH:MM:SS.mmm with Z or an offset',
+  messageIn: (form) => `must be a date and time, ${form}`,
   brokenBy: (text) => !isInstant(text),
   // Asked in the order of cost: the two forms that programs write, told by their digits (PostgreSQL takes 24 hours and 60 seconds, we don't);
   // then the pattern, and the range an offset may leave.

@@ -18,6 +18,7 @@ export function decimalType({ precision, scale }: DecimalShape): string {
 export function decimalChecks(shape: DecimalShape): Check[] {
   const form: Check = {
     message: 'must be a decimal number',
+    messageIn: (form) => `must be a decimal number, ${form}`,
     brokenBy: (text) => text.length > longest || !pattern.test(text),
     brokenSql: (x) =>
       brokenUnlessSql(

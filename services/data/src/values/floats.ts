@@ -15,6 +15,7 @@ export function floatCheck(type: FloatType): Check {
   const { sql, round, message } = types[type];
   return {
     message,
+    messageIn: (form) => `${message}, ${form}`,
     brokenBy: (text) => {
       if (text.length > longest || !pattern.test(text)) return true;
       const value = round(Number(text));

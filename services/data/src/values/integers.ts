@@ -15,8 +15,10 @@ export type IntegerType = keyof typeof ranges;
 
 export function integerCheck(type: IntegerType): Check {
   const [low, high] = ranges[type];
+  const message = `must be an integer from ${low} to ${high}`;
   return {
-    message: `must be an integer from ${low} to ${high}`,
+    message,
+    messageIn: (form) => `${message}, ${form}`,
     brokenBy: (text) => {
       if (!pattern.test(text)) return true;
       const value = BigInt(text.startsWith('-') ? text.slice(1) : text) * (text.startsWith('-') ? -1n : 1n);

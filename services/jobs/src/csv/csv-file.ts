@@ -4,6 +4,7 @@ import { foldName } from '../formats/column-names.ts';
 import type { TableFile } from '../formats/table-file.ts';
 import { firstRecord, type QuoteMark, quoteAdvice, quoteMarks, RowScanner } from './csv-rows.ts';
 import { fileError, quoted } from './file-error.ts';
+import { RowNumberer } from './numbered-rows.ts';
 import { slices } from './slices.ts';
 
 export const delimiters = [',', ';', '\t', '|'] as const;
@@ -26,6 +27,8 @@ type Options = CsvStyle & {
   expected: ReadonlySet<string>;
   /** How many columns there should be, for a file that has no header to tell by. */
   width?: number | undefined;
+  /** Whether rows that can't be read are told one by one; else the first of them ends the file. */
+  rejectsRows?: boolean | undefined;
 };
 
 /** Reads up to the end of the first line. A file that can't be CSV is a file error. */
@@ -34,9 +37,12 @@ export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options)
   try {
     const { line, rest, stated, quote } = await readFirstLine(iterator, options);
     const { delimiter, cells } = splitFirst(line, quote, stated ? { ...options, delimiter: stated } : options);
-    const { hasHeader } = options;
+    const { hasHeader, rejectsRows: numbered = false } = options;
     const firstRow = hasHeader ? 2 : 1;
     const scanner = new RowScanner({ delimiter, quote, firstRow });
+    const numberer = numbered
+      ? new RowNumberer({ delimiter, quote, width: cells.length, firstRow, hasHeader })
+      : undefined;
     const close = async () => {
       await iterator.return?.();
     };
@@ -45,11 +51,11 @@ export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options)
       layout: {
         delimiter,
         quote: String.fromCharCode(quoteMarks[quote]),
-        numbered: false,
+        numbered,
         first_row: firstRow,
       },
       header: hasHeader ? cells : cells.map((_, i) => String(i + 1)),
-      rows: () => rowsOf(hasHeader ? [rest] : [Buffer.from(line), rest], iterator, scanner),
+      rows: () => rowsOf(hasHeader ? [rest] : [Buffer.from(line), rest], iterator, scanner, numberer),
       rowsSeen: () => scanner.records,
       close,
     };
@@ -154,15 +160,17 @@ async function* rowsOf(
   first: Uint8Array[],
   iterator: AsyncIterator<Uint8Array>,
   scanner: RowScanner,
+  numberer: RowNumberer | undefined,
 ): AsyncGenerator<Uint8Array> {
+  const passed = (bytes: Uint8Array) => slices(numberer?.pass(bytes) ?? bytes);
   try {
-    for (const bytes of first) yield* slices(scanner.scan(bytes));
+    for (const bytes of first) yield* passed(scanner.scan(bytes));
     for (;;) {
       const next = await iterator.next();
       if (next.done) break;
-      yield* slices(scanner.scan(next.value));
+      yield* passed(scanner.scan(next.value));
     }
-    yield* slices(scanner.end());
+    yield* passed(scanner.end());
   } finally {
     await iterator.return?.();
   }

@@ -20,6 +20,10 @@ export type Wanted = {
   columns: readonly string[];
   /** How many columns a file without a header should have. */
   width?: number | undefined;
+  /**
+   * Whether rows that can't be read are told one by one, where the format lets go on behind them.
+   */
+  rejectsRows?: boolean | undefined;
 };
 
 const headBytes = 4096;
@@ -49,6 +53,7 @@ export async function openTableFile(source: FileSource, wanted: Wanted): Promise
         hasHeader: style.hasHeader ?? true,
         expected: wanted.expected,
         width: wanted.width,
+        rejectsRows: wanted.rejectsRows,
       });
   }
 }

@@ -55,8 +55,12 @@ function line({ number, cells, problems }: StagedRow, columns: readonly (string 
       rest += ',';
     }
   }
-  return `${number},${all.length === 0 ? '' : quoted(JSON.stringify(all))}${rest}\n`;
+  return `${number},${problemsCell(all)}${rest}\n`;
 }
+
+/** What is wrong with a row, as the cell behind its number; in a file with the quote `mark`. */
+export const problemsCell = (problems: CellProblem[], mark = '"'): string =>
+  problems.length === 0 ? '' : `${mark}${JSON.stringify(problems).replaceAll(mark, mark + mark)}${mark}`;
 
 const isText = (text: string) => text.isWellFormed() && !text.includes('\0');
 

@@ -10,6 +10,7 @@ import { encodings } from '../csv/text-bytes.ts';
 import { fileFormats } from '../formats/file-format.ts';
 import { repeatable } from '../repeated-requests.ts';
 import { sampleShape } from '../samples/samples.routes.ts';
+import { readAccountDateStyle } from './account-date-style.ts';
 import {
   createMapping,
   deleteMapping,
@@ -34,6 +35,9 @@ const delimiter = z.enum(delimiters).nullable();
 const quote = z.enum(quotes).nullable();
 const encoding = z.enum(encodings).nullable();
 
+/** Entries of a value_map, and characters of each text in it. */
+const mostMapped = 1000;
+
 export const columnMappingSchema = z.object({
   source_column: z.string(),
   target_column: z.string().nullable(),
@@ -41,6 +45,9 @@ export const columnMappingSchema = z.object({
   default: z.string().nullable(),
   trim: z.boolean(),
   lookup: z.union([z.boolean(), z.string()]),
+  value_map: z.record(z.string(), z.string().nullable()).nullable(),
+  otherwise: z.union([z.enum(['keep', 'reject']), z.object({ value: z.string().nullable() })]),
+  round: z.int().nullable(),
 });
 
 const mappingSchema = z.object({
@@ -60,7 +67,7 @@ const mappingSchema = z.object({
 });
 
 const optional = {
-  date_style: dateStyle.optional(),
+  date_style: dateStyle.optional().meta({ description: "Of a new mapping that doesn't say: the account's." }),
   decimal_separator: decimalSeparator.optional().meta({
     description:
       'Of numbers, whose whole parts may then be in groups of three (1.234,5 or 1,234.5). Null: as JSON writes numbers.',
@@ -98,6 +105,27 @@ const optional = {
             description:
               'True: cells hold what the referenced table is shown by, not its key; a name: what it has in that column.',
           }),
+        value_map: z
+          .record(z.string(), z.string().max(mostMapped).nullable())
+          .refine((map) => Object.keys(map).length <= mostMapped, { error: `has more than ${mostMapped} entries` })
+          .refine((map) => Object.keys(map).every(({ length }) => length <= mostMapped), {
+            error: `has a text of more than ${mostMapped} characters`,
+          })
+          .nullish()
+          .meta({
+            description:
+              'What cells stand for, by their text, such as {"X": "true", "": "false"}; "": cells without a value, null: no value. At most 1,000.',
+          }),
+        otherwise: z
+          .union([z.enum(['keep', 'reject']), z.strictObject({ value: z.string().max(mostMapped).nullable() })])
+          .nullish()
+          .meta({ description: 'What becomes of values that the value_map does not have; keep when not given.' }),
+        round: z
+          .int()
+          .min(0)
+          .max(20)
+          .nullish()
+          .meta({ description: 'Of decimals and integers: how many decimal places stay, half away from zero.' }),
       }),
     )
     .max(mostEntries)
@@ -159,7 +187,8 @@ export function importMappingRoutes(ctx: Context): Route[] {
       handle: async ({ call, body }) => {
         const { table_definition_id, ...sample } = body();
         const table = await requireTable(ctx, call, table_definition_id);
-        return proposeMapping(table, table_definition_id, sample);
+        const dateStyle = await readAccountDateStyle(ctx, call);
+        return proposeMapping(table, { tableDefinitionId: table_definition_id, dateStyle }, sample);
       },
     }),
     route({

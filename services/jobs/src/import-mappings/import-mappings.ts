@@ -12,6 +12,7 @@ import { transactionCode } from '../imports/import-columns.ts';
 import { doOnce, findDone } from '../repeated-requests.ts';
 import { readPlaces } from '../table-places.ts';
 import { lockMappings, type Transaction, transact } from '../transaction.ts';
+import { readAccountDateStyle } from './account-date-style.ts';
 import { type ColumnMapping, type Mapping, mappingOf, wholeEntry } from './mapping.ts';
 import { type MappedTable, mappingProblems } from './mapping-checks.ts';
 
@@ -130,8 +131,7 @@ async function findTarget(ctx: Context, call: CallContext, id: number): Promise<
   }
 }
 
-const plainMapping: Mapping = {
-  date_style: 'ISO',
+const plainMapping: Omit<Mapping, 'date_style'> = {
   decimal_separator: null,
   delimiter: null,
   quote: null,
@@ -150,7 +150,8 @@ export async function createMapping(
 ): Promise<import_mapping> {
   const done = await findDone<number>(ctx, call);
   if (done !== undefined) return getMapping(ctx, call, done);
-  const data = await checked(ctx, call, table, plainMapping, attributes);
+  const date_style = attributes.date_style ?? (await readAccountDateStyle(ctx, call));
+  const data = await checked(ctx, call, table, { ...plainMapping, date_style }, attributes);
   return write(ctx, call, { table_definition_id: tableDefinitionId }, attributes, (tx) =>
     tx.import_mapping.create({
       data: {
@@ -158,6 +159,7 @@ export async function createMapping(
         table_definition_id: tableDefinitionId,
         name: attributes.name,
         is_default: attributes.is_default ?? false,
+        date_style,
         ...data,
       },
     }),

@@ -32,7 +32,7 @@ describe('tables that foreign keys refer to', () => {
 
   it('are asked for once for all columns of a table that a mapping is suggested for', async () => {
     const { table, asked } = givenTable();
-    await proposeMapping(table, 1, { sample: 'a,b,c\n1,2,3\n' });
+    await proposeMapping(table, { tableDefinitionId: 1, dateStyle: 'ISO' }, { sample: 'a,b,c\n1,2,3\n' });
     expect(asked).toEqual([7]);
   });
 });

@@ -92,9 +92,15 @@ function entryProblems(entries: ColumnMapping[], columns: Map<string, MappedColu
         problems.push(
           `Source column ${source_column} goes to no column of the table: it takes no format, default or lookup`,
         );
+      if (how.value_map !== null || how.round !== null)
+        problems.push(
+          `Source column ${source_column} goes to no column of the table: it takes no value_map and is not rounded`,
+        );
       if (target === null) continue;
     } else if (systemColumns.has(target.toLowerCase())) problems.push(`Target column ${target} is a system column`);
     else if (!columns.has(target)) problems.push(`Target column ${target} is not a column of the table`);
+    if (how.otherwise !== 'keep' && how.value_map === null)
+      problems.push(`Source column ${source_column} has no value_map, so there is nothing otherwise`);
     if (targets.has(target)) problems.push(`Target column ${target} is mapped from two columns`);
     targets.add(target);
   }

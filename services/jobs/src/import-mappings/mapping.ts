@@ -21,6 +21,12 @@ export type ColumnMapping = {
   trim: boolean;
   /** True: cells hold what the referenced table is shown by; or the name of another of its columns. */
   lookup: boolean | string;
+  /** What cells stand for, by their text (empty: those without a value); null: no value. */
+  value_map: Record<string, string | null> | null;
+  /** What becomes of values that the map doesn't have. */
+  otherwise: 'keep' | 'reject' | { value: string | null };
+  /** Of numbers, how many decimal places stay. */
+  round: number | null;
 };
 
 export type Mapping = {
@@ -35,7 +41,10 @@ export type Mapping = {
 
 export type PinnedMapping = Mapping & { id: number; name: string };
 
-const plain = { target_column: null, format: null, default: null, trim: false, lookup: false };
+const plain = {
+  ...{ target_column: null, format: null, default: null, trim: false, lookup: false as const },
+  ...{ value_map: null, otherwise: 'keep' as const, round: null },
+};
 
 /** One entry with everything that it leaves unsaid. */
 export const wholeEntry = (entry: Partial<ColumnMapping> & { source_column: string }): ColumnMapping => ({

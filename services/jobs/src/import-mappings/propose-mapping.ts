@@ -16,10 +16,13 @@ type Given = {
   has_header?: boolean | undefined;
 };
 
-/** Writes nothing. A sample that can't be read is 422. */
+/**
+ * Writes nothing. Where the sample leaves open how dates are written, `dateStyle` holds. A sample
+ * that can't be read is 422.
+ */
 export async function proposeMapping(
   table: MappedTable,
-  tableDefinitionId: number,
+  { tableDefinitionId, dateStyle }: { tableDefinitionId: number; dateStyle: Mapping['date_style'] },
   { sample: text, delimiter, quote, has_header = true }: Given,
 ) {
   // Each table is asked for once, however many columns refer to it.
@@ -36,7 +39,12 @@ export async function proposeMapping(
   const width = sample.header.length;
   if (width > mostEntries)
     throw validationFailed(`A mapping has at most ${mostEntries} columns; the sample has ${width}.`);
-  const { style, entries, unmatchedTargets, questions } = suggestMapping(sample, targets, has_header);
+  const { style, entries, unmatchedTargets, questions } = suggestMapping(
+    sample,
+    targets,
+    has_header,
+    dateStyle === 'ISO' ? undefined : dateStyle,
+  );
   const left = entries.filter(({ entry }) => entry.target_column === null).map(({ entry }) => entry.source_column);
   const isText = sample.format === 'csv' || sample.format === 'tsv';
   return {

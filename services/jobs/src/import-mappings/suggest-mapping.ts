@@ -25,9 +25,17 @@ export type Suggestion = {
 /** Less likely matches are not proposed. */
 const threshold = 0.6;
 
-/** One entry for each column of the sample, in its order; a target of null: it fits nothing. */
-export function suggestMapping(sample: Sample, targets: readonly SuggestedTarget[], hasHeader: boolean): Suggestion {
-  const style = readStyle(sample);
+/**
+ * One entry for each column of the sample, in its order; a target of null: it fits nothing.
+ * `usual`: how dates are written else.
+ */
+export function suggestMapping(
+  sample: Sample,
+  targets: readonly SuggestedTarget[],
+  hasHeader: boolean,
+  usual?: 'DMY' | 'MDY',
+): Suggestion {
+  const style = readStyle(sample, usual);
   const matches = hasHeader ? byName(sample, targets, style) : byPlace(sample, targets);
   const entries = sample.header.map((source, position) => {
     const match = matches.get(position);
@@ -46,7 +54,7 @@ export function suggestMapping(sample: Sample, targets: readonly SuggestedTarget
       entry.lookup = lookup;
       notes.push(`Its values look like names of ${target.refersTo?.name}, not like its key.`);
     }
-    if (!suits(target, look, entry.lookup)) notes.push(`Its values do not look like ${target.data_type}.`);
+    if (!suits(target, look, entry.lookup)) notes.push(misfit(target));
     return { entry, confidence: Math.round(score * 100) / 100, notes };
   });
   const matched = new Set(entries.map(({ entry }) => entry.target_column));
@@ -61,6 +69,9 @@ export function suggestMapping(sample: Sample, targets: readonly SuggestedTarget
     ),
   };
 }
+
+const misfit = ({ data_type }: SuggestedTarget) =>
+  `Its values do not look like ${data_type}.${data_type === 'boolean' ? ' Say in a value_map what they stand for.' : ''}`;
 
 type Match = { target: SuggestedTarget; score: number };
 const code: SuggestedTarget = { name: transactionCode, data_type: 'string', is_primary_key: false, valid_values: [] };

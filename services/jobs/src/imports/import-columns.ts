@@ -1,4 +1,5 @@
 // Which column of a file goes to which column of the table: by the mapping, else by equal name. Pure.
+import type { CellValues } from '@almanac/protos/generated/almanac/data/v1/CellValues.ts';
 import type { ColumnSource } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import { fileError, quoted } from '../csv/file-error.ts';
 import { foldName } from '../formats/column-names.ts';
@@ -27,13 +28,25 @@ type Plan = { columns: ColumnSource[] };
 
 /** How an entry of a mapping has a file column read. */
 export const toSource = (entry: ColumnMapping, position: number, target_column: string): ColumnSource => ({
-  position,
+  ...(entry.value_map === null && entry.round === null
+    ? { position }
+    : { position: -1, values: { position, ...toValues(entry) } }),
   target_column,
   date_format: entry.format ?? '',
   trim: entry.trim,
   ...(entry.default === null ? {} : { default_value: entry.default }),
   ...(entry.lookup === false ? {} : { lookup: entry.lookup === true ? '' : entry.lookup }),
 });
+
+const toValues = ({ value_map, otherwise, round }: ColumnMapping): CellValues => ({
+  map: value_map === null ? '' : JSON.stringify(value_map),
+  otherwise: typeof otherwise === 'string' ? otherwise : 'value',
+  ...(typeof otherwise === 'string' || otherwise.value === null ? {} : { otherwise_value: otherwise.value }),
+  ...(round === null ? {} : { round }),
+});
+
+/** The place of its cell in the line of the file. */
+export const positionOf = ({ position = 0, values }: ColumnSource): number => values?.position ?? position;
 
 /** Names that a right header would hold: for finding the delimiter. */
 export function expectedNames(columns: readonly TableColumn[], mapping: PinnedMapping | null): Set<string> {

@@ -45,7 +45,16 @@ export const importSchema = z.object({
   finished_at: time.nullable(),
 });
 
-const rejectionSchema = z.object({ row: count, column: z.string(), value: z.string(), message: z.string() });
+const rejectionSchema = z.object({
+  row: count,
+  column: z.string(),
+  value: z.string(),
+  message: z.string(),
+  consequences: count
+    .optional()
+    .meta({ description: 'Rows that are rejected only because they refer to this one; told once a row.' }),
+  cause_row: count.optional().meta({ description: 'The row that has to be mended instead of this one.' }),
+});
 
 export const importTableSchema = z.object({
   id: z.int(),
@@ -76,7 +85,9 @@ export const importTableSchema = z.object({
       duration: count.meta({ description: 'Milliseconds.' }),
     })
     .nullable(),
-  rejections: z.array(rejectionSchema).meta({ description: 'The first 100.' }),
+  rejections: z
+    .array(rejectionSchema)
+    .meta({ description: 'The first 100; causes stand before rows that are rejected because of them.' }),
   rejected_rows_url: z
     .string()
     .nullable()

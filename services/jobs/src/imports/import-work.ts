@@ -4,6 +4,7 @@ import type { BulkLoadRequest } from '@almanac/protos/generated/almanac/data/v1/
 import type { BulkLoadResult__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadResult.ts';
 import type { ColumnSource } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
+import type { RejectedValue__Output } from '@almanac/protos/generated/almanac/data/v1/RejectedValue.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { allows } from '@almanac/service-kit/rights';
@@ -11,7 +12,8 @@ import type { Context } from '../context.ts';
 import type { FileFormat } from '../formats/file-format.ts';
 import { openTableFile, type Wanted } from '../formats/open-file.ts';
 import type { Place, TableFile } from '../formats/table-file.ts';
-import type { import_table, Prisma } from '../generated/prisma/client.ts';
+import type { import_table } from '../generated/prisma/client.ts';
+import { readAccountDateStyle } from '../import-mappings/account-date-style.ts';
 import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
 import { newObjectKey } from '../object-store/object-store.ts';
 import { endRun, type Job } from '../queue/jobs.ts';
@@ -20,7 +22,7 @@ import { before } from '../states.ts';
 import { putCounted, readRoom, releaseEarlierRuns } from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { expectedNames, expectedWidth, needsCode, planColumns, transactionCode } from './import-columns.ts';
+import { expectedNames, expectedWidth, needsCode, planColumns, positionOf, transactionCode } from './import-columns.ts';
 import { type ImportTableStatus, importTableMachine } from './import-states.ts';
 import { finishImport, lockImport } from './imports.ts';
 import { type Progress, storedFile } from './stored-file.ts';
@@ -152,6 +154,7 @@ async function load(
   await requireMassDeleteStill(ctx, caller, table);
   const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
   const mapping = table.mapping === null ? null : mappingOf(table.mapping as PinnedMapping);
+  const dateStyle = mapping?.date_style ?? (await readAccountDateStyle(ctx, caller));
   // While they are merged, the rows lie in data beside the file.
   const room = await readRoom(ctx, caller, table.object_key);
   const progress: Progress = { bytes: 0 };
@@ -163,9 +166,11 @@ async function load(
     expected: expectedNames(deployed.columns, mapping),
     width: expectedWidth(deployed.columns, mapping),
     columns: [...deployed.columns.map(({ name }) => name), ...(needsCode(table.pattern) ? [transactionCode] : [])],
+    rejectsRows: table.on_error === 'reject_rows',
   });
   async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
-    yield { options: { ...optionsOf(table, file), ...valueStyleOf(mapping, file), columns, most_bytes: room } };
+    const style = { date_style: dateStyle, decimal_separator: separatorOf(mapping, file) };
+    yield { options: { ...optionsOf(table, file), ...style, columns, most_bytes: room } };
     for await (const chunk of file.rows(placesOf(file, columns, deployed))) {
       signal.throwIfAborted();
       yield { chunk: chunk as Buffer };
@@ -196,10 +201,8 @@ const styleOf = (mapping: PinnedMapping | null): Wanted['style'] =>
       };
 
 // Numbers of other formats are numbers: whatever the mapping says of text, 1.5 is what JSON or a workbook writes.
-const valueStyleOf = (mapping: PinnedMapping | null, { format }: TableFile) => ({
-  date_style: mapping?.date_style ?? 'ISO',
-  decimal_separator: (format === 'csv' || format === 'tsv' ? mapping?.decimal_separator : null) ?? '',
-});
+const separatorOf = (mapping: PinnedMapping | null, { format }: TableFile) =>
+  (format === 'csv' || format === 'tsv' ? mapping?.decimal_separator : null) ?? '';
 
 const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
   load_id: table.load_id,
@@ -216,8 +219,10 @@ const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
 function placesOf(file: TableFile, columns: ColumnSource[], deployed: DeployedTable__Output): (Place | undefined)[] {
   const types = new Map(deployed.columns.map(({ name, data_type }) => [name, data_type]));
   const places: (Place | undefined)[] = file.header.map(() => undefined);
-  for (const { position = 0, target_column: target = '', date_format = '' } of columns)
-    places[position] = { target, dataType: types.get(target) ?? 'text', formatted: date_format !== '' };
+  for (const source of columns) {
+    const { target_column: target = '', date_format = '' } = source;
+    places[positionOf(source)] = { target, dataType: types.get(target) ?? 'text', formatted: date_format !== '' };
+  }
   return places;
 }
 
@@ -284,7 +289,7 @@ async function finish(
       rows_unchanged: result.unchanged,
       rows_rejected: result.rejected,
       duration_ms: duration,
-      rejections: result.rejections.slice(0, rejectionsInline) as unknown as Prisma.InputJsonArray,
+      rejections: result.rejections.slice(0, rejectionsInline).map(toRejection),
       errors: problem === undefined ? result.errors : [...result.errors, problem],
       rejected_key: rejectedKey,
       finished_at: new Date(),
@@ -296,6 +301,13 @@ async function finish(
   await keepObject(tx, job.account_id, table.object_key, until);
   await finishImport(tx, callerOf(job), table.import_id);
 }
+
+// Of data 0.1.0 without what the row is the cause or a consequence of.
+const toRejection = ({ row, column, value, message, consequences, cause_row }: RejectedValue__Output) => ({
+  ...{ row, column, value, message },
+  ...(consequences === undefined ? {} : { consequences }),
+  ...(cause_row === undefined ? {} : { cause_row }),
+});
 
 function outcomeOf({ status }: BulkLoadResult__Output) {
   const known = (['completed', 'completed_with_errors', 'failed', 'cancelled'] satisfies ImportTableStatus[]).find(

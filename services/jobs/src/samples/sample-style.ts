@@ -8,7 +8,7 @@ export type ColumnLook = { cells: string[]; dates: Dates | undefined; numbers: N
 
 export type SampleStyle = {
   columns: ColumnLook[];
-  /** Undefined: nothing in the sample tells, or there is nothing to tell. */
+  /** Undefined: neither the sample tells nor what is usual, or there is nothing to tell. */
   dateStyle: 'DMY' | 'MDY' | undefined;
   decimalSeparator: Separator | undefined;
   /** Whether different columns prove different ones, of which a mapping has only one. */
@@ -18,15 +18,19 @@ export type SampleStyle = {
   ambiguousNumbers: string[];
 };
 
-/** A style is the file's when some column proves it and none proves the other. */
-export function readStyle(sample: Sample): SampleStyle {
+/**
+ * A style is the file's when some column proves it and none proves the other; where none proves
+ * any, dates are taken as `usual`.
+ */
+export function readStyle(sample: Sample, usual?: 'DMY' | 'MDY'): SampleStyle {
   const columns = sample.header.map((_, position): ColumnLook => {
     const cells = filledCells(sample, position);
     return { cells, dates: readDates(cells), numbers: readNumbers(cells) };
   });
-  const dateStyle = only(
-    columns.flatMap(({ dates }) => (dates && (dates.order === 'DMY' || dates.order === 'MDY') ? [dates.order] : [])),
+  const orders = columns.flatMap(({ dates }) =>
+    dates && (dates.order === 'DMY' || dates.order === 'MDY') ? [dates.order] : [],
   );
+  const dateStyle = orders.length === 0 ? usual : only(orders);
   const separators = columns.flatMap(({ numbers }) =>
     numbers && numbers.separator !== 'either' && numbers.separator !== 'none' ? [numbers.separator] : [],
   );
