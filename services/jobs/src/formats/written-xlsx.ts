@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import yazl from 'yazl';
 import { fileError } from '../csv/file-error.ts';
+import { lettersOf } from './cell-addresses.ts';
 import type { Cells } from './copied-rows.ts';
 import type { WrittenColumn } from './written-text.ts';
 
@@ -70,7 +71,7 @@ async function* sheetXml(columns: readonly WrittenColumn[], rows: AsyncIterable<
       return cell(text);
     };
   });
-  const letters = columns.map((_, i) => lettersOf(i + 1));
+  const letters = columns.map((_, i) => lettersOf(i));
   let size = 0;
   const bytes = (text: string) => {
     const encoded = Buffer.from(text);
@@ -104,11 +105,6 @@ async function* sheetXml(columns: readonly WrittenColumn[], rows: AsyncIterable<
     yield bytes(text);
   }
   yield bytes('</sheetData></worksheet>');
-}
-
-function lettersOf(column: number): string {
-  const rest = Math.floor((column - 1) / 26);
-  return (rest > 0 ? lettersOf(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
 }
 
 /** What stands after `<c r="A1"`: the other attributes, and the value. */
