@@ -1,11 +1,12 @@
 // Workbooks of exports in the programs that read them: openpyxl, pandas and LibreOffice see every cell as it was
 // (apt-get install python3-openpyxl python3-pandas libreoffice-calc-nogui; Debian's own Python has them).
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Cells, copiedRows } from '../../services/jobs/src/formats/copied-rows.ts';
+import { besideEditedRows } from '../../services/jobs/src/formats/editing-sheets.ts';
 import { fileOf, readAll } from '../../services/jobs/src/formats/given-files.ts';
 import { writeXlsx } from '../../services/jobs/src/formats/written-xlsx.ts';
 import { openXlsx } from '../../services/jobs/src/formats/xlsx-file.ts';
@@ -191,6 +192,63 @@ describe('a workbook of an export', () => {
       expect(read.flatMap(({ problems }) => problems)).toEqual([]);
       expect(canonicalRows(kept(read.map(({ cells }) => cells)))).toEqual(canonicalRows(kept(rows)));
     });
+  });
+});
+
+describe('a workbook for editing', () => {
+  const column = { isKey: false, isRequired: false, description: '' };
+  const own = [
+    { ...column, name: 'code', dataType: 'string', isKey: true, isRequired: true },
+    { ...column, name: 'name', dataType: 'text' },
+    { ...column, name: 'size', dataType: 'integer', choices: ['1', '2', '3'] },
+  ];
+  const shown = [...['svc_sk', 'svc_version'].map((name) => ({ name, dataType: 'bigint' })), ...own];
+  const script = join(import.meta.dirname, 'spreadsheets', 'edit-workbook.py');
+  let source: string;
+
+  beforeAll(async () => {
+    source = join(folder, 'editing', 'written.xlsx');
+    mkdirSync(join(folder, 'editing'));
+    const parts: Uint8Array[] = [];
+    const rows = batchesOf([
+      ['12', '3', 'AT', 'Austria', '1'],
+      ['13', '1', '007', '=1', null],
+    ]);
+    for await (const part of writeXlsx(shown, rows, besideEditedRows('countries', own))) parts.push(part);
+    writeFileSync(source, Buffer.concat(parts));
+  });
+
+  async function read(path: string) {
+    const file = await openXlsx(fileOf(readFileSync(path)));
+    expect(file.header).toEqual(shown.map(({ name }) => name));
+    const rows = await readAll(file, Object.fromEntries(shown.map(({ name, dataType }) => [name, dataType])));
+    return rows.map(({ cells, problems }) => [...cells, ...problems]);
+  }
+
+  it('shows lists, hides what is for the import, and comes back from openpyxl with what was edited', async () => {
+    const target = join(folder, 'edited.xlsx');
+    const seen = JSON.parse((await run(python, [script, source, target], { timeout: withinMs })).stdout);
+    expect(seen).toMatchObject({
+      sheets: [
+        ['Rows', 'visible'],
+        ['How to edit', 'visible'],
+        ['Lists', 'hidden'],
+      ],
+      ...{ frozen: 'A2', bold: true, hidden: ['A', 'B'], lists: [['E2:E1048576', 'Lists!$A$1:$A$3']] },
+      explained: expect.arrayContaining(['Column', 'code', 'name', 'size']),
+    });
+    expect(await read(target)).toEqual([
+      ['12', '3', 'AT', 'edited', '1'],
+      ['13', '1', '007', '=1', null],
+      [null, null, 'NEW', 'new', '2'],
+    ]);
+  });
+
+  it('comes back from LibreOffice as it was', async () => {
+    expect(await read(await converted(source, 'xlsx', 'Calc MS Excel 2007 XML'))).toEqual([
+      ['12', '3', 'AT', 'Austria', '1'],
+      ['13', '1', '007', '=1', null],
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Sql } from '@almanac/service-kit/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { reasonsName, rejectedKeysName, rejectionsName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
+import { findConflictsSql, rejectConflictsSql } from './edited-rows-sql.ts';
 import { loadLimits } from './load-limits.ts';
 import type { LoadOptions, LoadPlan } from './load-options.ts';
 import type { RejectedValue } from './load-result.ts';
@@ -81,8 +82,16 @@ class Rejections {
       const { rows: twice } = await this.query(staged.findDuplicatesSql(staging.name, plan));
       if (twice[0]?.found) await this.reject(staged.rejectDuplicatesSql(staging, plan, options));
     }
+    if (plan.versions && !this.isTooMany()) await this.rejectConflicts();
     if (this.keys !== undefined) this.unknown = (await this.query(countUnknownSql(staging))).rows[0]?.unknown as number;
     if (!trusting && !this.isTooMany()) await this.rejectOrphans();
+  }
+
+  private async rejectConflicts(): Promise<void> {
+    const { table, plan, options, staging } = this.load;
+    const conflicts = findConflictsSql(staging, table, plan);
+    if ((await this.query(conflicts)).rows[0]?.found)
+      await this.reject(rejectConflictsSql(staging, table, plan, options));
   }
 
   private async rejectOrphans(): Promise<void> {

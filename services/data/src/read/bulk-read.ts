@@ -19,13 +19,20 @@ import { cutByKey, expected, type KeyRange } from './key-ranges.ts';
 import { readMark } from './mark.ts';
 import { joinSnapshot, openSnapshot } from './snapshots.ts';
 
-export type ReadRequest = { tableDefinitionId: number; pattern: string; highWaterMark: string; asOf: string };
+export type ReadRequest = {
+  tableDefinitionId: number;
+  pattern: string;
+  highWaterMark: string;
+  asOf: string;
+  /** With the versions of rows in the place of their times. */
+  forEditing: boolean;
+};
 export type ReadPart =
   | { start: { columns: string[] } }
   | { chunk: Buffer }
   | { end: { rows: number; next_high_water_mark: string } };
 
-type Plan = { incremental: boolean; mark: string; asOf?: string };
+type Plan = { incremental: boolean; mark: string; asOf?: string; forEditing?: boolean };
 
 /**
  * What it will be, the bytes, the totals. A full read has the rows that are live, or were at an instant; an incremental one all that
@@ -43,7 +50,7 @@ export async function* bulkRead(
   const nextMark = await readMark(pgSql(ctx.pools.rows));
   const { clients, table, texts } = await prepare(ctx, call, known, plan);
   const copied = copyOut(clients, texts, signal, 'commit');
-  const columns = exportColumns(table, plan.incremental).map((column) => column.name);
+  const columns = exportColumns(table, plan).map((column) => column.name);
   // Before anything is told: what has not begun gives no connection back, and a caller may stop at the first word.
   let part = await copied.next();
   try {
@@ -87,7 +94,10 @@ async function open(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
   }
 }
 
-function readRequest({ pattern, highWaterMark, asOf }: ReadRequest): Plan {
+function readRequest({ pattern, highWaterMark, asOf, forEditing }: ReadRequest): Plan {
+  if (forEditing && (pattern !== 'full' || asOf !== ''))
+    throw new ServiceError('bad_request', 'for_editing goes with the pattern full and without as_of.');
+  if (forEditing) return { incremental: false, mark: '', forEditing };
   if (pattern === 'full') return { incremental: false, mark: '', ...readAsOf(asOf) };
   if (pattern !== 'incremental') throw new ServiceError('bad_request', 'pattern must be full or incremental.');
   const mark = readInstant(highWaterMark);
@@ -111,15 +121,19 @@ const changedAt = `case when svc_updated_at = svc_created_at then created else $
 /** The columns of an export: system columns first, then the table's own in their order. */
 export function exportColumns(
   table: Pick<DeployedTable, 'structure'>,
-  incremental: boolean,
+  { incremental, forEditing = false }: Pick<Plan, 'incremental' | 'forEditing'>,
   mark = "''",
 ): ExportColumn[] {
   const code = `case when svc_is_deleted then 'd' when svc_created_at > ${mark}::timestamptz then 'i' else 'u' end`;
   return [
     ...(incremental ? [{ name: 'svc_transaction_code', sql: code }] : []),
     { name: 'svc_sk', sql: 'svc_sk' },
-    { name: 'svc_created_at', sql: 'created' },
-    { name: 'svc_updated_at', sql: changedAt },
+    ...(forEditing
+      ? [{ name: 'svc_version', sql: 'svc_version' }]
+      : [
+          { name: 'svc_created_at', sql: 'created' },
+          { name: 'svc_updated_at', sql: changedAt },
+        ]),
     ...table.structure.columns.map((column) => {
       const { family, textSql } = typeOf(column);
       const x = columnName(column);
@@ -135,9 +149,10 @@ export const copySql = (table: DeployedTable, plan: Plan, range: KeyRange = {}):
   `copy (${selectSql(table, plan, range)}) to stdout with (format csv, encoding 'UTF8')`;
 
 // COPY takes no parameters: the mark stands in it as a literal that was parsed and rewritten.
-function selectSql(table: DeployedTable, { incremental, mark, asOf }: Plan, { from, to }: KeyRange = {}): string {
+function selectSql(table: DeployedTable, plan: Plan, { from, to }: KeyRange = {}): string {
+  const { incremental, mark, asOf } = plan;
   const literal = quoteLiteral(mark);
-  const columns = exportColumns(table, incremental, literal).map((column) => column.sql);
+  const columns = exportColumns(table, plan, literal).map((column) => column.sql);
   const conditions = [
     incremental ? `svc_updated_at > ${literal}::timestamptz` : 'not svc_is_deleted',
     ...(from === undefined ? [] : [`svc_sk >= ${from}`]),
