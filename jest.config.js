@@ -30,7 +30,7 @@ const projects = [
 
 // Needs the history of git, which has the code of the last release; see scripts/test.ts.
 const skew = project('skew', ['tests/skew/**/*.test.ts'], 'jest-global');
-// These need Chromium, root, and real servers (RabbitMQ, Ceph RGW); see docs/how-to/run-tests.md.
+// These need Chromium, spreadsheet programs, root, and real servers (RabbitMQ, Ceph RGW); see docs/how-to/run-tests.md.
 const real = project('real', ['tests/real/**/!(compose|cluster).test.ts'], 'jest-global');
 // Takes five minutes and images of other servers, so it is asked for apart: docs/how-to/run-tests.md.
 const compose = project('compose', ['tests/real/compose.test.ts'], 'jest-global');

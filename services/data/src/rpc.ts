@@ -87,10 +87,16 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     },
     BulkRead: async function* (call, request, signal) {
       const { context } = await clusters.locate(call.accountId);
-      const { table_definition_id: tableDefinitionId, pattern, high_water_mark: highWaterMark, as_of: asOf } = request;
+      const {
+        table_definition_id: tableDefinitionId,
+        pattern,
+        high_water_mark: highWaterMark,
+        as_of: asOf,
+        for_editing: forEditing,
+      } = request;
       const leave = await context.limiters.quiet.enter(call.accountId, signal);
       try {
-        yield* bulkRead(context, call, { tableDefinitionId, pattern, highWaterMark, asOf }, signal);
+        yield* bulkRead(context, call, { tableDefinitionId, pattern, highWaterMark, asOf, forEditing }, signal);
       } finally {
         leave();
       }

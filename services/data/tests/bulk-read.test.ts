@@ -183,7 +183,7 @@ describe('a full read', () => {
     const taken = () => pools.quiet.totalCount - pools.quiet.idleCount;
     await eventually(async () => expect(taken()).toBe(0));
     const call = { ...caller, scopes: ['api'], branching: true, issuer: 'jobs' as const, requestId: 'stops-early' };
-    const request = { tableDefinitionId: 1, pattern: 'full', highWaterMark: '', asOf: '' };
+    const request = { tableDefinitionId: 1, pattern: 'full', highWaterMark: '', asOf: '', forEditing: false };
     const parts = bulkRead(net.context, call, request, new AbortController().signal);
     expect((await parts.next()).value).toEqual({ start: { columns: expect.anything() } });
     await parts.return(undefined);

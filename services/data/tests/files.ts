@@ -23,6 +23,7 @@ type Options = {
   date_style?: string;
   load_id?: string;
   numbered?: boolean;
+  versioned?: boolean;
   first_row?: number;
   most_bytes?: number;
   /** Columns of the file; each fills the column of its name unless `columns` says otherwise. */

@@ -41,6 +41,8 @@ export type LoadOptions = {
   numbered: boolean;
   /** The number of the first row in the file, when rows bring none. */
   firstRow: number;
+  /** Rows say by svc_sk and svc_version which row they were made of. */
+  versioned: boolean;
   /** Most bytes of rows that may be staged. */
   mostBytes: number;
   raw: BulkLoadOptions__Output;
@@ -50,6 +52,8 @@ export type LoadPlan = {
   sources: Source[];
   key: Source[];
   codePosition: number | undefined;
+  /** Where rows say which row they were made of, and in which version. */
+  versions: { sk: number; version: number } | undefined;
   numbered: boolean;
   /** What is not in the file goes. */
   replaces: boolean;
@@ -57,6 +61,7 @@ export type LoadPlan = {
 
 const fileColumnsMaximum = 1000;
 const transactionCode = 'svc_transaction_code';
+const versionColumns = ['svc_sk', 'svc_version'];
 
 /** What can be checked without the table; 400. */
 export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null): LoadOptions {
@@ -74,6 +79,7 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     throw bad('delimiter and quote must be two different ASCII characters.');
   if (raw.file_columns.length === 0 || raw.file_columns.length > fileColumnsMaximum)
     throw bad(`file_columns must name 1 to ${fileColumnsMaximum} columns.`);
+  if (raw.versioned && pattern !== 'incremental') throw bad('versioned goes with the pattern incremental only.');
   if (!['', 'MDY', 'DMY', 'ISO'].includes(raw.date_style)) throw bad('date_style must be MDY, DMY or ISO.');
   if (!['', '.', ','].includes(raw.decimal_separator)) throw bad('decimal_separator must be . or ,.');
   const percent = raw.mass_delete_percent > 0 ? raw.mass_delete_percent : 50;
@@ -90,6 +96,7 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     lookups: raw.columns.filter(({ lookup }) => lookup !== undefined).map(({ target_column }) => target_column),
     valueMaps: readValueMaps(raw.columns, readText),
     numbered: raw.numbered,
+    versioned: raw.versioned,
     firstRow: Math.max(raw.first_row, 1),
     mostBytes: raw.most_bytes > 0 ? raw.most_bytes : Number.POSITIVE_INFINITY,
     raw,
@@ -117,13 +124,14 @@ export async function readTargets(
 /** How the file's columns fill the table's; 422 with every problem when they can't. `targets`: what lookups may go to. */
 export function planLoad(
   table: DeployedTable,
-  { raw, pattern, fileColumns, lookups, valueMaps, numbered }: LoadOptions,
+  { raw, pattern, fileColumns, lookups, valueMaps, numbered, versioned }: LoadOptions,
   targets: ReadonlyMap<number, DeployedTable>,
 ): LoadPlan {
   const columns = new Map(table.structure.columns.map((column) => [column.name, column]));
   const problems: string[] = [];
   const sources = new Map<string, Source>();
   let codePosition: number | undefined;
+  const versions = new Map<string, number>();
   for (const given of raw.columns) {
     const { target_column: target } = given;
     const position = positionOf(given);
@@ -131,6 +139,7 @@ export function planLoad(
     if (position < 0 || position >= fileColumns.length)
       problems.push(`${target} comes from a column that the file doesn't have.`);
     else if (target === transactionCode) codePosition = position;
+    else if (versioned && versionColumns.includes(target)) versions.set(target, position);
     else if (!column) problems.push(`${target} is not a column of the table.`);
     else if (sources.has(target)) problems.push(`${target} is filled twice.`);
     else {
@@ -154,6 +163,8 @@ export function planLoad(
   for (const column of table.structure.columns)
     if (isRequired(column) && !raw.columns.some(({ target_column }) => target_column === column.name))
       problems.push(`${column.name} is required and not in the file.`);
+  if (versioned && (key.length === 0 || versions.size < versionColumns.length))
+    problems.push('A load by versions takes svc_sk, svc_version and a table with a primary key.');
   if (key.length === 0 && pattern !== 'incremental')
     problems.push('The table has no primary key, so rows can only be added (pattern incremental).');
   if (pattern === 'incremental_with_delete' && codePosition === undefined)
@@ -163,6 +174,9 @@ export function planLoad(
     sources: table.structure.columns.flatMap((column) => sources.get(column.name) ?? []),
     key: key.map((column) => sources.get(column.name) as Source),
     codePosition: pattern === 'incremental_with_delete' ? codePosition : undefined,
+    versions: versioned
+      ? { sk: versions.get('svc_sk') as number, version: versions.get('svc_version') as number }
+      : undefined,
     numbered,
     replaces: pattern === 'full',
   };

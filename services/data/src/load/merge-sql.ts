@@ -33,7 +33,8 @@ const systemSets = (values: Values, { at, actor, channel }: Stamp) => [
   'svc_request_id = null',
 ];
 
-function keyEquals(plan: LoadPlan, live: string, staged: string): string {
+/** Whether a live row and a staged one have the same key. */
+export function keyEquals(plan: LoadPlan, live: string, staged: string): string {
   return plan.key
     .map((source) => `${live}.${columnName(source.column)} = ${typedSql(plan, source, staged)}`)
     .join(' and ');

@@ -6,6 +6,7 @@ import type { DeployedTable } from '../catalogue/structure.ts';
 import { reasonsName, rejectedKeysName, rejectionsName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
 import { rejectCyclesSql } from './cycles-sql.ts';
+import { findConflictsSql, rejectConflictsSql } from './edited-rows-sql.ts';
 import { loadLimits } from './load-limits.ts';
 import type { LoadOptions, LoadPlan } from './load-options.ts';
 import type { RejectedValue } from './load-result.ts';
@@ -91,6 +92,7 @@ class Rejections {
       const { rows: twice } = await this.query(staged.findDuplicatesSql(staging.name, plan));
       if (twice[0]?.found) await this.reject(staged.rejectDuplicatesSql(staging, plan, options));
     }
+    if (plan.versions && !this.isTooMany()) await this.rejectConflicts();
     if (this.keys() !== undefined)
       this.unknown = (await this.query(countUnknownSql(staging))).rows[0]?.unknown as number;
     if (!trusting && !this.isTooMany()) await this.rejectMisplaced();
@@ -113,6 +115,13 @@ class Rejections {
     const { table, plan, options, staging } = this.load;
     const cycles = rejectCyclesSql(staging, table, plan, options);
     return cycles !== undefined && (await this.reject(cycles)) > 0;
+  }
+
+  private async rejectConflicts(): Promise<void> {
+    const { table, plan, options, staging } = this.load;
+    const conflicts = findConflictsSql(staging, table, plan);
+    if ((await this.query(conflicts)).rows[0]?.found)
+      await this.reject(rejectConflictsSql(staging, table, plan, options));
   }
 
   private async rejectOrphans(): Promise<void> {

@@ -19,14 +19,21 @@ import { cutByKey, expected, type KeyRange } from './key-ranges.ts';
 import { readMark, refuseMarkToCome } from './mark.ts';
 import { joinSnapshot, openSnapshot } from './snapshots.ts';
 
-export type ReadRequest = { tableDefinitionId: number; pattern: string; highWaterMark: string; asOf: string };
+export type ReadRequest = {
+  tableDefinitionId: number;
+  pattern: string;
+  highWaterMark: string;
+  asOf: string;
+  /** With the versions of rows in the place of their times. */
+  forEditing: boolean;
+};
 export type ReadPart =
   | { start: { columns: string[] } }
   | { chunk: Buffer }
   | { end: { rows: number; next_high_water_mark: string } };
 
 /** With a mark, what changed after it. */
-type Plan = { mark?: string; asOf?: string };
+type Plan = { mark?: string; asOf?: string; forEditing?: boolean };
 
 /**
  * What it will be, the bytes, the totals. A full read has the rows that are live, or were at an instant; an incremental one what
@@ -45,7 +52,7 @@ export async function* bulkRead(
   const nextMark = await readMark(pgSql(ctx.pools.rows));
   const { clients, table, texts } = await prepare(ctx, call, known, plan);
   const copied = copyOut(clients, texts, signal, 'commit');
-  const columns = exportColumns(table, plan.mark !== undefined);
+  const columns = exportColumns(table, plan);
   // Before anything is told: what has not begun gives no connection back, and a caller may stop at the first word.
   let part = await copied.next();
   try {
@@ -92,13 +99,13 @@ async function prepare({ pools }: DataContext, call: CallContext, known: Deploye
 type Ranges = { first: string[]; ranges: KeyRange[]; selectRange: (range: KeyRange) => string };
 
 // What is read before all else, and the rest in ranges of the key.
-async function planRanges(sql: Sql, table: DeployedTable, { mark, asOf }: Plan): Promise<Ranges> {
+async function planRanges(sql: Sql, table: DeployedTable, { mark, ...plan }: Plan): Promise<Ranges> {
   const cut = async (select: string) => cutByKey(await expected(sql, tableName(table), select));
   if (mark === undefined)
     return {
       first: [],
-      ranges: await cut(fullSql(table, asOf)),
-      selectRange: (range) => fullSql(table, asOf, range),
+      ranges: await cut(fullSql(table, plan)),
+      selectRange: (range) => fullSql(table, plan, range),
     };
   await requireHistory(sql, table, mark);
   const anyBefore = (await sql(findBeforeSql(table, mark))).rows[0]?.found as boolean;
@@ -136,7 +143,10 @@ async function open(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
   }
 }
 
-function readRequest({ pattern, highWaterMark, asOf }: ReadRequest): Plan {
+function readRequest({ pattern, highWaterMark, asOf, forEditing }: ReadRequest): Plan {
+  if (forEditing && (pattern !== 'full' || asOf !== ''))
+    throw new ServiceError('bad_request', 'for_editing goes with the pattern full and without as_of.');
+  if (forEditing) return { forEditing };
   if (pattern === 'full') return readAsOf(asOf);
   if (pattern !== 'incremental') throw new ServiceError('bad_request', 'pattern must be full or incremental.');
   const mark = readInstant(highWaterMark);

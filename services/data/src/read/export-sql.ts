@@ -11,32 +11,40 @@ type Structured = Pick<DeployedTable, 'structure'>;
 /** What an incremental export says of each row beside its values. */
 export type Change = { code: string; isDeleted: boolean };
 
-const leading = ['svc_sk', 'svc_created_at', 'svc_updated_at'];
+/** `forEditing`: with the versions of rows in the place of their times. */
+type How = { forEditing?: boolean; mark?: string };
+
+const times = ['svc_sk', 'svc_created_at', 'svc_updated_at'];
 
 /** The columns of an export: system columns first, then the table's own in their order. */
-export function exportColumns({ structure }: Structured, incremental: boolean): string[] {
-  const system = incremental ? ['svc_transaction_code', ...leading, 'svc_is_deleted'] : leading;
-  return [...system, ...structure.columns.map(({ name }) => name)];
+export function exportColumns({ structure }: Structured, { forEditing, mark }: How): string[] {
+  const system = mark === undefined ? times : ['svc_transaction_code', ...times, 'svc_is_deleted'];
+  return [...(forEditing ? versions : system), ...structure.columns.map(({ name }) => name)];
 }
+
+const versions = ['svc_sk', 'svc_version'];
 
 // Most rows were never changed: their second time is the first one's text again, which saves a sixth of the whole export.
 const changedAt = `case when svc_updated_at = svc_created_at then created else ${valueTypes.timestamptz.textSql('svc_updated_at')} end`;
 
-/** Selects those columns of `rows`, a relation with the columns of the table. A `change` is the same for all, or made of their columns. */
-export function exportRowsSql({ structure }: Structured, rows: string, change?: Change): string {
-  const own = structure.columns.map((column) => {
+function ownSql({ structure }: Structured): string[] {
+  return structure.columns.map((column) => {
     const { family, textSql } = typeOf(column);
     const x = columnName(column);
     // COPY writes these itself as a reader expects them; going through text would only cost time.
     return family === 'instant' || family === 'boolean' ? textSql(x) : x;
   });
+}
+
+/** Selects those columns of `rows`, a relation with the columns of the table. A `change` is the same for all, or made of their columns. */
+export function exportRowsSql(table: Structured, rows: string, change?: Change): string {
   const columns = [
     ...(change ? [change.code] : []),
     'svc_sk',
     'created',
     changedAt,
     ...(change ? [quoteLiteral(String(change.isDeleted))] : []),
-    ...own,
+    ...ownSql(table),
   ];
   // Apart from the rows, and kept apart by OFFSET, the text is made once for all rows that came together (PostgreSQL's Memoize): a
   // fifth of the whole export.
@@ -51,10 +59,17 @@ export const rangeSql = ({ from, to }: KeyRange): string[] => [
 ];
 
 /** The rows that are live, or were at an instant. COPY takes no parameters: the instant is a literal that was parsed and rewritten. */
-export function fullSql(table: DeployedTable, asOf: string | undefined, range: KeyRange = {}): string {
+export function fullSql(
+  table: DeployedTable,
+  { asOf, forEditing }: Pick<How, 'forEditing'> & { asOf?: string },
+  range: KeyRange = {},
+): string {
   const rows = rowsSql(table, asOf === undefined ? undefined : `${quoteLiteral(asOf)}::timestamptz`);
   const conditions = ['not svc_is_deleted', ...rangeSql(range)].join(' and ');
-  return `${exportRowsSql(table, rows)} where ${conditions} order by svc_sk`;
+  const select = forEditing
+    ? `select ${[...versions, ...ownSql(table)].join(', ')} from ${rows}`
+    : exportRowsSql(table, rows);
+  return `${select} where ${conditions} order by svc_sk`;
 }
 
 /** A statement that sends what `select` gives. */

@@ -7,9 +7,10 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import type { Context } from '../context.ts';
 import { guardCells } from '../csv/csv-guard.ts';
 import { copiedRows } from '../formats/copied-rows.ts';
+import { versionColumns } from '../formats/editing-sheets.ts';
 import { writeParquet } from '../formats/written-parquet.ts';
 import { type WrittenColumn, writeJson, writeNdjson, writeTsv } from '../formats/written-text.ts';
-import { writeXlsx } from '../formats/written-xlsx.ts';
+import { type BesideRows, writeXlsx } from '../formats/written-xlsx.ts';
 import type { data_export } from '../generated/prisma/client.ts';
 import { callerOf } from '../imports/import-work.ts';
 import { newObjectKey, type StoredObject } from '../object-store/object-store.ts';
@@ -19,6 +20,7 @@ import { before } from '../states.ts';
 import { putCounted, releaseEarlierRuns, releaseObjects } from '../storage.ts';
 import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 import { type Transaction, tell, transact } from '../transaction.ts';
+import { besideRows } from './choices.ts';
 import { exportMachine } from './export-states.ts';
 import { contentTypeOf } from './exports.ts';
 
@@ -112,14 +114,20 @@ function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTabl
     pattern: row.pattern,
     high_water_mark: row.high_water_mark ?? '',
     as_of: row.as_of ?? '',
+    for_editing: row.for_editing,
   };
   async function* bytes(): AsyncGenerator<Uint8Array> {
+    // Before the rows: nobody waits for keys of other tables while a snapshot is held.
+    const beside = row.for_editing ? await besideRows(ctx, callerOf(job), table, signal) : undefined;
     const chunks = ctx.data.BulkRead(callerOf(job), request, { signal, deadlineMs: readDeadlineMs });
     const iterator = chunks[Symbol.asyncIterator]();
     try {
       const first = await iterator.next();
       const columns = first.done ? undefined : first.value.start?.columns;
       if (!columns) throw new Error('the data service did not say which columns it reads');
+      // A data service of an earlier release would not tell the versions.
+      if (row.for_editing && !versionColumns.every((name) => columns.includes(name)))
+        throw new ServiceError('unavailable', 'Exports for editing are not available yet; try again later.');
       async function* rows() {
         for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
           signal.throwIfAborted();
@@ -127,7 +135,7 @@ function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTabl
           if (next.value.end) totals = next.value.end;
         }
       }
-      yield* written(row, columns, table, rows());
+      yield* written(row, columns, table, rows(), beside);
     } finally {
       await iterator.return?.();
     }
@@ -143,6 +151,7 @@ async function* written(
   columns: readonly string[],
   table: DeployedTable__Output,
   rows: AsyncIterable<Uint8Array>,
+  beside: BesideRows | undefined,
 ): AsyncGenerator<Uint8Array> {
   if (format === 'csv') {
     yield Buffer.from(`${columns.map(headerCell).join(',')}\n`);
@@ -155,12 +164,14 @@ async function* written(
     return { name, dataType: data_type, precision: length, scale };
   });
   if (format === 'parquet') yield* writeParquet(typed, rows);
+  else if (format === 'xlsx') yield* writeXlsx(typed, copiedRows(rows), beside);
   else yield* writers[format as keyof typeof writers](typed, copiedRows(rows));
 }
 
-const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson, xlsx: writeXlsx };
+const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson };
 const systemTypes: Record<string, string> = {
   svc_sk: 'bigint',
+  svc_version: 'bigint',
   svc_created_at: 'timestamptz',
   svc_updated_at: 'timestamptz',
   svc_is_deleted: 'boolean',

@@ -106,6 +106,11 @@ export function exportRoutes(ctx: Context): Route[] {
           description:
             'Extension, csv only: text that a spreadsheet would run as a formula gets an apostrophe in front (so does text that begins with one).',
         }),
+        for_editing: z.boolean().optional().meta({
+          default: false,
+          description:
+            'Extension, xlsx and the pattern full only: the workbook has lists of valid values and of keys of referenced tables, says on a sheet what each column is, and knows the version of each row; imported again with the pattern incremental it changes what was edited, and rejects rows that others changed since.',
+        }),
       },
       status: 201,
       response: exportSchema,

@@ -40,6 +40,7 @@ export const exportSchema = z.object({
   format: z.enum(exportFormats),
   gzip: z.boolean(),
   safe_cells: z.boolean(),
+  for_editing: z.boolean(),
   download_url: z.string().nullable().meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
   rows_exported: z.int().nullable(),
   bytes_exported: z.int().nullable(),
@@ -87,6 +88,7 @@ export type NewExport = {
   format?: string | undefined;
   gzip?: boolean | undefined;
   safe_cells?: boolean | undefined;
+  for_editing?: boolean | undefined;
 };
 
 /** Queues an export of a deployed table; at most ten are open at once. */
@@ -102,6 +104,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
   const high_water_mark = readMark(input, table);
   const as_of = readAsOf(input, table);
   const format = readFormat(input);
+  if (input.for_editing) requireEditable(input, table);
   const correlation_code = readCorrelationCode(input.correlation_code);
   await rememberLimit(ctx, call);
   const { id, made } = await transact(ctx, async (tx) => {
@@ -129,6 +132,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
           format,
           gzip: input.gzip ?? false,
           safe_cells: input.safe_cells ?? false,
+          for_editing: input.for_editing ?? false,
           correlation_code,
           user_id: call.userId ?? null,
           application_id: call.applicationId ?? null,
@@ -182,6 +186,18 @@ function readFormat({ format = 'csv', safe_cells }: NewExport): string {
     throw validationFailed(`Format must be one of ${exportFormats.join(', ')}`);
   if (safe_cells && format !== 'csv') throw validationFailed('Safe cells go with the format csv only');
   return format;
+}
+
+function requireEditable({ pattern, format, as_of }: NewExport, { columns }: DeployedTable__Output): void {
+  const problems: string[] = [];
+  if (format !== 'xlsx') problems.push('An export for editing has the format xlsx');
+  if (pattern !== 'full' || (as_of ?? null) !== null)
+    problems.push('An export for editing has the pattern full and the rows as they are now, without as_of');
+  if (!columns.some(({ is_primary_key }) => is_primary_key))
+    problems.push(
+      'A table without a primary key can not be exported for editing: its rows can only be added by an import',
+    );
+  if (problems.length > 0) throw validationFailed(problems);
 }
 
 function readAsOf({ as_of, pattern }: NewExport, table: DeployedTable__Output): string | null {
@@ -286,6 +302,7 @@ export async function showExport(ctx: Pick<Context, 'store'>, row: data_export):
     format: row.format as FileFormat,
     gzip: row.gzip,
     safe_cells: row.safe_cells,
+    for_editing: row.for_editing,
     download_url: await downloadUrl(ctx, row),
     rows_exported: toNumber(row.rows_exported),
     bytes_exported: toNumber(row.bytes_exported),

@@ -1,8 +1,11 @@
-// Exports as XLSX workbooks of one sheet, as a stream. What a spreadsheet would round stays text: long numbers, times of day.
+// Exports as XLSX workbooks, as a stream: a sheet of rows, and others behind it that say more about them. What a spreadsheet would round stays text: long numbers, times of day.
 import { Readable } from 'node:stream';
 import yazl from 'yazl';
 import { fileError } from '../csv/file-error.ts';
+import { lettersOf } from './cell-addresses.ts';
 import type { Cells } from './copied-rows.ts';
+import { cellWriterOf, textCell } from './written-cells.ts';
+import { cellStyles, packageParts, type SheetName, sheetEntry, sheetFrame } from './written-package.ts';
 import type { WrittenColumn } from './written-text.ts';
 
 const maxRows = 1_048_576;
@@ -11,34 +14,33 @@ const maxCellCharacters = 32_767;
 const pieceCharacters = 64 * 1024;
 const maxSheetBytes = 0xf000_0000; // archives have no room for more without a form that not all programs read
 
-const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
-const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
-const packages = 'http://schemas.openxmlformats.org/package/2006';
-const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
-const contentType = (part: string, kind: string) =>
-  `<Override PartName="/xl/${part}" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.${kind}+xml"/>`;
-
-// Style 1 shows dates, 2 moments.
-const parts = {
-  '[Content_Types].xml': `<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${contentType('workbook.xml', 'sheet.main')}${contentType('styles.xml', 'styles')}${contentType('worksheets/sheet1.xml', 'worksheet')}</Types>`,
-  '_rels/.rels': `<Relationships xmlns="${packages}/relationships"><Relationship Id="r1" Type="${relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-  'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${relations}"><sheets><sheet name="Rows" sheetId="1" r:id="r1"/></sheets></workbook>`,
-  'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packages}/relationships"><Relationship Id="r1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Type="${relations}/styles" Target="styles.xml"/></Relationships>`,
-  'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd hh:mm:ss.000"/></numFmts><fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`,
+/** What stands beside the rows; texts of XML. */
+export type BesideRows = {
+  /** Columns of the rows that aren't shown. */
+  hidden: ReadonlySet<string>;
+  /** Elements of the sheet of rows behind its rows. */
+  behind: string;
+  /** More sheets, with all that is in them. */
+  sheets: (SheetName & { xml: string })[];
 };
+
+const nothing: BesideRows = { hidden: new Set(), behind: '', sheets: [] };
 
 /** The whole archive; rows or texts beyond what a sheet holds are an error that says so. */
 export async function* writeXlsx(
   columns: readonly WrittenColumn[],
   rows: AsyncIterable<Cells[]>,
+  beside = nothing,
 ): AsyncGenerator<Uint8Array> {
   const zip = new yazl.ZipFile();
-  for (const [name, xml] of Object.entries(parts)) zip.addBuffer(Buffer.from(declaration + xml), name);
-  const sheet = Readable.from(sheetXml(columns, rows), { objectMode: false });
+  const parts = packageParts([{ name: 'Rows' }, ...beside.sheets]);
+  for (const [i, { xml }] of beside.sheets.entries()) parts[sheetEntry(i + 2)] = sheetFrame.join(xml);
+  for (const [name, xml] of Object.entries(parts)) zip.addBuffer(Buffer.from(xml), name);
+  const sheet = Readable.from(sheetXml(columns, rows, beside), { objectMode: false });
   const output = zip.outputStream as Readable;
   zip.on('error', (error) => output.destroy(error as Error));
   sheet.on('error', (error) => output.destroy(error));
-  zip.addReadStream(sheet, 'xl/worksheets/sheet1.xml', { compressionLevel: 1 });
+  zip.addReadStream(sheet, sheetEntry(1), { compressionLevel: 1 });
   zip.end();
   try {
     for await (const chunk of output) yield chunk as Buffer;
@@ -47,9 +49,13 @@ export async function* writeXlsx(
   }
 }
 
-async function* sheetXml(columns: readonly WrittenColumn[], rows: AsyncIterable<Cells[]>): AsyncGenerator<Buffer> {
+async function* sheetXml(
+  columns: readonly WrittenColumn[],
+  rows: AsyncIterable<Cells[]>,
+  { hidden, behind }: BesideRows,
+): AsyncGenerator<Buffer> {
   const write = columns.map(({ name, dataType }) => {
-    const cell = cellWriters[dataType] ?? textCell;
+    const cell = cellWriterOf(dataType);
     return (text: string, row: number) => {
       if (text.length > maxCellCharacters)
         throw fileError(
@@ -58,7 +64,7 @@ async function* sheetXml(columns: readonly WrittenColumn[], rows: AsyncIterable<
       return cell(text);
     };
   });
-  const letters = columns.map((_, i) => lettersOf(i + 1));
+  const letters = columns.map((_, i) => lettersOf(i));
   let size = 0;
   const bytes = (text: string) => {
     const encoded = Buffer.from(text);
@@ -66,10 +72,15 @@ async function* sheetXml(columns: readonly WrittenColumn[], rows: AsyncIterable<
     if (size > maxSheetBytes) throw fileError('The rows take more than a sheet holds; export as another format.');
     return encoded;
   };
-  const header = columns.map(({ name }) => textCell(name)).map((cell, i) => `<c r="${letters[i]}1"${cell}</c>`);
-  yield bytes(
-    `${declaration}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView></sheetViews><sheetData><row r="1">${header.join('')}</row>`,
+  const header = columns.map(({ name }, i) => `<c r="${letters[i]}1" s="${cellStyles.header}"${textCell(name)}</c>`);
+  const view =
+    '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft"/></sheetView></sheetViews>';
+  const widths = columns.map(
+    ({ name, dataType }, i) =>
+      `<col min="${i + 1}" max="${i + 1}" width="${widthOf(name, dataType)}"${hidden.has(name) ? ' hidden="1"' : ''} customWidth="1"/>`,
   );
+  const cols = columns.length === 0 ? '' : `<cols>${widths.join('')}</cols>`;
+  yield bytes(`${sheetFrame[0]}${view}${cols}<sheetData><row r="1">${header.join('')}</row>`);
   let number = 1;
   for await (const batch of rows) {
     let text = '';
@@ -91,54 +102,10 @@ async function* sheetXml(columns: readonly WrittenColumn[], rows: AsyncIterable<
     }
     yield bytes(text);
   }
-  yield bytes('</sheetData></worksheet>');
+  yield bytes(`</sheetData>${behind}${sheetFrame[1]}`);
 }
 
-function lettersOf(column: number): string {
-  const rest = Math.floor((column - 1) / 26);
-  return (rest > 0 ? lettersOf(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
-}
+const typical: Record<string, number> = { text: 40, json: 40, uuid: 38, datetime: 24, timestamptz: 24, string: 20 };
 
-/** What stands after `<c r="A1"`: the other attributes, and the value. */
-type CellWriter = (text: string) => string;
-
-const textCell: CellWriter = (text) => ` t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is>`;
-const numberCell: CellWriter = (text) => `><v>${text}</v>`;
-
-// Spreadsheets keep fifteen digits of a number.
-const exactNumberCell: CellWriter = (text) =>
-  text.replace(/^-?0*|\./g, '').length <= 15 ? numberCell(text) : textCell(text);
-
-// Days before March 1900 have other numbers in other programs.
-const dayCell =
-  (style: number): CellWriter =>
-  (text) => {
-    const days = Date.parse(text) / 86_400_000 + 25_569;
-    return days >= 61 ? ` s="${style}"><v>${days}</v>` : textCell(text);
-  };
-
-const cellWriters: Record<string, CellWriter> = {
-  smallint: numberCell,
-  integer: numberCell,
-  bigint: exactNumberCell,
-  decimal: exactNumberCell,
-  real: numberCell,
-  double: numberCell,
-  boolean: (text) => ` t="b"><v>${text === 'true' ? 1 : 0}</v>`,
-  date: dayCell(1),
-  datetime: dayCell(2),
-  timestamptz: dayCell(2),
-};
-
-// What XML can't hold, or would change, stands as _xHHHH_; so does what only looks like that.
-const escaped = (text: string) =>
-  text
-    .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are meant
-    .replace(/[\u0000-\u0008\u000b-\u001f\ufffe\uffff]/g, (character) => {
-      const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-      return `_x${code}_`;
-    })
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
+// In characters: what values of the type mostly take, and the name in bold.
+const widthOf = (name: string, dataType: string) => Math.min(60, Math.max(typical[dataType] ?? 12, name.length + 4));

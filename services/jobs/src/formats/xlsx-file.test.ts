@@ -50,8 +50,15 @@ describe('a workbook', () => {
       ...['true', 'false', null, null],
     ]);
     expect(read.slice(-2).map(({ problems }) => problems)).toEqual([
-      [{ column: 'n', value: '#N/A', message: 'n holds an error of the spreadsheet' }],
-      [{ column: 'n', value: '', message: 'n holds a formula whose result is not in the file' }],
+      [{ column: 'n', value: '#N/A', message: 'A12 shows the error #N/A: mend the cell, or empty it' }],
+      [
+        {
+          column: 'n',
+          value: '',
+          message:
+            'A13 is a formula without a stored result: open the workbook in a spreadsheet program and save it again, or paste values',
+        },
+      ],
     ]);
   });
 
@@ -114,7 +121,7 @@ describe('a workbook', () => {
     expect(read[9]?.problems[0]).toEqual({
       column: 'd',
       value: '60',
-      message: 'd holds a date that is not in the calendar',
+      message: 'A11 shows a date that is not in the calendar',
     });
   });
 
@@ -124,7 +131,7 @@ describe('a workbook', () => {
     const read = await readAll(await open(workbookOf(textRow('b') + booleans.map(boolean).join(''))), { b: 'boolean' });
     expect(read.map(({ cells }) => cells[0])).toEqual(['true', 'true', 'false', 'false', null, null, null, null, null]);
     expect(read[5]?.problems).toEqual([
-      { column: 'b', value: '2', message: 'b holds a boolean that is neither true nor false' },
+      { column: 'b', value: '2', message: 'A7 is a boolean that is neither true nor false' },
     ]);
     expect(read.slice(4).every(({ problems }) => problems.length === 1)).toBe(true);
     const numbers = [' 7 ', ' ', '0x10', '1e', '+.5E1', 'Infinity'].map(

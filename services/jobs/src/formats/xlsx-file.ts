@@ -3,6 +3,7 @@
 import { plainNumber } from '@almanac/service-kit/plain-number';
 import { maxFileColumns } from '../csv/csv-file.ts';
 import { fileError } from '../csv/file-error.ts';
+import { addressOf, columnOf } from './cell-addresses.ts';
 import { type CellProblem, type StagedRow, shown, stagedBytes } from './staged-rows.ts';
 import type { FileSource, Place, TableFile } from './table-file.ts';
 import { unmistakable } from './unmistakable-dates.ts';
@@ -11,8 +12,8 @@ import { openWorkbook, TextReader, unescaped, type Workbook } from './xlsx-workb
 import { readXml } from './xml.ts';
 
 /**
- * `error`: the cell shows an error such as #N/A; `none`: a formula whose result was not stored; `neither`: a boolean that is neither
- * true nor false.
+ * `error`: the cell shows an error such as #N/A; `none`: a formula whose result is not stored; `neither`: a
+ * boolean that is neither true nor false.
  */
 type Cell = {
   kind: 'text' | 'number' | 'boolean' | 'isodate' | 'error' | 'none' | 'neither';
@@ -39,7 +40,7 @@ export async function openXlsx(source: FileSource): Promise<TableFile> {
     throw fileError('The first sheet of the workbook is empty; it should begin with a row of column names.');
   }
   const [head, ...others] = first.value as [Row, ...Row[]];
-  const header = Array.from(head.cells, (cell) => (cell ? (textOf(cell, workbook, 'text') ?? '').trim() : ''));
+  const header = headerOf(head, workbook);
   if (header.length > maxFileColumns)
     throw fileError(`The header has ${header.length} columns; at most ${maxFileColumns} are read.`);
   let seen = 0;
@@ -66,6 +67,17 @@ export async function openXlsx(source: FileSource): Promise<TableFile> {
       await batches.return(undefined);
     },
   };
+}
+
+function headerOf({ number, cells }: Row, workbook: Workbook): string[] {
+  const problems: string[] = [];
+  const names = Array.from(cells, (cell, i) => {
+    const name = cell ? textOf(cell, workbook, 'text') : '';
+    if (cell && name === undefined) problems.push(`${problemOf(cell, addressOf(i, number))}.`);
+    return (name ?? '').trim();
+  });
+  if (problems.length > 0) throw fileError(problems);
+  return names;
 }
 
 // Rows with at least one value; the array of cells ends with one.
@@ -114,21 +126,15 @@ function readRows(workbook: Workbook): AsyncGenerator<Row[]> {
   });
 }
 
-// "BC12" is column 55.
-function columnOf(reference: string | undefined): number | undefined {
-  const letters = /^([A-Z]{1,3})[0-9]*$/.exec(reference ?? '')?.[1];
-  if (letters === undefined) return undefined;
-  let column = 0;
-  for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64;
-  return column;
-}
-
 function cellOf(
   { type, style, value, formula }: { type: string; style: number; value?: string; formula: boolean },
   { texts }: Workbook,
   row: number,
 ): Cell | undefined {
-  if (value === undefined) return formula ? { kind: 'none', text: '', style } : undefined;
+  // Programs that don't calculate (openpyxl) store `<v></v>`; that of a text is the result "".
+  if (formula && (value === undefined || (type !== 'str' && value.trim() === '')))
+    return { kind: 'none', text: '', style };
+  if (value === undefined) return undefined;
   switch (type) {
     case 's': {
       const index = value.trim();
@@ -168,7 +174,8 @@ function stagedRow(
     if (!cell) return null;
     const place = places[i];
     const text = textOf(cell, workbook, place?.dataType ?? 'text');
-    if (place && text === undefined) problems.push(problemOf(place.target, cell));
+    if (place && text === undefined)
+      problems.push({ column: place.target, value: shown(cell.text), message: problemOf(cell, addressOf(i, number)) });
     if (place?.formatted && text !== undefined && isMoment(cell, workbook)) return unmistakable(text);
     return text ?? null;
   });
@@ -179,16 +186,19 @@ function stagedRow(
   return { number, cells: staged, problems };
 }
 
-const textless = new Map<Cell['kind'], string>([
-  ['error', 'an error of the spreadsheet'],
-  ['none', 'a formula whose result is not in the file'],
-  ['neither', 'a boolean that is neither true nor false'],
+const textless = new Map<Cell['kind'], (text: string) => string>([
+  ['error', (text) => `shows the error ${shown(text)}: mend the cell, or empty it`],
+  [
+    'none',
+    () =>
+      'is a formula without a stored result: open the workbook in a spreadsheet program and save it again, or paste values',
+  ],
+  ['neither', () => 'is a boolean that is neither true nor false'],
 ]);
 
-function problemOf(column: string, { kind, text }: Cell): CellProblem {
-  const what = textless.get(kind) ?? 'a date that is not in the calendar';
-  return { column, value: shown(text), message: `${column} holds ${what}` };
-}
+// Why a cell has no text.
+const problemOf = ({ kind, text }: Cell, address: string): string =>
+  `${address} ${textless.get(kind)?.(text) ?? 'shows a date that is not in the calendar'}`;
 
 // The file itself says that it is a date or a time.
 const isMoment = ({ kind, style }: Cell, { styles }: Workbook) =>

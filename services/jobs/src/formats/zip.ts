@@ -8,6 +8,7 @@ import { fileError } from '../csv/file-error.ts';
 import { refuseBomb } from '../csv/gunzip.ts';
 import type { FileSource } from './table-file.ts';
 
+/** Names are told apart as those of a package's parts are: without regard to case. */
 export type Zip = {
   has(name: string): boolean;
   /** The unpacked bytes of an entry that is there; what is wrong with them may show only at their end. */
@@ -31,15 +32,15 @@ export async function openZip(source: FileSource): Promise<Zip> {
       throw fileError(`The file holds ${zip.entryCount} entries; a workbook has at most ${maxEntries}.`);
     for await (const entry of zip.eachEntry()) {
       if (entry.isEncrypted()) throw fileError('The workbook is protected by a password; save it without.');
-      entries.set(entry.fileName, entry);
+      entries.set(entry.fileName.toLowerCase(), entry);
     }
   } catch (error) {
     throw reader.explain(error);
   }
   return {
-    has: (name) => entries.has(name),
+    has: (name) => entries.has(name.toLowerCase()),
     read: async function* (name) {
-      const entry = entries.get(name) as Entry;
+      const entry = entries.get(name.toLowerCase()) as Entry;
       let size = 0;
       let sum = 0;
       try {

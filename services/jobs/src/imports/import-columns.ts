@@ -3,6 +3,8 @@ import type { CellValues } from '@almanac/protos/generated/almanac/data/v1/CellV
 import type { ColumnSource } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import { fileError, quoted } from '../csv/file-error.ts';
 import { foldName } from '../formats/column-names.ts';
+import { versionColumns } from '../formats/editing-sheets.ts';
+import type { FileFormat } from '../formats/file-format.ts';
 import { type ColumnMapping, type PinnedMapping, wholeEntry } from '../import-mappings/mapping.ts';
 
 export const transactionCode = 'svc_transaction_code';
@@ -24,7 +26,8 @@ export const systemColumns: ReadonlySet<string> = new Set([
 
 type TableColumn = { name: string; is_primary_key: boolean };
 
-type Plan = { columns: ColumnSource[] };
+/** `versioned`: rows say which row they were made of, and in which version. */
+type Plan = { columns: ColumnSource[]; versioned: boolean };
 
 /** How an entry of a mapping has a file column read. */
 export const toSource = (entry: ColumnMapping, position: number, target_column: string): ColumnSource => ({
@@ -62,19 +65,22 @@ export function planColumns(
   header: readonly string[],
   table: readonly TableColumn[],
   mapping: PinnedMapping | null,
-  { pattern, safe_cells: guarded }: { pattern: string; safe_cells: boolean },
+  { pattern, safe_cells: guarded, fileFormat }: { pattern: string; safe_cells: boolean; fileFormat: FileFormat },
 ): Plan {
   const names = new Map(table.map(({ name }) => [foldName(name), name]));
   names.set(transactionCode, transactionCode);
   const entries = mapping && isPlaced(mapping) ? inOrder(table, header.length) : (mapping?.column_mappings ?? []);
   const mapped = new Map(entries.map((entry) => [foldName(entry.source_column), entry]));
+  const versioned = fileFormat === 'xlsx' && pattern === 'incremental' && isForEditing(header, mapped);
+  if (versioned) for (const name of versionColumns) names.set(name, name);
   const problems: string[] = [];
   const unknown: string[] = [];
   const sources = new Map<string, { position: number; source: string }>();
   const columns: ColumnSource[] = [];
   for (const [position, source] of header.entries()) {
     const entry = mapped.get(foldName(source));
-    if (entry ? entry.target_column === null : systemColumns.has(foldName(source))) continue;
+    const isSystem = systemColumns.has(foldName(source)) && !names.has(foldName(source));
+    if (entry ? entry.target_column === null : isSystem) continue;
     const target = names.get(foldName(entry?.target_column ?? source));
     if (target === undefined) {
       unknown.push(source === '' ? `column ${position + 1} (without a name)` : quoted(source));
@@ -96,8 +102,13 @@ export function planColumns(
     problems.push(`The file has no column for the key: ${missing.map(({ name }) => name).join(', ')}.`);
   problems.push(...transactionProblems(sources.has(transactionCode), pattern));
   if (problems.length > 0) throw fileError(problems);
-  return { columns };
+  return { columns, versioned };
 }
+
+// No other export has the versions of rows, so a workbook that has them was made for editing, whichever program
+// saved it last.
+const isForEditing = (header: readonly string[], mapped: ReadonlyMap<string, ColumnMapping>) =>
+  versionColumns.every((name) => !mapped.has(name) && header.some((source) => foldName(source) === name));
 
 // Whether columns are told by their places alone.
 const isPlaced = ({ has_header, column_mappings }: PinnedMapping) => !has_header && column_mappings.length === 0;

@@ -1,5 +1,6 @@
 // The work on one import table: bytes go from the object store to the data service, which loads them; then the result is noted
 // together with the end of the job. The load id makes a repeated load answer its first result.
+import type { BulkLoadOptions } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
 import type { BulkLoadRequest } from '@almanac/protos/generated/almanac/data/v1/BulkLoadRequest.ts';
 import type { BulkLoadResult__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadResult.ts';
 import type { ColumnSource } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
@@ -31,7 +32,7 @@ const loadDeadlineMs = 12 * 3_600_000;
 const progressEveryMs = 1_000;
 const rejectionsInline = 100;
 
-type Caller = { accountId: number; userId?: number; applicationId?: number; requestId?: string };
+export type Caller = { accountId: number; userId?: number; applicationId?: number; requestId?: string };
 
 /** On whose behalf a job works. */
 export function callerOf(job: Job): Caller {
@@ -168,9 +169,12 @@ async function load(
     columns: [...deployed.columns.map(({ name }) => name), ...(needsCode(table.pattern) ? [transactionCode] : [])],
     rejectsRows: table.on_error === 'reject_rows',
   });
-  async function* requests(columns: ColumnSource[]): AsyncGenerator<BulkLoadRequest> {
+  async function* requests(
+    plan: Pick<BulkLoadOptions, 'versioned'> & { columns: ColumnSource[] },
+  ): AsyncGenerator<BulkLoadRequest> {
+    const { columns } = plan;
     const style = { date_style: dateStyle, decimal_separator: separatorOf(mapping, file) };
-    yield { options: { ...optionsOf(table, file), ...style, columns, most_bytes: room } };
+    yield { options: { ...optionsOf(table, file), ...style, ...plan, most_bytes: room } };
     for await (const chunk of file.rows(placesOf(file, columns, deployed))) {
       signal.throwIfAborted();
       yield { chunk: chunk as Buffer };
@@ -180,8 +184,8 @@ async function load(
     }
   }
   try {
-    const { columns } = planColumns(file.header, deployed.columns, mapping, table);
-    const result = await ctx.data.BulkLoad(caller, requests(columns), { signal, deadlineMs: loadDeadlineMs });
+    const plan = planColumns(file.header, deployed.columns, mapping, { ...table, fileFormat: file.format });
+    const result = await ctx.data.BulkLoad(caller, requests(plan), { signal, deadlineMs: loadDeadlineMs });
     await saveProgress(ctx, table, progress, file);
     return result;
   } finally {
