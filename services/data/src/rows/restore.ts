@@ -4,7 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { Answer } from '@almanac/service-kit/idempotency';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import { stale, type TableReference } from '../catalogue/catalogue.ts';
+import { stale } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
@@ -17,7 +17,7 @@ import { requireRow } from './present-rows.ts';
 import type { Cells } from './record-input.ts';
 import { restoreProblemsSql } from './restore-sql.ts';
 import { countAnswer, recordAnswer } from './table-data.ts';
-import { isCurrent, useTable } from './use-table.ts';
+import { isCurrent, type TableRequest, useTable } from './use-table.ts';
 import { restoreSql, updateSql } from './write-sql.ts';
 
 // What comes from imports is corrected by imports: a row brought back by hand would be taken away by the next file.
@@ -32,7 +32,7 @@ function requireManual(table: DeployedTable): void {
 export function restoreRecords(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   ids: string[],
 ): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {
@@ -74,7 +74,7 @@ type RevertInput = { id: string; version: number; versions: number[] | undefined
 export function revertRecord(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   { id, version, versions }: RevertInput,
 ): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {

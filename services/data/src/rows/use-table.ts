@@ -4,10 +4,14 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import type { Action } from '@almanac/service-kit/rights';
 import { stale, type TableReference } from '../catalogue/catalogue.ts';
+import { withExactNumbers } from '../catalogue/exact-numbers.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { adoptTable } from '../deploy/adoption.ts';
 import { requireRightOn } from '../row-rights.ts';
+
+/** The table that a request is about, and how its records are to show decimals and bigints. */
+export type TableRequest = TableReference & { exactNumbers?: boolean };
 
 type Work<T> = (table: DeployedTable, others: ReadonlyMap<number, DeployedTable>) => Promise<T | typeof stale>;
 
@@ -15,7 +19,7 @@ type Work<T> = (table: DeployedTable, others: ReadonlyMap<number, DeployedTable>
 export function useTable<T>(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   action: Action,
   work: Work<T>,
   othersOf?: (table: DeployedTable) => number[],
@@ -23,12 +27,17 @@ export function useTable<T>(
   const begin: Work<T> = async (table, others) => {
     await requireRightOn(ctx, call, action, table);
     const young = [table, ...others.values()].filter(({ history_since }) => history_since === null);
-    if (young.length === 0) return work(table, others);
+    if (young.length === 0) return reference.exactNumbers ? work(...exactly(table, others)) : work(table, others);
     for (const each of young) await adoptTable(ctx.pools.work, each);
     return stale;
   };
   return ctx.catalogue.use(call.accountId, reference, begin, othersOf);
 }
+
+const exactly: (...tables: Parameters<Work<unknown>>) => Parameters<Work<unknown>> = (table, others) => [
+  withExactNumbers(table),
+  new Map([...others].map(([id, other]) => [id, withExactNumbers(other)])),
+];
 
 /** No row came back: 404 when there is none; stale when the statement was for another revision of one of these tables. */
 export async function absentOrStale(ctx: DataContext, ...tables: DeployedTable[]): Promise<typeof stale> {
