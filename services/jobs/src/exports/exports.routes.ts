@@ -98,12 +98,17 @@ export function exportRoutes(ctx: Context): Route[] {
           .meta({
             enum: [...exportFormats],
             default: 'csv',
-            description: 'Extension. Numbers keep all digits in each.',
+            description:
+              'Extension. Numbers keep all digits in each; what reads json and ndjson into doubles rounds long ones, see exact_numbers.',
           }),
         gzip: z.boolean().optional().meta({ description: 'Extension: the file is packed by gzip.' }),
         safe_cells: z.boolean().optional().meta({
           description:
             'Extension, csv only: text that a spreadsheet would run as a formula gets an apostrophe in front (so does text that begins with one).',
+        }),
+        exact_numbers: z.boolean().optional().meta({
+          description:
+            'Extension, json and ndjson only: decimals and bigints are strings, so that no JSON parser rounds them. Imports take them as they take numbers.',
         }),
       },
       status: 201,

@@ -40,6 +40,7 @@ export const exportSchema = z.object({
   format: z.enum(exportFormats),
   gzip: z.boolean(),
   safe_cells: z.boolean(),
+  exact_numbers: z.boolean(),
   download_url: z.string().nullable().meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
   rows_exported: z.int().nullable(),
   bytes_exported: z.int().nullable(),
@@ -87,6 +88,7 @@ export type NewExport = {
   format?: string | undefined;
   gzip?: boolean | undefined;
   safe_cells?: boolean | undefined;
+  exact_numbers?: boolean | undefined;
 };
 
 /** Queues an export of a deployed table; at most ten are open at once. */
@@ -128,6 +130,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
           format,
           gzip: input.gzip ?? false,
           safe_cells: input.safe_cells ?? false,
+          exact_numbers: input.exact_numbers ?? false,
           correlation_code,
           user_id: call.userId ?? null,
           application_id: call.applicationId ?? null,
@@ -167,10 +170,14 @@ function readPattern(input: NewExport): string {
   return input.pattern;
 }
 
-function readFormat({ format = 'csv', safe_cells }: NewExport): string {
+const jsonFormats = new Set(['json', 'ndjson']);
+
+function readFormat({ format = 'csv', safe_cells, exact_numbers }: NewExport): string {
   if (!(exportFormats as readonly string[]).includes(format))
     throw validationFailed(`Format must be one of ${exportFormats.join(', ')}`);
   if (safe_cells && format !== 'csv') throw validationFailed('Safe cells go with the format csv only');
+  if (exact_numbers && !jsonFormats.has(format))
+    throw validationFailed('Exact numbers go with the formats json and ndjson only; the others need no such choice');
   return format;
 }
 
@@ -276,6 +283,7 @@ export async function showExport(ctx: Pick<Context, 'store'>, row: data_export):
     format: row.format as FileFormat,
     gzip: row.gzip,
     safe_cells: row.safe_cells,
+    exact_numbers: row.exact_numbers,
     download_url: await downloadUrl(ctx, row),
     rows_exported: toNumber(row.rows_exported),
     bytes_exported: toNumber(row.bytes_exported),
