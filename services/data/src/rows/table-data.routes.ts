@@ -29,7 +29,8 @@ const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimu
 
 const keySchema = z.string().min(1).max(limits.nameCodePoints);
 const recordSchema = z.record(z.string(), z.unknown()).meta({
-  description: 'Column name to value. Integers, bigints and decimals as JSON numbers or strings; dates as ISO 8601.',
+  description:
+    'Column name to value. Integers, bigints and decimals as JSON numbers or strings (JavaScript rounds number literals of more than 15 digits: send strings); dates as ISO 8601.',
 });
 const row = z
   .looseObject({
