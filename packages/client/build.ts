@@ -15,16 +15,26 @@ document.paths = Object.fromEntries(
   Object.entries(document.paths).map(([path, operations]) => [path.replace(/^\/api\/v1/, ''), operations]),
 );
 const types = astToString(await openapiTS(document as unknown as OpenAPI3, { defaultNonNullable: false }));
-const keyed = Object.keys(document.paths).filter((path) =>
-  document.paths[path]?.post?.parameters?.some(({ name }) => name === 'Idempotency-Key'),
-);
+const pathsTaking = (header: string, methods?: string[]) =>
+  Object.keys(document.paths).filter((path) =>
+    Object.entries(document.paths[path] ?? {}).some(
+      ([method, { parameters }]) =>
+        (methods?.includes(method) ?? true) && parameters?.some(({ name }) => name === header),
+    ),
+  );
+const setOf = (name: string, paths: string[]) =>
+  `export const ${name}: ReadonlySet<string> = new Set(${JSON.stringify(paths, undefined, 2)});\n`;
 
 const generated = join(folder, 'src/generated');
 mkdirSync(generated, { recursive: true });
 writeFileSync(join(generated, 'schema.ts'), `// Made by npm run generate.\n${types}`);
 writeFileSync(
   join(generated, 'keyed-paths.ts'),
-  `// Made by npm run generate: where POST takes an Idempotency-Key.\nexport const keyedPaths: ReadonlySet<string> = new Set(${JSON.stringify(keyed, undefined, 2)});\n`,
+  `// Made by npm run generate: where POST takes an Idempotency-Key.\n${setOf('keyedPaths', pathsTaking('Idempotency-Key', ['post']))}`,
+);
+writeFileSync(
+  join(generated, 'exact-paths.ts'),
+  `// Made by npm run generate: what answers exact numbers when asked to.\n${setOf('exactPaths', pathsTaking('Exact-Numbers'))}`,
 );
 
 // An object that says nothing of its members may have any; the generator would take it to have none.

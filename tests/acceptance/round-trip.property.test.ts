@@ -95,6 +95,7 @@ const record = fc
 const formats: How[] = [
   ...['csv', 'tsv', 'ndjson', 'json', 'xlsx', 'parquet'].map((format, n) => ({ format, gzip: n % 2 === 0 })),
   { format: 'csv', safe_cells: true },
+  { format: 'json', exact_numbers: true },
 ];
 
 let api: Api;
@@ -110,7 +111,7 @@ async function rowsOf(table: DeployedTable): Promise<Row[]> {
   return data.map((row) => Object.fromEntries(columns.map(({ name }) => [name, row[name]])));
 }
 
-type How = { format: string; gzip?: boolean; safe_cells?: boolean };
+type How = { format: string; gzip?: boolean; safe_cells?: boolean; exact_numbers?: boolean };
 
 async function exported(table: DeployedTable, how: How): Promise<Uint8Array> {
   const wish = { branch_id: table.branchId, table_definition_key: table.key, pattern: 'full', ...how };

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { AlmanacError, type ClientOptions, createClient } from './client.ts';
 
-type Seen = { method: string; url: string; authorization?: string; key?: string; body: string };
+type Seen = { method: string; url: string; authorization?: string; key?: string; exact?: string; body: string };
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | 'hang' | 'hang up';
 
 let server: Server;
@@ -29,6 +29,7 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
     url: req.url ?? '',
     authorization: req.headers.authorization,
     key: req.headers['idempotency-key'] as string | undefined,
+    exact: req.headers['exact-numbers'] as string | undefined,
     body,
   });
   send(req, res, (answers.length > 1 ? answers.shift() : answers[0]) as Answer);
@@ -230,6 +231,25 @@ describe('answers', () => {
     await expect(showDomain(almanac, undefined, 4)).rejects.toMatchObject({ name: 'TimeoutError' });
     // What an earlier test gave up may come only now.
     expect(seen.filter(({ url }) => url.endsWith('/4'))).toHaveLength(2);
+  });
+});
+
+describe('exact numbers', () => {
+  it('are asked for wherever records are answered, unless a call says otherwise', async () => {
+    const almanac = client();
+    const query = { table_definition_id: 1 };
+    answers = [{ body: { svc_sk: 7 } }];
+    await almanac.get('/table_data/{id}', { params: { path: { id: 7 }, query } });
+    await almanac.patch('/table_data/{id}', { params: { path: { id: 7 } }, body: { ...query, record: {} } });
+    await almanac.post('/table_data/grid', { body: { ...query, startRow: 0, endRow: 1 } });
+    await almanac.get('/table_data/{id}/history', { params: { path: { id: 7 }, query } });
+    expect(seen.map(({ exact }) => exact)).toEqual(['true', 'true', 'true', 'true']);
+    await almanac.get('/table_data/{id}', {
+      params: { path: { id: 7 }, query: { ...query, exact_numbers: 'false' } },
+    });
+    await almanac.get('/table_data', { params: { query, header: { 'Exact-Numbers': 'false' } } });
+    await showDomain(almanac);
+    expect(seen.slice(4).map(({ exact }) => exact)).toEqual([undefined, 'false', undefined]);
   });
 });
 

@@ -2,9 +2,11 @@
 import createFetchClient from 'openapi-fetch';
 import type { Call, Init, Item, ListPath } from './calls.ts';
 import { AlmanacError } from './errors.ts';
+import { exactPaths } from './generated/exact-paths.ts';
 import { keyedPaths } from './generated/keyed-paths.ts';
 import type { paths } from './generated/schema.ts';
-import { type Grid, listItems, listRows, type Row } from './pages.ts';
+import { type Grid, listItems, listRows } from './pages.ts';
+import type { Row, SystemColumns } from './records.ts';
 import { createSend, type Send } from './sending.ts';
 import { type Credentials, credentialTokens, givenTokens, type TokenSource } from './tokens.ts';
 import { createTransfers, type Transfers } from './transfers.ts';
@@ -12,8 +14,9 @@ import { createTransfers, type Transfers } from './transfers.ts';
 export type { Answer, Item, ListPath } from './calls.ts';
 export { AlmanacError } from './errors.ts';
 export type { paths } from './generated/schema.ts';
-export type { Grid, Row } from './pages.ts';
+export type { Grid } from './pages.ts';
 export type { WaitOptions } from './patience.ts';
+export type { ColumnValues, Row, RowOf, SystemColumns } from './records.ts';
 export type { Credentials } from './tokens.ts';
 export type { Export, FileContent, Import, NewExport, NewImport, Transfers } from './transfers.ts';
 
@@ -43,13 +46,17 @@ export type Client = Transfers & {
   delete: Call<'delete'>;
   /** The items of a list, page after page (`per_page` 1,000 unless told); each page is a call. Begins at `page`, 1 unless told. */
   list<P extends ListPath>(path: P, ...init: Init<P, 'get'>): AsyncGenerator<Item<P>, void, undefined>;
-  /** The rows that a grid query finds, in its order, a thousand a call. */
-  rows(grid: Grid, options?: { signal?: AbortSignal }): AsyncGenerator<Row, void, undefined>;
+  /** The rows that a grid query finds, in its order, a thousand a call; say of which columns with `RowOf`. */
+  rows<R extends SystemColumns = Row>(
+    grid: Grid,
+    options?: { signal?: AbortSignal },
+  ): AsyncGenerator<R, void, undefined>;
 };
 
 /**
  * A client for the system at `baseUrl`, with client credentials or with tokens of your own. Nothing is sent before the first call.
- * Every call takes a `signal`; every answer that is no success throws an AlmanacError.
+ * Every call takes a `signal`; every answer that is no success throws an AlmanacError. Decimals and bigints of rows are strings,
+ * as `ColumnValues` says: where a call takes `Exact-Numbers` it is sent, unless the call says something else itself.
  */
 export function createClient(options: ClientOptions): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -67,6 +74,7 @@ export function createClient(options: ClientOptions): Client {
     onRequest: ({ request, schemaPath }) => {
       if (request.method === 'POST' && keyedPaths.has(schemaPath) && !request.headers.has(keyHeader))
         request.headers.set(keyHeader, crypto.randomUUID());
+      if (exactPaths.has(schemaPath) && !saysHowExact(request)) request.headers.set(exactHeader, 'true');
     },
   });
 
@@ -86,7 +94,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...calls,
     list: ((path: string, init?: object) => listItems(calls.get as never, path, init)) as Client['list'],
-    rows: (grid, { signal } = {}) => listRows(calls.post, grid, signal),
+    rows: ((grid, { signal } = {}) => listRows(calls.post, grid, signal)) as Client['rows'],
     ...createTransfers(calls, send),
   };
 }
@@ -95,6 +103,9 @@ type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
 type Plain = (path: string, init?: object) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
 const keyHeader = 'Idempotency-Key';
+const exactHeader = 'Exact-Numbers';
+const saysHowExact = ({ headers, url }: Request) =>
+  headers.has(exactHeader) || new URL(url).searchParams.has('exact_numbers');
 const idempotent = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 
 // A grid query only reads, though by POST.

@@ -1,13 +1,6 @@
 // Lists and grids as streams of items: one page is asked for when the last item of the one before was taken.
 import type { Call } from './calls.ts';
-
-/** A row of a table: its system columns, and its own by name. */
-export type Row = {
-  svc_sk: number;
-  svc_created_at: string;
-  svc_updated_at: string;
-  svc_is_deleted: boolean;
-} & Record<string, unknown>;
+import type { Row } from './records.ts';
 
 /** A grid query without its window; names the table by id, or by key and branch. */
 export type Grid = ({ table_definition_id: number } | { table_definition_key: string; branch_id: number }) & {

@@ -78,6 +78,7 @@ function prepare(declared: Route) {
     attributeNames: new Set(Object.keys(declared.attributes ?? {})),
     bodyNames: new Set(Object.keys(declared.body ?? {})),
     takesKey: declared.requestHeaders?.['Idempotency-Key'] !== undefined,
+    hasForms: declared.requestHeaders?.['Exact-Numbers'] !== undefined,
   };
 }
 
@@ -88,9 +89,10 @@ async function answer(
   options: ApiOptions,
 ): Promise<void> {
   const call = await readCall(route, request, res, (token, id) => options.verifyContext(token, id, 'http'));
+  if (route.hasForms) res.setHeader('Vary', formHeader);
   const bytes = takesBody(route) ? await readBody(route, request) : undefined;
   const readers = bodyReaders(route, bytes);
-  if (route.takesKey) noteKey(call, request, bytes);
+  if (route.takesKey) noteKey(call, route, request, bytes);
   let result: unknown;
   try {
     result = await route.handle({
@@ -143,6 +145,9 @@ async function noteRefusal(
   );
 }
 
+/** Chooses between two forms of the same answer. */
+const formHeader = 'Exact-Numbers';
+
 // A GET route answers HEAD too, and never looks at a body.
 const takesBody = ({ raw, method }: Route) => !raw && method !== 'GET';
 
@@ -165,11 +170,13 @@ async function readBody({ bodyLimit }: Route, request: IncomingMessage): Promise
   }
 }
 
-// Its address and its bytes are all that makes another request of it.
-function noteKey(call: CallContext, request: IncomingMessage, bytes: Buffer | undefined): void {
+// Its address, its bytes and the form of the answer that it asks for are all that makes another request of it.
+function noteKey(call: CallContext, { hasForms }: Prepared, request: IncomingMessage, bytes: Buffer | undefined): void {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const { method = '', url = '' } = request;
-  if (key !== undefined) call.keyed = keyedBy(call, key, method, url, bytes?.toString('utf8') ?? '');
+  if (key === undefined) return;
+  const form = hasForms && request.headers[formHeader.toLowerCase()] === 'true' ? [formHeader] : [];
+  call.keyed = keyedBy(call, key, method, url, bytes?.toString('utf8') ?? '', ...form);
 }
 
 const paramsOf = ({ paramNames }: Prepared, values: string[]): Record<string, string> =>

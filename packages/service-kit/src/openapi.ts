@@ -144,6 +144,7 @@ export function mergeOpenApi(fragments: Pick<OpenApiDocument, 'paths'>[], server
         'Reference data management: typed tables, controlled change, one API.',
         'A body may be nested as shown (`{"domain": {"name": "x"}}`), flat (`{"name": "x"}`) or with bracket keys (`{"domain[name]": "x"}`).',
         'Collections take `page`, `per_page` (at most 1000), `q` (`field:operator:value`, repeatable, or a bare word) and `sort` (`field` or `-field`).',
+        'Decimals and bigints are JSON numbers with all their digits. JSON.parse and most parsers read numbers into doubles and round those of more than 15 digits without telling: where an operation takes them, `exact_numbers=true` or the header `Exact-Numbers: true` makes strings of them.',
         'Operations marked `x-user-context` need a token of the authorization code flow.',
         'Every answer carries `X-Request-Id`; counted calls also `X-Allowance-Limit`, `X-Allowance-Remaining` and `X-Allowance-Reset`. GET answers HEAD too.',
       ].join('\n\n'),

@@ -67,7 +67,7 @@ export type RouteDeclaration<
   bodyLimit?: number;
   status?: 200 | 201 | 204;
   /** Request headers the handler understands, for the document: name to description. */
-  requestHeaders?: { 'If-Match'?: string; 'Idempotency-Key'?: string };
+  requestHeaders?: { 'If-Match'?: string; 'Idempotency-Key'?: string; 'Exact-Numbers'?: string };
   response?: z.ZodType;
   /** The answer is no JSON: the handler writes it to `response` itself. */
   produces?: 'text/csv';

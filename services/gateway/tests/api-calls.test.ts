@@ -460,7 +460,9 @@ describe('browsers', () => {
       const preflight = await ask('/api/v1/domains', 'https://app.test', 'POST');
       expect(mayCall(preflight)).toEqual([204, 'Origin', 'https://app.test', methods]);
       const headers = preflight.headers.get('access-control-allow-headers')?.split(', ');
-      expect(headers).toEqual(expect.arrayContaining(['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match']));
+      expect(headers).toEqual(
+        expect.arrayContaining(['Authorization', 'Content-Type', 'Exact-Numbers', 'Idempotency-Key', 'If-Match']),
+      );
       const file = await ask('/files/imports/1?signature=x', 'https://other.test', 'PUT');
       expect(mayCall(file)).toEqual([204, 'Origin', 'https://other.test', 'GET, HEAD, PUT, OPTIONS']);
       for (const evil of ['https://evil.test', 'https://app.test.evil.test', 'null', 'http://app.test'])
@@ -474,6 +476,9 @@ describe('browsers', () => {
         expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
         expect((await get(path, 'https://evil.test')).headers.get('access-control-allow-origin')).toBeNull();
       }
+      services.answer((_req, res) => res.setHeader('vary', 'Exact-Numbers').end('{}'));
+      const varied = await get('/api/v1/table_data', 'https://app.test');
+      expect(varied.headers.get('vary')?.split(', ').sort()).toEqual(['Exact-Numbers', 'Origin']);
     } finally {
       await other.stop();
     }

@@ -143,6 +143,30 @@ describe('an export', () => {
     expect(gunzipSync(Buffer.from(await bytes.arrayBuffer())).toString()).toBe(text);
   });
 
+  it('as JSON has decimals and bigints as strings when asked to', async () => {
+    const typed = (name: string, data_type: string) => ({ name, data_type, is_primary_key: name === 'number' });
+    const columns = [
+      typed('number', 'bigint'),
+      typed('balance', 'decimal'),
+      typed('small', 'integer'),
+      typed('ratio', 'double'),
+    ];
+    const row = { number: '9007199254740993', balance: '123456789012345678.0123456789', small: '7', ratio: '0.5' };
+    jobs.neighbours.addTable({ key: 'numbers', columns, rows: new Map([['1', row]]) });
+    const wanted = { ...full, table_definition_key: 'numbers' };
+    const numbers = `{"number":${row.number},"balance":${row.balance},"small":7,"ratio":0.5}`;
+    const strings = `{"number":"${row.number}","balance":"${row.balance}","small":7,"ratio":0.5}`;
+    const fileFor = async (more: object) => {
+      const done = await run({ ...wanted, ...more });
+      return [done.exact_numbers, await (await fetch(done.download_url)).text()];
+    };
+    expect(await fileFor({ format: 'ndjson', exact_numbers: true })).toEqual([true, `${strings}\n`]);
+    expect(await fileFor({ format: 'json', exact_numbers: true })).toEqual([true, `[\n${strings}\n]\n`]);
+    expect(await fileFor({ format: 'json', exact_numbers: false })).toEqual([false, `[\n${numbers}\n]\n`]);
+    expect(await fileFor({ format: 'ndjson' })).toEqual([false, `${numbers}\n`]);
+    expect(await fileFor({ exact_numbers: false })).toEqual([false, expect.stringMatching(/^number,/)]);
+  });
+
   it.each([
     ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
     ['parquet', 'application/vnd.apache.parquet'],
@@ -188,6 +212,9 @@ describe('an export', () => {
     [{ ...full, format: 'exe' }, 422],
     [{ ...full, format: 5 }, 400],
     [{ ...full, format: 'json', safe_cells: true }, 422],
+    [{ ...full, exact_numbers: true }, 422],
+    [{ ...full, format: 'parquet', exact_numbers: true }, 422],
+    [{ ...full, format: 'json', exact_numbers: 'true' }, 400],
     [{ ...full, correlation_code: 'x'.repeat(256) }, 422],
     [{ ...full, branch_id: 99 }, 404],
     [{ ...full, branch_id: 3 }, 404],

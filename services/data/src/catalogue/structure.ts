@@ -36,6 +36,8 @@ export type Structure = {
   lookup_display_column_id: number | null;
   columns: Column[];
   foreign_keys: ForeignKey[];
+  /** Records show decimals and bigints as strings (`exact-numbers.ts`); never in the catalogue itself. */
+  exact_numbers?: true;
 };
 
 /** An entry of the catalogue. */

@@ -58,8 +58,9 @@ export function lookupsSql(lookups: Lookup[], row: string, at: string | undefine
 // A live row has its key for itself. Looking back, two may have it for the moment in which one waited for the other's end.
 function shownSql({ table, pairs, shown }: NonNullable<Lookup['target']>, row: string, at: string | undefined): string {
   const equal = pairs.map(({ own, key }) => `r.${columnName(key)} = ${row}.${columnName(own)}`);
+  const value = typeOf(shown).jsonSql(`r.${columnName(shown)}`, table.structure.exact_numbers);
   return (
-    `(select (${typeOf(shown).jsonSql(`r.${columnName(shown)}`)})::text from (select * from ${rowsSql(table, at)}) r` +
+    `(select (${value})::text from (select * from ${rowsSql(table, at)}) r` +
     ` where r.svc_live and ${equal.join(' and ')}${at === undefined ? '' : ' order by r.svc_updated_at desc limit 1'})`
   );
 }

@@ -10,10 +10,13 @@ import { concatSql, Values } from './statement.ts';
 
 /** The text of one JSON object for the row in scope: system columns first, then the table's own in their order, then `svc_lookups`. */
 export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind, lookups?: string): string {
+  const { exact_numbers } = table.structure;
   const parts: string[] = [];
   for (const { name, sql, type, nullable, column } of fieldsOf(table).values()) {
     const label = `${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`;
-    parts.push(column ? bind(label, 'text') : `'${label}'`, type.jsonSql(sql));
+    // System columns are numbers a double holds.
+    const value = type.jsonSql(sql, column && exact_numbers);
+    parts.push(column ? bind(label, 'text') : `'${label}'`, value);
     // A deleted row may lack what a live one must have.
     if (column || nullable) parts.push(`case when ${sql} is null then 'null' end`);
   }

@@ -3,7 +3,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { Answer } from '@almanac/service-kit/idempotency';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import { catalogueSql, stale, type TableReference } from '../catalogue/catalogue.ts';
+import { catalogueSql, stale } from '../catalogue/catalogue.ts';
 import { type DeployedTable, keyColumns } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
@@ -14,7 +14,7 @@ import { referrersOf } from './constraint-sql.ts';
 import { findRefusedCycle, keyText, type RefusedCycle } from './hierarchy-problems.ts';
 import { findKept, writeOnce } from './idempotency.ts';
 import { originOf } from './origin.ts';
-import { isCurrent, writeTable } from './use-table.ts';
+import { isCurrent, type TableRequest, writeTable } from './use-table.ts';
 
 /**
  * Creates, changes and deletes rows of one table, all or nothing. Refused with everything that stands in the way, each problem with
@@ -23,7 +23,7 @@ import { isCurrent, writeTable } from './use-table.ts';
 export function writeBatch(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   operations: Operation[],
 ): Promise<Answer> {
   return writeTable(ctx, call, reference, async (table) => {

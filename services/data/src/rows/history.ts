@@ -2,17 +2,17 @@
 import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { stale, type TableReference } from '../catalogue/catalogue.ts';
+import { stale } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
 import { historySql } from './history-sql.ts';
-import { useTable } from './use-table.ts';
+import { type TableRequest, useTable } from './use-table.ts';
 
 /** A page of the versions of a row, deleted or not, newest first: the body of the answer, as PostgreSQL wrote it. */
 export function getHistory(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   { id, page = 1, per_page = limits.perPageDefault }: { id: string; page?: number; per_page?: number },
 ): Promise<string> {
   return useTable(ctx, call, reference, 'view', async (table) => {

@@ -1,13 +1,13 @@
 // What reads of rows share: as of an instant, with lookups; and why a statement may have answered nothing.
 import type { CallContext } from '@almanac/service-kit/call-context';
-import { stale, type TableReference } from '../catalogue/catalogue.ts';
+import { stale } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
 import type { Reading } from '../query/reading.ts';
 import { maySee } from '../row-rights.ts';
 import { refuseAsOf } from './as-of.ts';
-import { useTable } from './use-table.ts';
+import { type TableRequest, useTable } from './use-table.ts';
 
 /** What a request may say of how it reads rows. */
 export type ReadingRequest = { asOf?: string; includeLookups?: boolean };
@@ -22,7 +22,7 @@ const targetsOf = ({ structure }: DeployedTable): number[] =>
 export function readTable<T>(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   { asOf, includeLookups = false }: ReadingRequest,
   read: (table: DeployedTable, reading: Reading) => Promise<T | undefined>,
   absent: (...tables: DeployedTable[]) => Promise<typeof stale> = async () => stale,

@@ -4,7 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { Answer } from '@almanac/service-kit/idempotency';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import { stale, type TableReference } from '../catalogue/catalogue.ts';
+import { stale } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run } from '../database.ts';
@@ -18,14 +18,14 @@ import { requireRow } from './present-rows.ts';
 import type { Cells } from './record-input.ts';
 import { restoreProblemsSql } from './restore-sql.ts';
 import { countAnswer, recordAnswer } from './table-data.ts';
-import { isCurrent, writeTable } from './use-table.ts';
+import { isCurrent, type TableRequest, writeTable } from './use-table.ts';
 import { restoreSql, updateSql } from './write-sql.ts';
 
 /** Undeletes rows, all or nothing; the answer tells how many were deleted until now. 422 names each row that today's rules don't let back. */
 export function restoreRecords(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   ids: string[],
 ): Promise<Answer> {
   return writeTable(ctx, call, reference, async (table) => {
@@ -72,7 +72,7 @@ type RevertInput = { id: string; version: number; versions: number[] | undefined
 export function revertRecord(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   { id, version, versions }: RevertInput,
 ): Promise<Answer> {
   return writeTable(ctx, call, reference, async (table) => {

@@ -10,6 +10,7 @@ import type { TableReference } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';
 import { asOfSchema } from './as-of.ts';
 import { writeBatch } from './batch.ts';
+import { exactNumbersHeader, exactNumbersQuery, readExactNumbers } from './exact-numbers.ts';
 import { getHistory } from './history.ts';
 import { type Channel, channels } from './origin.ts';
 import { restoreRecords, revertRecord } from './restore.ts';
@@ -28,20 +29,25 @@ const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimu
 
 const keySchema = z.string().min(1).max(limits.nameCodePoints);
 const recordSchema = z.record(z.string(), z.unknown()).meta({
-  description: 'Column name to value. Integers, bigints and decimals as JSON numbers or strings; dates as ISO 8601.',
+  description:
+    'Column name to value. Integers, bigints and decimals as JSON numbers or strings (JavaScript rounds number literals of more than 15 digits: send strings); dates as ISO 8601.',
 });
-const row = z.looseObject({
-  svc_sk: z.int(),
-  svc_created_at: z.iso.datetime(),
-  svc_updated_at: z.iso.datetime(),
-  svc_is_deleted: z.boolean(),
-  svc_version: z.int(),
-  svc_updated_by: z.string().nullable(),
-  svc_lookups: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .meta({ description: 'With include_lookups: foreign key column to the display value of the record it refers to.' }),
-});
+const row = z
+  .looseObject({
+    svc_sk: z.int(),
+    svc_created_at: z.iso.datetime(),
+    svc_updated_at: z.iso.datetime(),
+    svc_is_deleted: z.boolean(),
+    svc_version: z.int(),
+    svc_updated_by: z.string().nullable(),
+    svc_lookups: z.record(z.string(), z.unknown()).optional().meta({
+      description: 'With include_lookups: foreign key column to the display value of the record it refers to.',
+    }),
+  })
+  .meta({
+    description:
+      'System columns, and the table’s own by name. A decimal or bigint is a JSON number with all its digits, which JSON.parse and most parsers round beyond 15; with exact_numbers it is a string.',
+  });
 const version = z.object({
   svc_version: z.int(),
   valid_from: z.iso.datetime(),
@@ -148,6 +154,8 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       },
       description:
         'The request model of AG Grid, with the meaning of its client-side filters and sorts (docs/how-to/grid.md). `rowCount` is the exact number of matches; `endRow` is exclusive.',
+      requestHeaders: exactNumbersHeader,
+      query: exactNumbersQuery,
       resource,
       body: {
         table_definition_id: idSchema.optional(),
@@ -170,7 +178,8 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         include_lookups: z.boolean().optional().meta(lookupsMeta),
       },
       response: z.object({ rows: z.array(row), rowCount: z.int() }),
-      handle: async ({ call, body }) => {
+      handle: async ({ call, query, headers, body }) => {
+        const exactNumbers = readExactNumbers(query, headers);
         const { table_definition_id, table_definition_key, branch_id, as_of, include_lookups, ...request } = body();
         const reference = await readReference(ctx, call.accountId, {
           table_definition_id,
@@ -178,7 +187,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
           branch_id,
         });
         const how = { asOf: as_of, includeLookups: include_lookups };
-        return new JsonText(await getGrid(ctx, call, reference, request, how));
+        return new JsonText(await getGrid(ctx, call, { ...reference, exactNumbers }, request, how));
       },
     }),
     route({
@@ -187,6 +196,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       tag,
       summary: 'List rows',
       extension: true,
+      requestHeaders: exactNumbersHeader,
       query: {
         table_definition_id: idTextSchema.optional(),
         table_definition_key: keySchema.optional(),
@@ -194,18 +204,20 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         include_deleted: flagText.optional(),
         as_of: asOfSchema.optional(),
         include_lookups: flagText.optional().meta(lookupsMeta),
+        ...exactNumbersQuery,
         ...listParameters,
       },
       response: z.object({
         data: z.array(row),
         meta: pageMeta,
       }),
-      handle: async ({ call, query }) => {
+      handle: async ({ call, query, headers }) => {
+        const exactNumbers = readExactNumbers(query, headers);
         const reference = await readReference(ctx, call.accountId, query);
         const { page, per_page, sort, q, include_deleted, as_of, include_lookups } = query;
         const request = { page, per_page, sort, q, includeDeleted: include_deleted === true };
         const how = { asOf: as_of, includeLookups: include_lookups };
-        return new JsonText(await listRecords(ctx, call, reference, request, how));
+        return new JsonText(await listRecords(ctx, call, { ...reference, exactNumbers }, request, how));
       },
     }),
     route({
@@ -213,16 +225,20 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       path: '/table_data/{id}',
       tag,
       summary: 'Read one row',
+      requestHeaders: exactNumbersHeader,
       params: { id: recordIdText },
       query: {
         table_definition_id: idTextSchema,
         as_of: asOfSchema.optional(),
         include_lookups: flagText.optional().meta(lookupsMeta),
+        ...exactNumbersQuery,
       },
       response: row,
-      handle: async ({ call, params, query: { table_definition_id: id, as_of, include_lookups }, response }) => {
+      handle: async ({ call, params, query, headers, response }) => {
+        const { table_definition_id: id, as_of, include_lookups } = query;
+        const reference = { id, exactNumbers: readExactNumbers(query, headers) };
         const how = { asOf: as_of, includeLookups: include_lookups };
-        return answerText(await getRecord(ctx, call, { id }, params.id, how), response);
+        return answerText(await getRecord(ctx, call, reference, params.id, how), response);
       },
     }),
     route({
@@ -231,14 +247,16 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       tag,
       summary: 'Create a row',
       example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
-      requestHeaders: repeatable,
+      requestHeaders: { ...repeatable, ...exactNumbersHeader },
+      query: exactNumbersQuery,
       resource,
       body: { table_definition_id: idSchema, record: recordSchema },
       status: 201,
       response: z.object({ record: row, message: z.string() }),
-      handle: async ({ call, body, response }) => {
+      handle: async ({ call, query, headers, body, response }) => {
+        const exactNumbers = readExactNumbers(query, headers);
         const { table_definition_id: id, record } = body();
-        const created = await createRecord(ctx, call, { id }, record);
+        const created = await createRecord(ctx, call, { id, exactNumbers }, record);
         return answerText({ ...created, body: `{"record":${created.body},"message":"Record created"}` }, response);
       },
     }),
@@ -248,17 +266,19 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       tag,
       summary: 'Change columns of a row',
       example: { table_definition_id: 12, record: { name: 'Swiss Confederation' } },
-      requestHeaders: guarded,
+      requestHeaders: { ...guarded, ...exactNumbersHeader },
       description:
         'Changes only the columns that `record` names; when it has these values already, it stays as it is. `If-Match` with the ETag of the record guards against lost updates.',
       params: { id: recordIdText },
+      query: exactNumbersQuery,
       resource,
       body: { table_definition_id: idSchema, record: recordSchema },
       response: row,
-      handle: async ({ call, params, body, headers, response }) => {
+      handle: async ({ call, params, query, body, headers, response }) => {
+        const exactNumbers = readExactNumbers(query, headers);
         const { table_definition_id: id, record } = body();
-        const versions = readIfMatch(headers['if-match']);
-        return answerText(await updateRecord(ctx, call, { id }, { id: params.id, record, versions }), response);
+        const input = { id: params.id, record, versions: readIfMatch(headers['if-match']) };
+        return answerText(await updateRecord(ctx, call, { id, exactNumbers }, input), response);
       },
     }),
     route({
@@ -293,7 +313,8 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         'A row that a change leaves as it is gets no new version. ' +
         'When anything is in the way nothing is done, and the answer names all of it by operation, counted from 0: 404 when records are absent, else 412 when they have another version, else 422.',
       extension: true,
-      requestHeaders: repeatable,
+      requestHeaders: { ...repeatable, ...exactNumbersHeader },
+      query: exactNumbersQuery,
       resource,
       body: {
         table_definition_id: idSchema.optional(),
@@ -307,10 +328,11 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         deleted_count: z.int().meta({ description: 'Rows that were live until now.' }),
         message: z.string(),
       }),
-      handle: async ({ call, body, response }) => {
+      handle: async ({ call, query, headers, body, response }) => {
+        const exactNumbers = readExactNumbers(query, headers);
         const { operations, ...named } = body();
         const reference = await readReference(ctx, call.accountId, named);
-        return answerText(await writeBatch(ctx, call, reference, operations), response);
+        return answerText(await writeBatch(ctx, call, { ...reference, exactNumbers }, operations), response);
       },
     }),
     route({
@@ -320,11 +342,20 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       summary: 'List the versions of a row, newest first',
       description: 'Of deleted rows too. Each version holds from `valid_from` until `valid_to`, in today’s columns.',
       extension: true,
+      requestHeaders: exactNumbersHeader,
       params: { id: recordIdText },
-      query: { table_definition_id: idTextSchema, page: listParameters.page, per_page: listParameters.per_page },
+      query: {
+        table_definition_id: idTextSchema,
+        ...exactNumbersQuery,
+        page: listParameters.page,
+        per_page: listParameters.per_page,
+      },
       response: z.object({ data: z.array(version), meta: pageMeta }),
-      handle: async ({ call, params, query: { table_definition_id, ...page } }) =>
-        new JsonText(await getHistory(ctx, call, { id: table_definition_id }, { id: params.id, ...page })),
+      handle: async ({ call, params, query, headers }) => {
+        const reference = { id: query.table_definition_id, exactNumbers: readExactNumbers(query, headers) };
+        const { page, per_page } = query;
+        return new JsonText(await getHistory(ctx, call, reference, { id: params.id, page, per_page }));
+      },
     }),
     route({
       method: 'POST',
@@ -353,15 +384,17 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       description:
         'Writes a new version with the values that the named one has, under today’s rules; a deleted row is live again. A row that has these values already stays as it is.',
       extension: true,
-      requestHeaders: { ...guarded, ...repeatable },
+      requestHeaders: { ...guarded, ...repeatable, ...exactNumbersHeader },
       params: { id: recordIdText },
+      query: exactNumbersQuery,
       resource,
       body: { table_definition_id: idSchema, version: versionNumber },
       response: row,
-      handle: async ({ call, params, body, headers, response }) => {
+      handle: async ({ call, params, query, body, headers, response }) => {
+        const exactNumbers = readExactNumbers(query, headers);
         const { table_definition_id: id, version } = body();
-        const versions = readIfMatch(headers['if-match']);
-        return answerText(await revertRecord(ctx, call, { id }, { id: params.id, version, versions }), response);
+        const input = { id: params.id, version, versions: readIfMatch(headers['if-match']) };
+        return answerText(await revertRecord(ctx, call, { id, exactNumbers }, input), response);
       },
     }),
   ];

@@ -4,7 +4,7 @@ import type { CallContext } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Answer } from '@almanac/service-kit/idempotency';
 import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import { stale, type TableReference } from '../catalogue/catalogue.ts';
+import { stale } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { type GridRequest, planGrid } from '../query/grid-plan.ts';
@@ -22,7 +22,7 @@ import { readRow } from './read-row.ts';
 import { type ReadingRequest, readTable } from './read-table.ts';
 import { readRecord } from './record-input.ts';
 import { updateRow } from './update-row.ts';
-import { absentOrStale, isCurrent, writeTable } from './use-table.ts';
+import { absentOrStale, isCurrent, type TableRequest, writeTable } from './use-table.ts';
 import { deleteSql, insertSql, type Marked, type NewRow } from './write-sql.ts';
 
 /** A row as a statement returns it. */
@@ -32,7 +32,7 @@ export type Written = { record: string; svc_version: number };
 export function getGrid(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   request: GridRequest,
   how: ReadingRequest = {},
 ): Promise<Body> {
@@ -49,7 +49,7 @@ export function getGrid(
 export function listRecords(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   request: ListRequest,
   how: ReadingRequest = {},
 ): Promise<Body> {
@@ -66,7 +66,7 @@ export function listRecords(
 export function getRecord(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   id: string,
   how: ReadingRequest = {},
 ): Promise<Answer> {
@@ -84,7 +84,7 @@ export const recordAnswer = (row: Written): Answer => ({ body: row.record, etag:
 export function createRecord(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   record: Record<string, unknown>,
 ): Promise<Answer> {
   return writeTable(ctx, call, reference, async (table) => {
@@ -120,7 +120,7 @@ type UpdateInput = { id: string; record: Record<string, unknown>; versions: numb
 export function updateRecord(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   input: UpdateInput,
 ): Promise<Answer> {
   return writeTable(ctx, call, reference, async (table) => {
@@ -151,7 +151,7 @@ export function updateRecord(
 export function deleteRecords(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   ids: string[],
 ): Promise<Answer> {
   return writeTable(ctx, call, reference, async (table) => {

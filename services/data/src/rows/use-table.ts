@@ -5,11 +5,15 @@ import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import type { Answer } from '@almanac/service-kit/idempotency';
 import type { Action } from '@almanac/service-kit/rights';
 import { stale, type TableReference } from '../catalogue/catalogue.ts';
+import { withExactNumbers } from '../catalogue/exact-numbers.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { adoptTable } from '../deploy/adoption.ts';
 import { requireRightOn } from '../row-rights.ts';
 import { findKept } from './idempotency.ts';
+
+/** The table that a request is about, and how its records are to show decimals and bigints. */
+export type TableRequest = TableReference & { exactNumbers?: boolean };
 
 type Work<T> = (table: DeployedTable, others: ReadonlyMap<number, DeployedTable>) => Promise<T | typeof stale>;
 
@@ -17,7 +21,7 @@ type Work<T> = (table: DeployedTable, others: ReadonlyMap<number, DeployedTable>
 export function useTable<T>(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   action: Action,
   work: Work<T>,
   othersOf?: (table: DeployedTable) => number[],
@@ -25,12 +29,17 @@ export function useTable<T>(
   const begin: Work<T> = async (table, others) => {
     await requireRightOn(ctx, call, action, table);
     const young = [table, ...others.values()].filter(({ history_since }) => history_since === null);
-    if (young.length === 0) return work(table, others);
+    if (young.length === 0) return reference.exactNumbers ? work(...exactly(table, others)) : work(table, others);
     for (const each of young) await adoptTable(ctx.pools.work, each);
     return stale;
   };
   return ctx.catalogue.use(call.accountId, reference, begin, othersOf);
 }
+
+const exactly: (...tables: Parameters<Work<unknown>>) => Parameters<Work<unknown>> = (table, others) => [
+  withExactNumbers(table),
+  new Map([...others].map(([id, other]) => [id, withExactNumbers(other)])),
+];
 
 /**
  * The same for whoever writes rows by hand, which needs the right to edit. 422 where rows come from imports: the next file would undo
@@ -39,7 +48,7 @@ export function useTable<T>(
 export function writeTable(
   ctx: DataContext,
   call: CallContext,
-  reference: TableReference,
+  reference: TableRequest,
   write: (table: DeployedTable) => Promise<Answer | typeof stale>,
 ): Promise<Answer> {
   return useTable(ctx, call, reference, 'edit', async (table) => {

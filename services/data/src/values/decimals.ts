@@ -4,8 +4,8 @@ import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
 const source = '-?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)';
 const pattern = new RegExp(`^${source}$`);
 const longest = 1000;
-/** Of the JSON text of a decimal: with all places of its scale, a sign and a point. */
-export const longestDecimal = 2 * longest + 2;
+/** Of the JSON text of a decimal: with all places of its scale, a sign, a point and quotes. */
+export const longestDecimal = 2 * longest + 4;
 
 /** numeric(precision, scale); no precision: as many digits as a thousand. */
 export type DecimalShape = { precision: number | null; scale: number | null };

@@ -57,8 +57,11 @@ export type ValueType = {
   checks: (column: ColumnShape) => Check[];
   /** The same text for equal values that passed the checks. */
   canonical: (text: string) => string;
-  /** What prints as the value's JSON text, in `concat` or cast to text; null stays null. */
-  jsonSql: (x: string) => string;
+  /**
+   * What prints as the value's JSON text, in `concat` or cast to text; null stays null.
+   * `exactNumbers`: as a string where a number may have more digits than a double holds.
+   */
+  jsonSql: (x: string, exactNumbers?: boolean) => string;
   /** No value's JSON text is longer than this, in bytes. */
   jsonBytes: (column: ColumnShape) => number;
   /** The value as a reader sees it, as text; null stays null. */
@@ -69,6 +72,7 @@ const same = (text: string) => text;
 const short = () => 48;
 const plain = (x: string) => `${x}::text`;
 const quoted = (x: string) => `'"' || ${x}::text || '"'`;
+const longNumber = (x: string, exactNumbers = false) => (exactNumbers ? quoted(x) : x);
 // YYYY-MM-DDTHH:MM:SS.mmmZ, for instants of whole milliseconds. JSON's own form of a time costs half of what to_char does; the
 // microsecond keeps it from leaving out zeros at the end. The session's time zone is UTC (`database.ts`).
 const wholeMilliseconds = (x: string) => `json_cell(${x} + interval '1 microsecond')::text`;
@@ -94,7 +98,7 @@ const integer = (type: 'smallint' | 'integer' | 'bigint'): ValueType => ({
   fromJson: numberFromJson,
   checks: () => [integerCheck(type)],
   canonical: canonicalInteger,
-  jsonSql: same,
+  jsonSql: type === 'bigint' ? longNumber : same,
   jsonBytes: short,
   textSql: plain,
 });
@@ -136,7 +140,7 @@ export const valueTypes = {
     fromJson: numberFromJson,
     checks: (column) => decimalChecks(decimalShape(column)),
     canonical: canonicalDecimal,
-    jsonSql: same,
+    jsonSql: longNumber,
     jsonBytes: () => longestDecimal,
     textSql: plain,
   },

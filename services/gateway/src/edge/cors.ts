@@ -7,6 +7,7 @@ import { type Exchange, setDefaults } from './exchange.ts';
 const requestHeaders = [
   'Authorization',
   'Content-Type',
+  'Exact-Numbers',
   'Idempotency-Key',
   'If-Match',
   'X-Request-Id',

@@ -164,6 +164,9 @@ const answerHeaders =
     const sent: (string | string[])[] = [];
     for (const name in headers)
       if (!droppedAnswerHeaders.has(name)) sent.push(name, headers[name] as string | string[]);
+    // What is named here replaces what was set before: an answer depends on the origin, too.
+    const ownVary = exchange.res.getHeader('vary');
+    if (headers.vary !== undefined && ownVary !== undefined) sent.push('Vary', String(ownVary));
     for (const [name, small, value] of exchange.defaults) if (headers[small] === undefined) sent.push(name, value);
     if (headers['x-request-id'] === undefined) sent.push('X-Request-Id', exchange.requestId);
     sent.push('Connection', exchange.res.shouldKeepAlive && !exchange.isLast ? 'keep-alive' : 'close');

@@ -147,7 +147,7 @@ function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTabl
 
 // The bytes of CSV are passed on as PostgreSQL wrote them.
 async function* written(
-  { format, safe_cells }: data_export,
+  { format, safe_cells, exact_numbers }: data_export,
   columns: readonly string[],
   table: DeployedTable__Output,
   rows: AsyncIterable<Uint8Array>,
@@ -161,13 +161,15 @@ async function* written(
   const own = new Map(table.columns.map((column) => [column.name, column]));
   const typed = columns.map((name): WrittenColumn => {
     const { data_type = systemTypes[name] ?? 'text', length, scale } = own.get(name) ?? {};
-    return { name, dataType: data_type, precision: length, scale };
+    const asText = exact_numbers && own.has(name) && longNumbers.has(data_type);
+    return { name, dataType: asText ? 'text' : data_type, precision: length, scale };
   });
   if (format === 'parquet') yield* writeParquet(typed, rows);
   else if (format === 'xlsx') yield* writeXlsx(typed, copiedRows(rows), beside);
   else yield* writers[format as keyof typeof writers](typed, copiedRows(rows));
 }
 
+const longNumbers = new Set(['bigint', 'decimal']);
 const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson };
 const systemTypes: Record<string, string> = {
   svc_sk: 'bigint',

@@ -99,7 +99,8 @@ export function exportRoutes(ctx: Context): Route[] {
           .meta({
             enum: [...exportFormats],
             default: 'csv',
-            description: 'Extension. Numbers keep all digits in each.',
+            description:
+              'Extension. Numbers keep all digits in each; what reads json and ndjson into doubles rounds long ones, see exact_numbers.',
           }),
         gzip: z.boolean().optional().meta({ description: 'Extension: the file is packed by gzip.' }),
         safe_cells: z.boolean().optional().meta({
@@ -110,6 +111,10 @@ export function exportRoutes(ctx: Context): Route[] {
           default: false,
           description:
             'Extension, xlsx and the pattern full only: the workbook has lists of valid values and of keys of referenced tables, says on a sheet what each column is, and knows the version of each row; imported again with the pattern incremental it changes what was edited, and rejects rows that others changed since.',
+        }),
+        exact_numbers: z.boolean().optional().meta({
+          description:
+            'Extension, json and ndjson only: decimals and bigints are strings, so that no JSON parser rounds them. Imports take them as they take numbers.',
         }),
       },
       status: 201,

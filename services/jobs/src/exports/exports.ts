@@ -41,6 +41,7 @@ export const exportSchema = z.object({
   gzip: z.boolean(),
   safe_cells: z.boolean(),
   for_editing: z.boolean(),
+  exact_numbers: z.boolean(),
   download_url: z.string().nullable().meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
   rows_exported: z.int().nullable(),
   bytes_exported: z.int().nullable(),
@@ -89,6 +90,7 @@ export type NewExport = {
   gzip?: boolean | undefined;
   safe_cells?: boolean | undefined;
   for_editing?: boolean | undefined;
+  exact_numbers?: boolean | undefined;
 };
 
 /** Queues an export of a deployed table; at most ten are open at once. */
@@ -133,6 +135,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
           gzip: input.gzip ?? false,
           safe_cells: input.safe_cells ?? false,
           for_editing: input.for_editing ?? false,
+          exact_numbers: input.exact_numbers ?? false,
           correlation_code,
           user_id: call.userId ?? null,
           application_id: call.applicationId ?? null,
@@ -181,10 +184,14 @@ function readMark({ pattern, high_water_mark }: NewExport, { as_of_until }: Depl
   return high_water_mark;
 }
 
-function readFormat({ format = 'csv', safe_cells }: NewExport): string {
+const jsonFormats = new Set(['json', 'ndjson']);
+
+function readFormat({ format = 'csv', safe_cells, exact_numbers }: NewExport): string {
   if (!(exportFormats as readonly string[]).includes(format))
     throw validationFailed(`Format must be one of ${exportFormats.join(', ')}`);
   if (safe_cells && format !== 'csv') throw validationFailed('Safe cells go with the format csv only');
+  if (exact_numbers && !jsonFormats.has(format))
+    throw validationFailed('Exact numbers go with the formats json and ndjson only; the others need no such choice');
   return format;
 }
 
@@ -303,6 +310,7 @@ export async function showExport(ctx: Pick<Context, 'store'>, row: data_export):
     gzip: row.gzip,
     safe_cells: row.safe_cells,
     for_editing: row.for_editing,
+    exact_numbers: row.exact_numbers,
     download_url: await downloadUrl(ctx, row),
     rows_exported: toNumber(row.rows_exported),
     bytes_exported: toNumber(row.bytes_exported),

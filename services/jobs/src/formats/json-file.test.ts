@@ -51,6 +51,15 @@ describe('JSON', () => {
     }
   });
 
+  it('takes numbers written as strings for the same cells', async () => {
+    const numbers = '{"n":9007199254740993,"price":123456789012345678.0123456789}';
+    const strings = '{"n":"9007199254740993","price":"123456789012345678.0123456789"}';
+    for (const format of ['ndjson', 'json'] as const) {
+      const file = (record: string) => (format === 'json' ? `[${record}]` : record);
+      expect(await read(file(strings), format, 100)).toEqual(await read(file(numbers), format, 100));
+    }
+  });
+
   it('numbers rows by the lines of the file', async () => {
     const { rows } = await read('\n\n{"code":"a"}\n\n  \n{"code":"b"}', 'ndjson', 4);
     expect(rows).toBe('3,,a\n6,,b\n');

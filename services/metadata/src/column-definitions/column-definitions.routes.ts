@@ -20,7 +20,10 @@ export const columnSchema = z.object({
   id: z.int(),
   table_definition_id: z.int(),
   name: z.string(),
-  data_type: z.enum(dataTypes),
+  data_type: z.enum(dataTypes).meta({
+    description:
+      'Values of decimal and bigint may have more digits than a JSON parser keeps that reads numbers into doubles; with exact_numbers records show them as strings.',
+  }),
   length: z.int().nullable(),
   scale: z.int().nullable(),
   is_primary_key: z.boolean(),
