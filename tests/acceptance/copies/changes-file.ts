@@ -1,5 +1,4 @@
 // Reads the file of an incremental export as somebody does who has never seen our code.
-import { expect } from '@jest/globals';
 
 /** One line: what is to be done, and the values by the names of their columns; numbers as numbers, everything else as it was written. */
 export type Change = { code: string; sk: number; isDeleted: boolean; values: Record<string, unknown> };
