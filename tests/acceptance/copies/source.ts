@@ -25,6 +25,7 @@ export class Source {
   /** The branches whose table has the same columns, the source's own first. */
   private readonly twins: DeployedTable[];
   private nameLength = 20;
+  private scale = 2;
   private hasNote = true;
 
   private constructor(api: Api, random: Random, table: DeployedTable, twin: DeployedTable) {
@@ -47,7 +48,10 @@ export class Source {
 
   private values = () => ({
     name: this.random(5) === 0 ? null : [...this.pick(texts)].slice(0, this.nameLength).join(''),
-    amount: this.random(5) === 0 ? null : `${this.random(2_000) - 1_000}.${String(this.random(100)).padStart(2, '0')}`,
+    amount:
+      this.random(5) === 0
+        ? null
+        : `${this.random(2_000) - 1_000}${this.scale > 0 ? '.' : ''}${String(this.random(100)).padStart(2, '0').slice(0, this.scale)}`,
     ...(this.hasNote && { note: this.random(2) === 0 ? null : this.pick(texts).slice(0, 20) }),
   });
 
@@ -116,7 +120,10 @@ export class Source {
   };
 
   private readonly wideActions: Record<string, () => Promise<void>> = {
-    'another scale': () => this.changeColumn('amount', { scale: this.random(3) }),
+    'another scale': async () => {
+      this.scale = this.random(3);
+      await this.changeColumn('amount', { scale: this.scale });
+    },
     'another length': async () => {
       this.nameLength = this.pick([3, 10, 20]);
       await this.changeColumn('name', { length: this.nameLength });

@@ -59,8 +59,8 @@ function triggerFunctionSql(table: Shape, { columns, target_columns }: ForeignKe
     ` cross join lateral (select ${own.join(', ')} from ${name} where svc_sk = ${from} and svc_live offset 0) ${row}` +
     ` cross join lateral (select svc_sk from ${name} p where p.svc_live and ${key.map((column, i) => `p.${column} = ${row}.${own[i]}`).join(' and ')} offset 0) p`;
   return (
-    `returns trigger language plpgsql set enable_nestloop = off set enable_seqscan = off set jit = off as $$` +
-    `declare changed bigint[]; child bigint[]; parent bigint[]; cycle bigint[]; begin` +
+    `returns trigger language plpgsql set enable_nestloop = off set enable_seqscan = off set jit = off as $$declare` +
+    ` changed bigint[]; child bigint[]; parent bigint[]; cycle bigint[]; begin` +
     ` if tg_op = 'INSERT' then changed := array(select n.svc_sk from successor n where n.svc_live and ${refers});` +
     ` else changed := array(select n.svc_sk from successor n join superseded o using (svc_sk)` +
     ` where n.svc_live and ${refers} and (${edge('n')}) is distinct from (${edge('o')})); end if;` +
