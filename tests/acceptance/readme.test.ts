@@ -1,11 +1,11 @@
-// The README's first calls, run as they stand on a fresh system, answer what the README shows.
+// The calls of the README and of how-to pages, run as they stand on a fresh system, answer what is shown.
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readmeCalls } from '@almanac/testkit/readme-calls';
+import { documentedCalls } from '@almanac/testkit/documented-calls';
 import { type RunningSystem, startSystem } from '@almanac/testkit/system';
 
-describe('the README', () => {
+describe('the documentation', () => {
   let system: RunningSystem;
   let folder: string;
 
@@ -20,9 +20,20 @@ describe('the README', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('shows what its first calls answer', async () => {
-    const calls = await readmeCalls(system.baseUrl, folder);
+  it('shows in the README what the first calls answer', async () => {
+    const calls = await documentedCalls(system.baseUrl, folder);
     expect(calls).toHaveLength(5);
     for (const { shown, answered } of calls) expect(answered).toBe(shown);
+  });
+
+  it.each([
+    ['import-a-file', 1],
+    ['export-a-table', 1],
+    ['keep-a-copy', 1],
+    ['edit-in-excel', 1],
+  ])('shows in %s what its calls answer', async (page, shown) => {
+    const calls = await documentedCalls(system.baseUrl, folder, `docs/how-to/${page}.md`);
+    expect(calls).toHaveLength(shown);
+    for (const call of calls) expect(call.answered).toBe(call.shown);
   });
 });

@@ -10,9 +10,9 @@ import { promisify } from 'node:util';
 import { type Api, createApi } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
+import { documentedCalls } from '@almanac/testkit/documented-calls';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
-import { readmeCalls } from '@almanac/testkit/readme-calls';
 import { shown } from '../../scripts/documentation/shell-commands.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -88,7 +88,7 @@ describe('one host with Compose', () => {
     );
     await run(`${create} > ${credentials}`);
     await run(`${shown('install.md', 'almanac run --rm -T operator accounts add-demo-data')} < ${credentials}`);
-    const calls = await readmeCalls(baseUrl, folder);
+    const calls = await documentedCalls(baseUrl, folder);
     expect(calls).toHaveLength(5);
     for (const call of calls) expect(call.answered).toBe(call.shown);
   });

@@ -1,7 +1,7 @@
 // What becomes of history when its table is deployed anew, removed, moved to an earlier release's shape and back.
 import { sweep } from '../src/housekeeping.ts';
 import { load, read } from './files.ts';
-import { caller, create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
+import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
 import { gaps, kept, marksPassed, passed, patch, remove, revert, rowsAsOf, versionsOf } from './versions.ts';
 
 let net: DataNet;
@@ -194,6 +194,25 @@ describe('a table taken out of service', () => {
     await net.query("update retired_table set retired_at = now() - interval '8 days'");
     await sweep(net.context);
     expect(await writes()).toEqual([]);
+  });
+
+  it('and deployed anew is another one: nothing from before tells of it', async () => {
+    const { table, times } = await givenPast({}, ['a', 'b']);
+    await marksPassed(net);
+    const { mark } = await read(net, table.id);
+    await net.metadata.DropTable(caller, { table_definition_id: table.id });
+    await net.query("update retired_table set retired_at = now() - interval '8 days'");
+    await sweep(net.context);
+    await deploy(net, [table]);
+    const made = await create(net, table.id, { id: 2, x: 'new' });
+    expect((await failureOf(read(net, table.id, mark))).errors).toEqual([
+      expect.stringContaining('make a full export'),
+    ]);
+    await expect(rowsAsOf(net.call, table.id, times[0])).rejects.toThrow('goes back to');
+    expect(await rowsAsOf(net.call, table.id, made.svc_updated_at)).toMatchObject([{ id: 2 }]);
+    await marksPassed(net);
+    const now = await read(net, table.id);
+    expect((await read(net, table.id, now.mark)).rows).toBe(0);
   });
 
   it('goes with its branch', async () => {

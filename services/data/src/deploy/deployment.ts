@@ -360,7 +360,8 @@ export async function catalogue(sql: Sql, accountId: number, tables: WantedTable
     `insert into deployed_table (table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type,
        version, structure, history_since)
      select table_definition_id, $1::int, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version, structure,
-       '0001-01-01T00:00:00Z'
+       coalesce((select removed_at from table_removal r where r.table_definition_id = entry.table_definition_id),
+         '0001-01-01T00:00:00Z')
      from jsonb_to_recordset($2::jsonb) as entry (table_definition_id int, branch_id int, domain_id int, lineage_id int, uuid uuid,
        key text, name text, load_type text, version int, structure jsonb)
      on conflict (table_definition_id) do update set domain_id = excluded.domain_id, key = excluded.key, name = excluded.name,

@@ -93,7 +93,9 @@ export function dropBranch(ctx: DataContext, call: CallContext, branchId: number
       'delete from retired_table where account_id = $1::int and branch_id = $2::int returning table_definition_id as id',
       [call.accountId, branchId],
     );
-    await forgetWrites(sql, [...branch.map((table) => table.table_definition_id), ...retired.rows.map(({ id }) => id)]);
+    const ids = [...branch.map((table) => table.table_definition_id), ...retired.rows.map(({ id }) => id)];
+    await forgetWrites(sql, ids);
+    await sql('delete from table_removal where table_definition_id = any($1::int[])', [ids]);
     await sql('delete from retired_column where account_id = $1::int and branch_id = $2::int', [
       call.accountId,
       branchId,

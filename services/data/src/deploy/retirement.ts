@@ -29,6 +29,12 @@ export async function retire(sql: Sql, { table, drops }: Retirement): Promise<vo
      values ($1::int, $2::int, $3::int, $4::jsonb) returning id`,
     [table.account_id, table.table_definition_id, table.branch_id, JSON.stringify(table)],
   );
+  await sql(
+    `insert into table_removal (table_definition_id, account_id, removed_at)
+     values ($1::int, $2::int, date_trunc('milliseconds', clock_timestamp()))
+     on conflict (table_definition_id) do update set removed_at = excluded.removed_at`,
+    [table.table_definition_id, table.account_id],
+  );
   await sql(`alter table ${tableName(table)} rename to ${retiredTableName(rows[0]?.id)}`);
   await sql(`alter table ${historyName(table)} rename to ${retiredHistoryName(rows[0]?.id)}`);
   await forget(sql, [table.table_definition_id]);

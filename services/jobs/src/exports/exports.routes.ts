@@ -78,7 +78,11 @@ export function exportRoutes(ctx: Context): Route[] {
       body: {
         branch_id: idSchema,
         table_definition_key: z.string(),
-        pattern: z.string().meta({ enum: [...exportPatterns] }),
+        pattern: z.string().meta({
+          enum: [...exportPatterns],
+          description:
+            'full: the live rows. incremental: what has changed after the mark, one line for each primary key, the keys that are gone first; `svc_transaction_code` (extension) is `d` for a key that is gone, `u` for a row whose key was there at the mark, `i` for any other, and `svc_is_deleted` says the same as true or false.',
+        }),
         high_water_mark: highWaterMarkSchema.nullish().meta({
           description:
             'Required when the pattern is incremental; ignored otherwise. The `next_high_water_mark` of an export; in the future: 400.',

@@ -96,7 +96,11 @@ export function importRoutes(ctx: Context): Route[] {
           .string()
           .optional()
           .meta({ description: 'Instead of the id; looked up on the branch of the import.' }),
-        pattern: z.string().meta({ enum: [...patterns] }),
+        pattern: z.string().meta({
+          enum: [...patterns],
+          description:
+            'full: the table becomes what the file is. incremental: rows are inserted and updated by their key. incremental_with_delete: the column `svc_transaction_code` says what is done with each row, `i` and `u` write it, `d` deletes the row with its key; what the same file deletes and writes is deleted first.',
+        }),
         format: z
           .string()
           .optional()
