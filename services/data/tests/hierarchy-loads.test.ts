@@ -1,7 +1,6 @@
 // Loads into hierarchies: rows that would lead back to themselves are rejected, and no others.
 import { load, rejected } from './files.ts';
-import { deploy } from './given.ts';
-import { net, nextId, overLoads } from './loads.ts';
+import { givenStaff, net, overLoads, staff } from './loads.ts';
 
 overLoads();
 
@@ -10,27 +9,12 @@ const rejecting = { file_columns, on_error: 'reject_rows' };
 const full = { ...rejecting, pattern: 'full', allow_mass_delete: true };
 const message = "boss can't lead back to the record itself";
 
-async function givenStaff(rows = '', is_hierarchy = true) {
-  const table = nextId();
-  const columns = [
-    { name: 'id', length: 8, is_primary_key: true },
-    { name: 'boss', length: 8, foreign_key_table_id: table, is_hierarchy },
-    { name: 'deputy', length: 8 },
-  ];
-  await deploy(net, [{ id: table, columns }]);
-  if (rows !== '') expect(await load(net, table, rows, { file_columns })).toMatchObject({ errors: [], rejections: [] });
-  return table;
-}
-
-const staff = async (table: number) =>
-  (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=id&per_page=1000`)).body.data.map(
-    (row: Record<string, unknown>) => `${row.id}>${row.boss ?? ''}`,
-  );
+const givenHierarchy = (rows = '') => givenStaff(rows, true);
 const reasons = (result: { rejections: { row: number; column: string; message: string }[] }) =>
   result.rejections.map(({ row, column, message: told }) => `${row} ${column}: ${told}`);
 
 it('a file with a cycle is refused as a whole, and told its rows', async () => {
-  const table = await givenStaff('a,\n');
+  const table = await givenHierarchy('a,\n');
   const result = await load(net, table, 'b,a\nc,d\nd,c\ne,e\nf,c\n', { file_columns });
   expect(result).toMatchObject({
     status: 'failed',
@@ -47,7 +31,7 @@ it('a file with a cycle is refused as a whole, and told its rows', async () => {
 });
 
 it('rows on a cycle are rejected; those below one that is there already are loaded', async () => {
-  const table = await givenStaff('a,\nb,a\nc,b\n');
+  const table = await givenHierarchy('a,\nb,a\nc,b\n');
   const result = await load(net, table, 'a,c\nd,c\ne,a\nf,f\n', { ...rejecting, load_id: 'cycle' });
   expect(reasons(result)).toEqual([`1 boss: ${message}`, `4 boss: ${message}`]);
   expect(result).toMatchObject({ status: 'completed_with_errors', inserted: 2, rejected: 2, errors: [] });
@@ -56,14 +40,14 @@ it('rows on a cycle are rejected; those below one that is there already are load
 });
 
 it('a row that keeps its old place, as its new one is rejected, may close another cycle', async () => {
-  const table = await givenStaff('a,b\nb,\nc,\n');
+  const table = await givenHierarchy('a,b\nb,\nc,\n');
   const result = await load(net, table, 'a,a\nb,a\nc,b\n', rejecting);
   expect(reasons(result)).toEqual([`1 boss: ${message}`, `2 boss: ${message}`]);
   expect(await staff(table)).toEqual(['a>b', 'b>', 'c>b']);
 });
 
 it('a whole hierarchy may be turned round by one file, also one that deletes and one with codes', async () => {
-  const table = await givenStaff('a,\nb,a\nc,b\nd,c\n');
+  const table = await givenHierarchy('a,\nb,a\nc,b\nd,c\n');
   expect(await load(net, table, 'a,b\nb,c\nc,\n', { ...full, dry_run: true })).toMatchObject({
     rejected: 0,
     deleted: 1,
@@ -78,7 +62,7 @@ it('a whole hierarchy may be turned round by one file, also one that deletes and
 });
 
 it('a file without the column changes no edge', async () => {
-  const table = await givenStaff('a,\nb,a\n');
+  const table = await givenHierarchy('a,\nb,a\n');
   const result = await load(net, table, 'a,x\nn,y\n', { file_columns: ['id', 'deputy'] });
   expect(result).toMatchObject({ status: 'completed', inserted: 1, updated: 1 });
 });
@@ -87,7 +71,7 @@ it('rows that are rejected over and over are told of, and nothing is loaded', as
   // Each row of the file is on a cycle only when the one before it has been rejected.
   const many = 40;
   const rows = Array.from({ length: many }, (_, n) => n);
-  const table = await givenStaff(rows.map((n) => `r${n},${n + 1 < many ? `r${n + 1}` : ''}\n`).join(''));
+  const table = await givenHierarchy(rows.map((n) => `r${n},${n + 1 < many ? `r${n + 1}` : ''}\n`).join(''));
   const before = await staff(table);
   const result = await load(net, table, rows.map((n) => `r${n},r${Math.max(0, n - 1)}\n`).join(''), rejecting);
   expect(result).toMatchObject({ status: 'failed', rejected: 20, updated: 0 });
@@ -96,7 +80,7 @@ it('rows that are rejected over and over are told of, and nothing is loaded', as
 });
 
 it('a chain of 100,000 rows is loaded in any order, and closed by none', async () => {
-  const table = await givenStaff();
+  const table = await givenHierarchy();
   const rows = Array.from({ length: 100_000 }, (_, n) => `${n},${n === 0 ? '' : n - 1}\n`);
   expect(await load(net, table, rows.toReversed().join(''), { file_columns })).toMatchObject({ inserted: 100_000 });
   const result = await load(net, table, '0,99999\nx,99999\n', rejecting);

@@ -1,4 +1,5 @@
 // What the tests of bulk loads begin with: a data service, tables to load into, and what is in them afterwards.
+import { load } from './files.ts';
 import { create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
 
 export let net: DataNet;
@@ -50,3 +51,26 @@ export const list = async (table: number) =>
   (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=code&per_page=1000`)).body.data;
 export const shown = async (table: number) =>
   (await list(table)).map((row: Record<string, unknown>) => [row.code, row.name, row.size, row.grp].join('|'));
+
+/** A table whose rows have a `boss` in it, filled with the rows of a CSV. */
+export async function givenStaff(rows = '', is_hierarchy = false): Promise<number> {
+  const table = nextId();
+  const columns = [
+    { name: 'id', length: 8, is_primary_key: true },
+    { name: 'boss', length: 8, foreign_key_table_id: table, is_hierarchy },
+    { name: 'deputy', length: 8 },
+  ];
+  await deploy(net, [{ id: table, columns }]);
+  if (rows !== '')
+    expect(await load(net, table, rows, { file_columns: ['id', 'boss'] })).toMatchObject({
+      errors: [],
+      rejections: [],
+    });
+  return table;
+}
+
+/** Its rows by `id`, each as `id>boss`. */
+export const staff = async (table: number): Promise<string[]> =>
+  (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=id&per_page=1000`)).body.data.map(
+    (row: Record<string, unknown>) => `${row.id}>${row.boss ?? ''}`,
+  );

@@ -2,7 +2,7 @@
 import { historyName } from '../src/query/identifiers.ts';
 import { load, rejected } from './files.ts';
 import { deploy } from './given.ts';
-import { net, nextId, overLoads } from './loads.ts';
+import { givenStaff, net, nextId, overLoads, staff } from './loads.ts';
 
 overLoads();
 
@@ -12,22 +12,6 @@ const rejecting = { file_columns, on_error: 'reject_rows' };
 const full = { file_columns, pattern: 'full', allow_mass_delete: true };
 const nothing = { inserted: 0, updated: 0, deleted: 0, unchanged: 0, rejected: 0 };
 
-async function givenStaff(rows = '') {
-  const table = nextId();
-  const columns = [
-    { name: 'id', length: 8, is_primary_key: true },
-    { name: 'boss', length: 8, foreign_key_table_id: table },
-    { name: 'deputy', length: 8 },
-  ];
-  await deploy(net, [{ id: table, columns }]);
-  if (rows !== '') expect(await load(net, table, rows, { file_columns })).toMatchObject({ errors: [], rejections: [] });
-  return table;
-}
-
-const staff = async (table: number) =>
-  (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=id&per_page=1000`)).body.data.map(
-    (row: Record<string, unknown>) => `${row.id}>${row.boss ?? ''}`,
-  );
 const superseded = (table: number) =>
   net.query(`select count(*)::int as count from ${historyName({ branch_id: 1, lineage_id: table })}`);
 const orphans = (result: { rejections: { row: number; message: string }[] }) =>

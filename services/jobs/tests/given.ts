@@ -221,3 +221,14 @@ export async function runImport(jobs: Jobs, files: Record<string, string | Uint8
   if (status !== 200) throw new Error(JSON.stringify(body));
   return ended(jobs, `/imports/${id}`);
 }
+
+let mappings = 0;
+
+/** Makes an import mapping of a table. */
+export async function makeMapping(jobs: Jobs, table: number, attributes: Record<string, unknown> = {}) {
+  mappings += 1;
+  const body = { table_definition_id: table, name: `m${mappings}`, ...attributes };
+  const answer = await jobs.call('POST', '/api/v1/import_mappings', body);
+  expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
+  return answer.body;
+}

@@ -2,7 +2,7 @@ import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
 import { parquetOf } from '../src/formats/given-parquet.ts';
-import { givenJobs, type Jobs, runImport } from './given.ts';
+import { givenJobs, type Jobs, makeMapping, runImport } from './given.ts';
 
 let jobs: Jobs;
 const table = 10;
@@ -22,13 +22,7 @@ const entry = {
   ...{ target_column: null, format: null, default: null, trim: false, lookup: false },
   ...{ value_map: null, otherwise: 'keep', round: null },
 };
-let names = 0;
-const make = async (attributes: Record<string, unknown> = {}) => {
-  names += 1;
-  const { status, body } = await call('POST', '', { table_definition_id: table, name: `m${names}`, ...attributes });
-  expect([status, body]).toEqual([201, expect.anything()]);
-  return body;
-};
+const make = (attributes?: Record<string, unknown>) => makeMapping(jobs, table, attributes);
 
 describe('an import mapping', () => {
   it('is created nested, flat and with brackets', async () => {

@@ -1,5 +1,5 @@
 // What mappings and accounts say of the values in files, and what data is told of it.
-import { givenJobs, type Jobs, runImport } from './given.ts';
+import { givenJobs, type Jobs, makeMapping, runImport } from './given.ts';
 
 let jobs: Jobs;
 let table: number;
@@ -12,13 +12,7 @@ afterAll(() => jobs.close());
 
 const call = (method: string, path: string, body?: unknown) =>
   jobs.call(method, `/api/v1/import_mappings${path}`, body);
-let names = 0;
-const make = async (attributes: Record<string, unknown> = {}) => {
-  names += 1;
-  const { status, body } = await call('POST', '', { table_definition_id: table, name: `m${names}`, ...attributes });
-  expect([status, body]).toEqual([201, expect.anything()]);
-  return body;
-};
+const make = (attributes?: Record<string, unknown>) => makeMapping(jobs, table, attributes);
 
 describe('the date style of the account', () => {
   const styleOf = async (options: object) => {
