@@ -18,14 +18,14 @@ it('a file with a cycle is refused as a whole, and told its rows', async () => {
   const result = await load(net, table, 'b,a\nc,d\nd,c\ne,e\nf,c\n', { file_columns });
   expect(result).toMatchObject({
     status: 'failed',
-    errors: ['4 of 5 rows break rules; nothing was loaded.'],
+    errors: ['3 of 5 rows break rules, and 1 refers to them; nothing was loaded.'],
     inserted: 0,
   });
   expect(reasons(result)).toEqual([
-    `2 boss: ${message}`,
+    `2 boss: ${message} (and 1 row that refers to it)`,
     `3 boss: ${message}`,
     `4 boss: ${message}`,
-    '5 boss: boss must refer to a record of the referenced table',
+    '5 boss: boss must refer to a record of the referenced table; that of the file is rejected because of row 2',
   ]);
   expect(await staff(table)).toEqual(['a>']);
 });

@@ -9,7 +9,7 @@ export type Version = {
   from: string | undefined;
   deleted: boolean;
   action: 'created' | 'updated' | 'deleted' | 'restored' | 'reverted';
-  channel: 'api' | 'import' | 'restore' | 'revert';
+  channel: 'api' | 'import' | 'restore' | 'revert' | 'deployment';
   values: Map<number, Value>;
 };
 export type ModelRow = { sk: number | undefined; versions: Version[] };
@@ -102,6 +102,7 @@ export class HistoryModel {
 
   dropColumn(column: ModelColumn): void {
     this.columns = this.columns.filter((each) => each !== column);
+    this.deploy((values) => (values.get(column.lineage) ?? null) !== null);
     this.eachVersion((values) => values.delete(column.lineage));
   }
 
@@ -114,10 +115,17 @@ export class HistoryModel {
     };
     const present = (row: ModelRow) => last(row).values.get(column.lineage) as Value;
     if (this.live().some((row) => cast(present(row)) === undefined)) return false;
+    this.deploy((values) => cast(values.get(column.lineage) as Value) !== (values.get(column.lineage) ?? null));
     // A number that the new length can't hold has no counterpart; a text is shortened.
     this.eachVersion((values) => values.set(column.lineage, cast(values.get(column.lineage) as Value) ?? null));
     Object.assign(column, { length: undefined }, wanted);
     return true;
+  }
+
+  // Rows whose values a deployment changes get a version like any other change.
+  private deploy(changes: (values: Values) => boolean): void {
+    for (const row of this.live())
+      if (changes(last(row).values)) row.versions.push(version('updated', 'deployment', last(row).values));
   }
 
   /** The rows at an instant as the API shows them, deleted ones too. */

@@ -232,7 +232,7 @@ const keylessMessage = (rows: number) =>
   `No row was deleted: ${rows === 1 ? 'a rejected row has' : `${rows} rejected rows have`} no key that can be read, and may be any of the rows that the file seems to lack.`;
 
 const brokenMessage = (rejected: number, consequences: number, rows: number) =>
-  `${rejected - consequences} of ${rows} rows break rules${consequences === 0 ? '' : `, and ${consequences} refer to them`}`;
+  `${rejected - consequences} of ${rows} rows break rules${consequences === 0 ? '' : `, and ${consequences} ${consequences === 1 ? 'refers' : 'refer'} to them`}`;
 
 const heldMessage = (rows: number) =>
   `${rows === 1 ? '1 row' : `${rows} rows`} that the file lacks ${rows === 1 ? 'was' : 'were'} not deleted: records of rejected rows refer to ${rows === 1 ? 'it' : 'them'}.`;
