@@ -120,7 +120,7 @@ describe('a change of nothing', () => {
     await batch(table, [changed(a.svc_sk, { size: 1 }), changed(b.svc_sk, { size: 2 })]);
     await revert(net.call, table, a.svc_sk, 1);
     const after = (await read(net, table, b.svc_updated_at)).text.trimEnd().split('\n').slice(1);
-    expect(after.map((line) => line.split(',').slice(4))).toEqual([['B', '', '2']]);
+    expect(after.map((line) => line.split(',').slice(5))).toEqual([['B', '', '2']]);
   });
 
   it('is held to versions, rules and presence like any other', async () => {
