@@ -1,4 +1,5 @@
 // What the tests of bulk loads begin with: a data service, tables to load into, and what is in them afterwards.
+import { eventually } from '@almanac/testkit/eventually';
 import { load } from './files.ts';
 import { create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
 
@@ -18,9 +19,9 @@ export function overLoads(): void {
   });
 
   afterAll(async () => {
-    expect(
-      await net.query("select relname from pg_class where relnamespace = 'staging'::regnamespace and relkind = 'r'"),
-    ).toEqual([]);
+    // A caller who has gone is not waited for.
+    const staged = "select relname from pg_class where relnamespace = 'staging'::regnamespace and relkind = 'r'";
+    await eventually(async () => expect(await net.query(staged)).toEqual([]));
     await net.stop();
   });
 }
