@@ -20,7 +20,7 @@ const kills = Math.ceil(rounds / 25);
 const seed = Number(process.env.BROKEN_STREAMS_SEED ?? Date.now() % 1_000_000);
 const random = randomOf(seed);
 
-overLoads();
+overLoads({ callersGo: true });
 
 let proxy: TcpProxy;
 let cutAfterBytes = Number.POSITIVE_INFINITY;

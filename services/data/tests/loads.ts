@@ -1,5 +1,6 @@
 // What the tests of bulk loads begin with: a data service, tables to load into, and what is in them afterwards.
 import { eventually } from '@almanac/testkit/eventually';
+import { sweepStaging } from '../src/load/staging.ts';
 import { load } from './files.ts';
 import { create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
 
@@ -12,16 +13,21 @@ export function nextId(): number {
   return last;
 }
 
-/** A data service for all tests of the file; at the end nothing that was staged is left. */
-export function overLoads(): void {
+/**
+ * A data service for all tests of the file; at the end nothing that was staged is left. `callersGo`: what was staged for a caller who
+ * has gone may be left to the sweep.
+ */
+export function overLoads({ callersGo = false } = {}): void {
   beforeAll(async () => {
     net = await givenData();
   });
 
   afterAll(async () => {
-    // A caller who has gone is not waited for.
     const staged = "select relname from pg_class where relnamespace = 'staging'::regnamespace and relkind = 'r'";
-    await eventually(async () => expect(await net.query(staged)).toEqual([]));
+    await eventually(async () => {
+      if (callersGo) await sweepStaging(net.context.pools.quiet);
+      expect(await net.query(staged)).toEqual([]);
+    });
     await net.stop();
   });
 }
