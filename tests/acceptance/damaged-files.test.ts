@@ -1,7 +1,7 @@
 // Files that no importer can read to their end, sent for tables that have rows: each import fails and leaves the rows as they were,
 // or the file was whole after all and the table equals it. DAMAGED_WORKBOOKS: how many (60); DAMAGED_SEED repeats a run.
-import { type Api, poll, upload } from '@almanac/api-client/api';
-import { type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+import type { Api } from '@almanac/api-client/api';
+import { type DeployedTable, givenAccount, givenDeployedTable, importFile } from '@almanac/testkit/builders';
 import { randomOf } from '@almanac/testkit/random';
 import { unreadableFiles } from '@almanac/testkit/ugly-files';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
@@ -27,20 +27,8 @@ beforeAll(async () => {
 const linesOf = (rows: number, name: string) =>
   `code,name\n${Array.from({ length: rows }, (_, row) => `k${row},${name}\n`).join('')}`;
 
-type End = { status: string; errors: string[] };
-
-async function importFile(table: DeployedTable, file: Uint8Array, format?: string): Promise<End> {
-  const { id } = await api.post('/imports', { branch_id: table.branchId });
-  const wish = { table_definition_id: table.id, pattern: 'full', allow_mass_delete: true, format };
-  await upload((await api.post(`/imports/${id}/tables`, wish)).upload_url, file);
-  await api.post(`/imports/${id}/upload_complete`);
-  const done = await poll(
-    () => api.get(`/imports/${id}`),
-    ({ status }) => !/^(created|uploading|processing)$/.test(status),
-  );
-  const [{ status, errors }] = done.import_tables;
-  return { status, errors };
-}
+const imported = (table: DeployedTable, file: Uint8Array, format?: string) =>
+  importFile(api, table, { pattern: 'full', allow_mass_delete: true, format }, file);
 
 /** How many rows a table has, and how many of them have the name. */
 async function rowsOf(table: DeployedTable, name: string): Promise<[number, number]> {
@@ -50,7 +38,7 @@ async function rowsOf(table: DeployedTable, name: string): Promise<[number, numb
   return [all.rowCount, (await api.post('/table_data/grid', { ...page, filterModel })).rowCount];
 }
 
-const restore = (table: DeployedTable) => importFile(table, Buffer.from(linesOf(rowsBefore, 'before')), 'csv');
+const restore = (table: DeployedTable) => imported(table, Buffer.from(linesOf(rowsBefore, 'before')), 'csv');
 
 /** Works on the pieces one after the other in each lane, beside the other lanes. */
 async function inLanes<T>(pieces: T[], work: (table: DeployedTable, piece: T) => Promise<void>): Promise<void> {
@@ -67,7 +55,7 @@ const unreadable = unreadableFiles.filter(({ style }) => style === undefined);
 
 it(`none of ${unreadable.length} files that can't be read changes the rows that are there`, async () => {
   await inLanes(unreadable, async (table, { what, content, format }) => {
-    const end = await importFile(table, Buffer.from((await content) as string), format);
+    const end = await imported(table, Buffer.from((await content) as string), format);
     expect({ what, end, rows: await rowsOf(table, 'before') }).toMatchObject({
       what,
       end: { status: 'failed', errors: [expect.any(String)] },
@@ -83,7 +71,7 @@ it('a workbook whose row near its end refers to a text that is not there changes
   sheet[rowsInWorkbook - 5] = reference(texts.length + 10);
   const workbook = await workbookOf(sheet.join(''), { texts: texts.map((text) => `<si><t>${text}</t></si>`).join('') });
   await inLanes(Array(lanes).fill(workbook), async (table) => {
-    const end = await importFile(table, workbook);
+    const end = await imported(table, workbook);
     expect({ end, rows: await rowsOf(table, 'before') }).toMatchObject({
       end: { status: 'failed' },
       rows: [rowsBefore, rowsBefore],
@@ -99,7 +87,7 @@ it(`each of ${count} damaged workbooks is imported whole or not at all`, async (
   await inLanes(
     Array.from({ length: count }, () => damaged(whole)),
     async (table, { how, file }) => {
-      const end = await importFile(table, file, 'xlsx');
+      const end = await imported(table, file, 'xlsx');
       const found = await rowsOf(table, end.status === 'completed' ? name : 'before');
       const wanted = end.status === 'completed' ? rowsInWorkbook : rowsBefore;
       expect({ how, end, found }).toMatchObject({

@@ -1,7 +1,7 @@
 // The whole way of a hierarchy, by the public API alone: declared, deployed, kept by records,
 // imports and promotions.
-import { type Api, poll, upload } from '@almanac/api-client/api';
-import { givenAccount, mainBranchId, unique } from '@almanac/testkit/builders';
+import type { Api } from '@almanac/api-client/api';
+import { givenAccount, importFile, mainBranchId, unique } from '@almanac/testkit/builders';
 
 type Made = { id: number };
 type Row = { svc_sk: number; code: string; parent_code: string | null };
@@ -64,16 +64,9 @@ it('no record of a hierarchy leads back to itself, whichever way it is written',
     body: { errors: [`${sentence}: A > C > B > A`] },
   });
 
-  const { id } = await user.post('/imports', { branch_id: main });
-  const wish = { table_definition_id: table.id, pattern: 'incremental', on_error: 'reject_rows' };
-  const file = Buffer.from('code,parent_code\nA,D\nD,C\nE,A\n');
-  await upload((await user.post(`/imports/${id}/tables`, wish)).upload_url, file);
-  await user.post(`/imports/${id}/upload_complete`);
-  const done = await poll(
-    () => user.get(`/imports/${id}`),
-    ({ status }) => /completed|failed/.test(status),
-  );
-  const [imported] = done.import_tables;
+  const into = { id: table.id, branchId: main };
+  const wish = { pattern: 'incremental', on_error: 'reject_rows' };
+  const imported = await importFile(user, into, wish, 'code,parent_code\nA,D\nD,C\nE,A\n');
   expect(imported.rejections.map(({ row, message: told }: { row: number; message: string }) => [row, told])).toEqual([
     [2, sentence],
     [3, sentence],

@@ -1,7 +1,13 @@
 // Files as other systems write them, through the whole system: what a mapping makes of their
 // values, and what is told of rows that can't be loaded.
-import { type Api, poll, upload } from '@almanac/api-client/api';
-import { type Column, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+import type { Api } from '@almanac/api-client/api';
+import {
+  type Column,
+  type DeployedTable,
+  givenAccount,
+  givenDeployedTable,
+  importFile,
+} from '@almanac/testkit/builders';
 
 const columns: Column[] = [
   { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
@@ -18,17 +24,8 @@ beforeAll(async () => {
   table = await givenDeployedTable(api, { columns });
 }, 300_000);
 
-async function importFile(file: string, options: object, { id: tableId, branchId } = table) {
-  const { id } = await api.post('/imports', { branch_id: branchId });
-  const wish = { table_definition_id: tableId, pattern: 'incremental', on_error: 'reject_rows', ...options };
-  await upload((await api.post(`/imports/${id}/tables`, wish)).upload_url, Buffer.from(file));
-  await api.post(`/imports/${id}/upload_complete`);
-  const done = await poll(
-    () => api.get(`/imports/${id}`),
-    ({ status }) => !/^(created|uploading|processing)$/.test(status),
-  );
-  return done.import_tables[0];
-}
+const imported = (file: string, options: object, into: Pick<DeployedTable, 'id' | 'branchId'> = table) =>
+  importFile(api, into, { pattern: 'incremental', on_error: 'reject_rows', ...options }, file);
 
 const rowsOf = async () =>
   (await api.get(`/table_data?table_definition_id=${table.id}&sort=code`)).data.map((row: Record<string, unknown>) =>
@@ -56,7 +53,7 @@ it('reads what cells stand for, rounds, and rejects lines that are ragged in the
     'M5;X;1;2024',
     'M6;X;1;01.02.2024;too many',
   ].join('\r\n');
-  const loaded = await importFile(file, { import_mapping_id: mapping.id });
+  const loaded = await imported(file, { import_mapping_id: mapping.id });
   expect(loaded).toMatchObject({
     status: 'completed_with_errors',
     metrics: { rows_read: 6, inserted: 2, rejected: 4 },
@@ -73,15 +70,15 @@ it('reads what cells stand for, rounds, and rejects lines that are ragged in the
     { row: 7, column: '', value: 'M6;X;1;01.02.2024;too many', message: 'The row has 5 cells, the header has 4.' },
   ]);
   expect(await rowsOf()).toEqual(['M1|true|1234.57|2024-01-31', 'M2|false|0.1|']);
-  const whole = await importFile(file, { import_mapping_id: mapping.id, on_error: 'reject_file' });
+  const whole = await imported(file, { import_mapping_id: mapping.id, on_error: 'reject_file' });
   expect(whole).toMatchObject({ status: 'failed', errors: [expect.stringContaining('Line 5 of the file')] });
 });
 
 it('takes dates as the account writes them when no mapping says another', async () => {
   const file = 'code,since\nD1,03/04/2024\n';
-  expect(await importFile(file, { import_mapping_id: null })).toMatchObject({ metrics: { rejected: 1 } });
+  expect(await imported(file, { import_mapping_id: null })).toMatchObject({ metrics: { rejected: 1 } });
   await api.patch('/account', { date_style: 'DMY' });
-  expect(await importFile(file, { import_mapping_id: null })).toMatchObject({ metrics: { inserted: 1 } });
+  expect(await imported(file, { import_mapping_id: null })).toMatchObject({ metrics: { inserted: 1 } });
   expect(await rowsOf()).toContain('D1|||2024-04-03');
 });
 
@@ -93,7 +90,7 @@ it('tells causes before the rows that follow from them', async () => {
   const wish = { branch_id: tree.branchId, table_definition_ids: [tree.id] };
   const { id } = await api.post('/deployments', wish);
   await api.post(`/deployments/${id}/deploy`);
-  const loaded = await importFile('code,parent\nc,b\nb,a\na,gone\nd,\n', { import_mapping_id: null }, tree);
+  const loaded = await imported('code,parent\nc,b\nb,a\na,gone\nd,\n', { import_mapping_id: null }, tree);
   expect(loaded).toMatchObject({ status: 'completed_with_errors', metrics: { inserted: 1, rejected: 3 } });
   const must = 'parent must refer to a record of the referenced table';
   const follows = { column: 'parent', message: `${must}; that of the file is rejected because of row 4`, cause_row: 4 };

@@ -1,7 +1,14 @@
 // What was exported is imported as what it was: random rows with columns of every type, through the whole system, in every format.
 // ROUND_TRIP_RUNS: how many tables of random rows (1); ROUND_TRIP_SEED repeats them.
-import { type Api, poll, upload } from '@almanac/api-client/api';
-import { type Column, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+import type { Api } from '@almanac/api-client/api';
+import {
+  type Column,
+  type DeployedTable,
+  exportFile,
+  givenAccount,
+  givenDeployedTable,
+  importFile,
+} from '@almanac/testkit/builders';
 import fc from 'fast-check';
 
 const seed = Number(process.env.ROUND_TRIP_SEED ?? Date.now() % 1_000_000);
@@ -114,26 +121,14 @@ async function rowsOf(table: DeployedTable): Promise<Row[]> {
 type How = { format: string; gzip?: boolean; safe_cells?: boolean; exact_numbers?: boolean };
 
 async function exported(table: DeployedTable, how: How): Promise<Uint8Array> {
-  const wish = { branch_id: table.branchId, table_definition_key: table.key, pattern: 'full', ...how };
-  const { id } = await api.post('/exports', wish);
-  const done = await poll(
-    () => api.get(`/exports/${id}`),
-    ({ status }) => /^(completed|failed)$/.test(status),
-  );
-  expect(done).toMatchObject({ status: 'completed', rows_exported: rowCount, error: null });
-  return new Uint8Array(await (await fetch(done.download_url)).arrayBuffer());
+  const { done, file } = await exportFile(api, table, { pattern: 'full', ...how });
+  expect(done).toMatchObject({ rows_exported: rowCount, error: null });
+  return file;
 }
 
 async function imported(table: DeployedTable, file: Uint8Array, { safe_cells = false }: How) {
-  const { id } = await api.post('/imports', { branch_id: table.branchId });
-  const wish = { table_definition_id: table.id, pattern: 'full', allow_mass_delete: true, safe_cells };
-  await upload((await api.post(`/imports/${id}/tables`, wish)).upload_url, file);
-  await api.post(`/imports/${id}/upload_complete`);
-  const done = await poll(
-    () => api.get(`/imports/${id}`),
-    ({ status }) => !/^(created|uploading|processing)$/.test(status),
-  );
-  const [{ status, errors, rejections, metrics }] = done.import_tables;
+  const wish = { pattern: 'full', allow_mass_delete: true, safe_cells };
+  const { status, errors, rejections, metrics } = await importFile(api, table, wish, file);
   expect([status, errors, rejections]).toEqual(['completed', [], []]);
   return metrics;
 }

@@ -1,6 +1,12 @@
 // Spreadsheets from end to end: a workbook that is made for editing comes back, and changes what was edited and no more.
-import { type Api, poll, upload } from '@almanac/api-client/api';
-import { type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+import type { Api } from '@almanac/api-client/api';
+import {
+  type DeployedTable,
+  exportFile,
+  givenAccount,
+  givenDeployedTable,
+  importFile,
+} from '@almanac/testkit/builders';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
 
 let api: Api;
@@ -42,27 +48,13 @@ beforeEach(async () => {
 });
 
 async function exported(): Promise<Uint8Array> {
-  const made = await api.post('/exports', { ...wanted(), for_editing: true });
-  expect(made.for_editing).toBe(true);
-  const done = await poll(
-    () => api.get(`/exports/${made.id}`),
-    ({ status }) => /^(completed|failed)$/.test(status),
-  );
-  expect(done).toMatchObject({ status: 'completed', rows_exported: 3, error: null });
-  return new Uint8Array(await (await fetch(done.download_url)).arrayBuffer());
+  const { done, file } = await exportFile(api, table, { pattern: 'full', format: 'xlsx', for_editing: true });
+  expect(done).toMatchObject({ for_editing: true, rows_exported: 3, error: null });
+  return file;
 }
 
-async function imported(file: Uint8Array, pattern = 'incremental') {
-  const { id } = await api.post('/imports', { branch_id: table.branchId });
-  const wish = { table_definition_id: table.id, pattern, on_error: 'reject_rows' };
-  await upload((await api.post(`/imports/${id}/tables`, wish)).upload_url, file);
-  await api.post(`/imports/${id}/upload_complete`);
-  const done = await poll(
-    () => api.get(`/imports/${id}`),
-    ({ status }) => !/^(created|uploading|processing)$/.test(status),
-  );
-  return done.import_tables[0];
-}
+const imported = (file: Uint8Array, pattern = 'incremental') =>
+  importFile(api, table, { pattern, on_error: 'reject_rows' }, file);
 
 const cell = (xml: string) => `</c>${xml}</row>`;
 const header = textRow('svc_sk', 'svc_version', 'code', 'name', 'size', 'grp');

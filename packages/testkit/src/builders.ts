@@ -1,7 +1,7 @@
 // Builders for tests of the whole system: they go through the operators' CLI and the public API, fill in what was not
 // named, and answer what exists. Nothing is shared between two calls.
 import { randomBytes } from 'node:crypto';
-import { type Api, createApi, type Page, poll } from '@almanac/api-client/api';
+import { type Api, createApi, type Page, poll, upload } from '@almanac/api-client/api';
 import { type Application, type Person, signInMachine, signInPerson } from '@almanac/api-client/sign-in';
 import { type Client, createClient } from '@almanac/client';
 import { admin } from './system.ts';
@@ -115,12 +115,52 @@ export async function givenDeployedTable(
   for (const column_definition of columns)
     await api.post('/column_definitions', { table_definition_id: id, column_definition });
   if (withoutBranching) await api.post(`/table_definitions/${id}/deploy`);
-  else {
-    const deployment = await api.post<{ id: number }>('/deployments', {
-      branch_id: branchId,
-      table_definition_ids: [id],
-    });
-    await api.post(`/deployments/${deployment.id}/deploy`);
-  }
+  else await deployTable(api, { id, branchId });
   return { id, key, name, branchId, domainId: domain };
+}
+
+/** Deploys a table as it is drafted on its branch. */
+export async function deployTable(api: Api, { id, branchId }: Pick<DeployedTable, 'id' | 'branchId'>): Promise<void> {
+  const deployment = await api.post<{ id: number }>('/deployments', {
+    branch_id: branchId,
+    table_definition_ids: [id],
+  });
+  await api.post(`/deployments/${deployment.id}/deploy`);
+}
+
+export type ImportedTable = {
+  status: string;
+  errors: string[];
+  rejections: { row: number; column: string; value: string; message: string }[];
+  metrics: Record<string, number> | null;
+};
+
+/** Exports a table, as `wish` says: what the export ended as, and its file. */
+export async function exportFile(api: Api, table: DeployedTable, wish: Record<string, unknown>) {
+  const place = { branch_id: table.branchId, table_definition_key: table.key };
+  const { id } = await api.post<{ id: number }>('/exports', { ...place, ...wish });
+  const done = await poll(
+    () => api.get(`/exports/${id}`),
+    ({ status }) => /^(completed|failed)$/.test(status),
+  );
+  if (done.status !== 'completed') throw new Error(`The export ended as ${JSON.stringify(done)}`);
+  return { done, file: new Uint8Array(await (await fetch(done.download_url)).arrayBuffer()) };
+}
+
+/** Imports a file into a table, as `wish` says, and waits for the end of it. */
+export async function importFile(
+  api: Api,
+  table: Pick<DeployedTable, 'id' | 'branchId'>,
+  wish: Record<string, unknown>,
+  file: string | Uint8Array,
+): Promise<ImportedTable> {
+  const { id } = await api.post<{ id: number }>('/imports', { branch_id: table.branchId });
+  const { upload_url } = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, ...wish });
+  await upload(upload_url, file);
+  await api.post(`/imports/${id}/upload_complete`);
+  const done = await poll(
+    () => api.get<{ status: string; import_tables: [ImportedTable] }>(`/imports/${id}`),
+    ({ status }) => !/^(created|uploading|processing)$/.test(status),
+  );
+  return done.import_tables[0];
 }

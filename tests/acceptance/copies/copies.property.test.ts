@@ -1,11 +1,11 @@
 // Copies that are kept from nothing but exports are what the table is, whatever happens to it: on a branch, by imports of the files in
 // every format, and in SQLite, by key and by svc_sk. COPY_RUNS: how many tables (1); COPY_STEPS: how much happens to each (12);
 // COPY_SEED repeats them.
-import { type Api, poll } from '@almanac/api-client/api';
-import { type DeployedTable, givenAccount } from '@almanac/testkit/builders';
+import type { Api } from '@almanac/api-client/api';
+import { type DeployedTable, exportFile, givenAccount } from '@almanac/testkit/builders';
 import { randomOf } from '@almanac/testkit/random';
 import { type Change, readChanges, type TextFormat, textFormats } from './changes-file.ts';
-import { columns, importFile, Source } from './source.ts';
+import { columns, importAll, Source } from './source.ts';
 import { type Copy, createCopyByKey, createCopyBySk } from './sqlite-copy.ts';
 
 const seed = Number(process.env.COPY_SEED ?? Date.now() % 1_000_000);
@@ -42,14 +42,9 @@ class Chain {
     const { mark } = this;
     const files: Uint8Array[] = [];
     for (const [i, format] of wanted.entries()) {
-      const wish = { branch_id: this.table.branchId, table_definition_key: this.table.key, pattern: 'incremental' };
-      const { id } = await api.post('/exports', { ...wish, high_water_mark: mark, format });
-      const done = await poll(
-        () => api.get(`/exports/${id}`),
-        ({ status }) => /^(completed|failed)$/.test(status),
-      );
-      expect(done).toMatchObject({ status: 'completed', error: null });
-      files.push(new Uint8Array(await (await fetch(done.download_url)).arrayBuffer()));
+      const wish = { pattern: 'incremental', high_water_mark: mark, format };
+      const { done, file } = await exportFile(api, this.table, wish);
+      files.push(file);
       if (i === 0) this.mark = done.next_high_water_mark;
     }
     return files;
@@ -67,7 +62,7 @@ async function keep({ twin, twinChain, sqliteChain, sqlite }: Copies, at: number
   for (const copy of sqlite) for (const change of changes) copy.apply(change);
   const format = formats[at % formats.length] as string;
   const [file] = await twinChain.next([format]);
-  await importFile(api, twin, { pattern: 'incremental_with_delete', format }, file as Uint8Array);
+  await importAll(api, twin, { pattern: 'incremental_with_delete', format }, file as Uint8Array);
 }
 
 function expectNet(changes: Change[]): void {

@@ -1,10 +1,16 @@
 // A table that everything happens to which may happen to one, by chance: rows written one by one, together and from files, keys changed
 // and given anew, rows deleted, restored and reverted, columns cast, dropped and added, rows promoted from a branch.
-import { type Api, poll, upload } from '@almanac/api-client/api';
-import { type Column, type DeployedTable, givenDeployedTable, unique } from '@almanac/testkit/builders';
+import type { Api } from '@almanac/api-client/api';
+import {
+  type Column,
+  type DeployedTable,
+  deployTable,
+  givenDeployedTable,
+  importFile,
+  unique,
+} from '@almanac/testkit/builders';
 
 type Row = { svc_sk: number; svc_version: number; code: string; part: number };
-type Import = { status: string; import_tables: [{ status: string; errors: string[]; rejections: object[] }] };
 type Random = (below: number) => number;
 
 export const columns: Column[] = [
@@ -16,7 +22,6 @@ export const columns: Column[] = [
 ];
 
 const texts = ['', ' ', 'a', 'ein längerer Name, mit "Komma"', '007', 'null', 'x\ny', '🏔', 'tab\there'];
-const isOver = ({ status }: { status: string }) => !/^(created|uploading|processing)$/.test(status);
 
 export class Source {
   readonly table: DeployedTable;
@@ -170,7 +175,7 @@ export class Source {
     }));
     const again = isCoded ? [{ ...lines[0], svc_transaction_code: 'd' }] : [];
     const text = [...again, ...lines].map((line) => JSON.stringify(line)).join('\n');
-    await importFile(this.api, this.table, { pattern, format: 'ndjson' }, text);
+    await importAll(this.api, this.table, { pattern, format: 'ndjson' }, text);
   }
 
   private async columnId(tableId: number, name: string): Promise<number> {
@@ -219,24 +224,13 @@ async function cloneTable(api: Api, table: DeployedTable, include_data: boolean)
   return clone;
 }
 
-async function deployTable(api: Api, { id, branchId }: DeployedTable): Promise<void> {
-  const wish = { branch_id: branchId, table_definition_ids: [id] };
-  const deployment = await api.post<{ id: number }>('/deployments', wish);
-  await api.post(`/deployments/${deployment.id}/deploy`);
-}
-
 /** Imports a file into a table; it must all be taken. */
-export async function importFile(
+export async function importAll(
   api: Api,
   table: DeployedTable,
   how: { pattern: string; format: string },
   file: string | Uint8Array,
 ): Promise<void> {
-  const { id } = await api.post('/imports', { branch_id: table.branchId });
-  const wish = { table_definition_id: table.id, allow_mass_delete: true, ...how };
-  await upload((await api.post(`/imports/${id}/tables`, wish)).upload_url, file);
-  await api.post(`/imports/${id}/upload_complete`);
-  const done = await poll(() => api.get<Import>(`/imports/${id}`), isOver);
-  const [{ status, errors, rejections }] = done.import_tables;
+  const { status, errors, rejections } = await importFile(api, table, { allow_mass_delete: true, ...how }, file);
   if (status !== 'completed') throw new Error(`The import ended as ${JSON.stringify({ status, errors, rejections })}`);
 }

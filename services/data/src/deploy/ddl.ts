@@ -63,7 +63,7 @@ export function changeTable(
   const make = (object: TableObject) => gently(object)?.now ?? [object.create];
   return {
     statements: {
-      rewrittenRows: [old ? (rewriteRowsSql(old, wanted) ?? []) : []].flat(),
+      rewrittenRows: rewriteRowsSql(old, wanted),
       // Foreign keys lean on keys, also on those of other tables: all of them go first.
       dropForeignKeys: gone.filter(isForeignKey).map((object) => object.drop),
       // The last made goes first: a trigger leans on its function.

@@ -10,6 +10,15 @@ import type { Shape, TableObject } from './objects.ts';
 export const hierarchiesOf = ({ structure }: Pick<Shape, 'structure'>): ForeignKey[] =>
   structure.foreign_keys.filter((foreignKey) => foreignKey.is_hierarchy);
 
+/** Whether row `c` of a table refers to its row `p`. */
+export const refersSql = ({ columns, target_columns }: ForeignKey): string =>
+  columns
+    .map((lineage_id, i) => {
+      const key = { lineage_id: target_columns[i] as number };
+      return `p.${columnName(key)} = c.${columnName({ lineage_id })}`;
+    })
+    .join(' and ');
+
 /** What a hierarchy is called. */
 export const namesOf = ({ structure }: Pick<Shape, 'structure'>, { columns }: ForeignKey): string =>
   columns.map((lineage) => getColumn(structure, lineage).name).join(', ');
@@ -125,14 +134,9 @@ export const cycleBlocker = (columns: string, names: string[], rows: number): st
 /** Fails when rows that were put into a table before its triggers lie on a cycle. */
 export function proveHierarchiesSql(table: WantedTable): string[] {
   const name = tableName(table);
-  return hierarchiesOf(table).map(({ columns, target_columns }) => {
-    const match = columns.map(
-      (lineage_id, i) =>
-        `p.${columnName({ lineage_id: target_columns[i] as number })} = c.${columnName({ lineage_id })}`,
-    );
-    return (
+  return hierarchiesOf(table).map(
+    (hierarchy) =>
       `do $$begin if (select cardinality(rows_on_cycles(array_agg(c.svc_sk), array_agg(p.svc_sk))) > 0 from ${name} c join ${name} p` +
-      ` on ${match.join(' and ')} where c.svc_live and p.svc_live) then raise check_violation; end if; end$$`
-    );
-  });
+      ` on ${refersSql(hierarchy)} where c.svc_live and p.svc_live) then raise check_violation; end if; end$$`,
+  );
 }

@@ -10,11 +10,12 @@ import { findCast, keepsValues } from './casts.ts';
 /** Who deploys, told to the statements for the transaction; they are shown before anybody does. */
 export const tellDeployer = "select set_config('almanac.actor', $1, true), set_config('almanac.request_id', $2, true)";
 
-/** The statement that does it, while the table is as it was; none when no value changes. */
-export function rewriteRowsSql(old: DeployedTable, wanted: WantedTable): string | undefined {
+/** The statement that does it, while the table is as it was; none when no value changes, or the table is new. */
+export function rewriteRowsSql(old: DeployedTable | undefined, wanted: WantedTable): string[] {
+  if (!old) return [];
   const next = new Map(wanted.structure.columns.map((column) => [column.lineage_id, column]));
   const changes = old.structure.columns.flatMap((column) => changesSql(column, next.get(column.lineage_id)) ?? []);
-  if (changes.length === 0) return undefined;
+  if (changes.length === 0) return [];
   const sets = [
     `svc_updated_at = ${monotonic('t.')}`,
     'svc_version = t.svc_version + 1',
@@ -22,11 +23,11 @@ export function rewriteRowsSql(old: DeployedTable, wanted: WantedTable): string 
     `svc_request_id = current_setting('almanac.request_id')`,
     `svc_channel = ${channelSql('deployment')}`,
   ];
-  return (
+  return [
     `update ${tableName(old)} t set ${sets.join(', ')} from (select ${now} as at) clock` +
-    // What a deleted row has may have no counterpart.
-    ` where case when t.svc_is_deleted then false else ${changes.join(' or ')} end`
-  );
+      // What a deleted row has may have no counterpart.
+      ` where case when t.svc_is_deleted then false else ${changes.join(' or ')} end`,
+  ];
 }
 
 const numbers = new Set(['integer', 'decimal', 'real', 'double']);

@@ -1,9 +1,10 @@
 // Rows of a staged file that would lead back to themselves, with the rows that are there and stay.
 // Rows that only hang below a cycle are not on it. Pure.
 import { type DeployedTable, type ForeignKey, keyColumns } from '../catalogue/structure.ts';
-import { hierarchiesOf, hierarchyProblem, namesOf } from '../deploy/hierarchies.ts';
+import { hierarchiesOf, hierarchyProblem, namesOf, refersSql } from '../deploy/hierarchies.ts';
 import { columnName, tableName } from '../query/identifiers.ts';
 import type { LoadOptions, LoadPlan } from './load-options.ts';
+import { keyEquals } from './merge-sql.ts';
 import { cellSql, isDeletionSql, typedSql } from './staged-cells.ts';
 import { type Rejection, reasonSql, rejectSql } from './staged-sql.ts';
 import type { Staging } from './staging.ts';
@@ -17,12 +18,8 @@ function loadedHierarchies(table: DeployedTable, { sources }: LoadPlan): Foreign
 // Every row as it would be then: those of the file by their negative number, whose columns that the
 // file lacks stay as they are, and live rows that it doesn't name. Those that go are referred to by
 // nobody, as orphans are rejected before.
-function cyclesSql(
-  name: string,
-  table: DeployedTable,
-  plan: LoadPlan,
-  { columns, target_columns }: ForeignKey,
-): string {
+function cyclesSql(name: string, table: DeployedTable, plan: LoadPlan, hierarchy: ForeignKey): string {
+  const { columns, target_columns } = hierarchy;
   const live = tableName(table);
   const bySource = new Map(plan.sources.map((source) => [source.column.lineage_id, source]));
   const all = [...new Set([...target_columns, ...columns])];
@@ -30,18 +27,13 @@ function cyclesSql(
     const source = bySource.get(lineage_id);
     return `${source ? typedSql(plan, source, 's') : `t.${columnName({ lineage_id })}`} as ${columnName({ lineage_id })}`;
   };
-  const same = plan.key
-    .map((source) => `t.${columnName(source.column)} = ${typedSql(plan, source, 's')}`)
-    .join(' and ');
-  const match = columns.map(
-    (lineage_id, i) => `p.${columnName({ lineage_id: target_columns[i] as number })} = c.${columnName({ lineage_id })}`,
-  );
+  const same = keyEquals(plan, 't', 's');
   const own = all.map((lineage_id) => `t.${columnName({ lineage_id })}`).join(', ');
   return (
     `with node as materialized (select -s.svc_row as id, ${all.map(cell).join(', ')} from ${name} s` +
     ` left join ${live} t on t.svc_live and ${same} where not ${isDeletionSql(plan, 's')}` +
     ` union all select t.svc_sk, ${own} from ${live} t where t.svc_live and not exists (select from ${name} s where ${same}))` +
-    ` select unnest(rows_on_cycles(array_agg(c.id), array_agg(p.id))) as id from node c join node p on ${match.join(' and ')}`
+    ` select unnest(rows_on_cycles(array_agg(c.id), array_agg(p.id))) as id from node c join node p on ${refersSql(hierarchy)}`
   );
 }
 

@@ -1,7 +1,7 @@
 // Which rules the outcome would break, each counted over sets before anything is written, so that one answer tells everything. The
 // constraints themselves hold in the database, whatever this finds. Pure.
 import { type Column, type DeployedTable, type ForeignKey, getColumn, isRequired } from '../catalogue/structure.ts';
-import { hierarchiesOf, hierarchyProblem, namesOf } from '../deploy/hierarchies.ts';
+import { hierarchiesOf, hierarchyProblem, namesOf, refersSql } from '../deploy/hierarchies.ts';
 import { columnName, mergedColumn, mergeName, tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import { requiredMessage, sentence, valueChecks } from '../values/column-rules.ts';
@@ -87,10 +87,6 @@ function cycleQuestions(plan: MergePlan): Question[] {
       ({ name, written }) => `case when m.sk is null then t.${name} else ${written} end as ${name}`,
     );
     const comes = all.map(({ name, written }) => `${written} as ${name}`);
-    const match = columns.map(
-      (lineage_id, i) =>
-        `p.${columnName({ lineage_id: target_columns[i] as number })} = c.${columnName({ lineage_id })}`,
-    );
     const rows = mergeName(target);
     return {
       table: target.name,
@@ -100,7 +96,7 @@ function cycleQuestions(plan: MergePlan): Question[] {
         `select t.svc_sk as id, ${stays.join(', ')} from ${tableName(target)} t left join ${rows} m on m.sk = t.svc_sk and m.op = 'u'` +
         ` where t.svc_live and not exists (select from ${rows} g where g.op = 'd' and g.sk = t.svc_sk)` +
         ` union all select -row_number() over (), ${comes.join(', ')} from ${rows} m where m.op = 'c')` +
-        ` select cardinality(rows_on_cycles(array_agg(c.id), array_agg(p.id))) from node c join node p on ${match.join(' and ')}) else 0 end`,
+        ` select cardinality(rows_on_cycles(array_agg(c.id), array_agg(p.id))) from node c join node p on ${refersSql(hierarchy)}) else 0 end`,
     };
   });
 }

@@ -10,8 +10,9 @@ import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { adoptTable } from '../deploy/adoption.ts';
 import { historyName, tableName } from '../query/identifiers.ts';
+import type { Statement } from '../query/statement.ts';
 import { requireRightToWork } from '../row-rights.ts';
-import { asOfSchema, refuseAsOf } from '../rows/as-of.ts';
+import { askHistory, asOfSchema, refuseAsOf } from '../rows/as-of.ts';
 import { findBeforeSql, goneSql, presentSql } from './changes-sql.ts';
 import { copyOut } from './copy-out.ts';
 import { copySql, exportColumns, fullSql } from './export-sql.ts';
@@ -84,7 +85,7 @@ async function prepare({ pools }: DataContext, call: CallContext, known: Deploye
     const { text, values } = catalogueSql.byId(call.accountId, known.table_definition_id);
     const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
     if (!table) throw notDeployed();
-    await refuseAsOf(async (asked) => (await sql(asked.text, asked.values)).rows as never, table, plan.asOf);
+    await refuseAsOf(reader(sql), table, plan.asOf);
     const { first, ranges, selectRange } = await planRanges(sql, table, plan);
     const second = ranges.length > 1 ? await joinSnapshot(pools.quiet, clients[0], read) : undefined;
     if (second) clients.push(second);
@@ -118,18 +119,15 @@ async function planRanges(sql: Sql, table: DeployedTable, { mark, ...plan }: Pla
   };
 }
 
+const reader = (sql: Sql) => async (asked: Statement) => (await sql(asked.text, asked.values)).rows as never;
+
 // Keys that rows had before cannot be told any more when their versions are forgotten.
 async function requireHistory(sql: Sql, table: DeployedTable, mark: string): Promise<void> {
-  const { rows } = await sql(
-    `select history_since as since from deployed_table where table_definition_id = $1::int
-       and account_id = $2::int and coalesce(history_since, 'infinity') > $3::timestamptz`,
-    [table.table_definition_id, table.account_id, mark],
-  );
-  const [lost] = rows as { since: Date | null }[];
-  if (lost)
+  const why = await askHistory(reader(sql), table, mark);
+  if (why?.lost)
     throw new ServiceError(
       'bad_request',
-      `What changed in ${table.name} is known since ${lost.since?.toISOString()} only; make a full export and go on from its mark.`,
+      `What changed in ${table.name} is known since ${why.since.toISOString()} only; make a full export and go on from its mark.`,
     );
 }
 

@@ -14,16 +14,22 @@ export const asOfSchema = instantSchema.meta({
 type Why = { ahead: boolean; lost: boolean; since: Date };
 type Read = (statement: Statement) => Promise<Why[]>;
 
-/** Throws 400 when it is the instant that keeps a table from answering: it is to come, or history doesn't go back so far. */
-export async function refuseAsOf(read: Read, table: DeployedTable, asOf: string | undefined): Promise<void> {
-  if (asOf === undefined) return;
+/** Why an instant can't be answered: it is to come, or lost, as the history goes back to `since`; undefined: the table is gone. */
+export async function askHistory(read: Read, table: DeployedTable, instant: string): Promise<Why | undefined> {
   const [why] = await read({
     text:
       'select $2::timestamptz > clock_timestamp() as ahead, coalesce(history_since, clock_timestamp()) > $2::timestamptz as lost,' +
       ' coalesce(history_since, clock_timestamp()) as since from deployed_table' +
       ' where table_definition_id = $1::int and account_id = $3::int',
-    values: [table.table_definition_id, asOf, table.account_id],
+    values: [table.table_definition_id, instant, table.account_id],
   });
+  return why;
+}
+
+/** Throws 400 when it is the instant that keeps a table from answering. */
+export async function refuseAsOf(read: Read, table: DeployedTable, asOf: string | undefined): Promise<void> {
+  if (asOf === undefined) return;
+  const why = await askHistory(read, table, asOf);
   if (why?.ahead) throw new ServiceError('bad_request', 'as_of must not be in the future.');
   if (why?.lost)
     throw new ServiceError('bad_request', `The history of ${table.name} goes back to ${why.since.toISOString()}.`);
