@@ -1,6 +1,6 @@
 // The only place that constructs data's parts, and the order in which they start.
 import { join } from 'node:path';
-import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
+import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
 import { createLogger } from '@almanac/service-kit/logger';
 import { migrate } from '@almanac/service-kit/migrate';
 import { createRights, hearOfRights } from '@almanac/service-kit/remembered-rights';
@@ -22,8 +22,8 @@ export async function migrateData(config: DataConfig): Promise<void> {
 }
 
 /** Builds the service; nothing connects or listens until `start`. The context is that of the home cluster. */
-export async function createData(config: DataConfig): Promise<Service<DataContext>> {
-  const frame = await createFrame(config.common);
+export async function createData(config: DataConfig, overrides: Overrides = {}): Promise<Service<DataContext>> {
+  const frame = await createFrame(config.common, overrides);
   const { bus } = frame;
   const identity = frame.rpcClient('identity', config.identityRpc);
   const rights = createRights(identity.client, { isHearing: () => bus.isReady() });

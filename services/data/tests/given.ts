@@ -2,7 +2,7 @@
 // metadata and jobs would; identity is faked at the RPC edge.
 import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/call-context';
 import { notFound } from '@almanac/service-kit/errors';
-import { createLogger } from '@almanac/service-kit/logger';
+import { createLogger, type DestinationStream } from '@almanac/service-kit/logger';
 import { createMetrics } from '@almanac/service-kit/metrics';
 import type { Permission } from '@almanac/service-kit/rights';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
@@ -38,10 +38,10 @@ export type DataNet = {
   stop: () => Promise<void>;
 };
 
-/** Starts data on a new database, or once more on one that is there; `env` adds settings. */
-export async function givenData(
-  options: { database?: TestDatabase; keys?: TestKeys; env?: Record<string, string> } = {},
-): Promise<DataNet> {
+type Options = { database?: TestDatabase; keys?: TestKeys; env?: Record<string, string>; log?: DestinationStream };
+
+/** Starts data on a new database, or once more on one that is there; `env` adds settings, `log` takes its lines. */
+export async function givenData(options: Options = {}): Promise<DataNet> {
   const keys = options.keys ?? (await createTestKeys());
   const database = options.database ?? (await createTestDatabase('data'));
   const rights = new Map<number, Held | null>();
@@ -53,10 +53,10 @@ export async function givenData(
     DATA_DATABASE_URL: database.url,
     ALMANAC_BUS_URL: database.url,
     IDENTITY_RPC: `127.0.0.1:${identity.port}`,
-    ALMANAC_LOG_LEVEL: process.env.ALMANAC_LOG_LEVEL ?? 'silent',
+    ALMANAC_LOG_LEVEL: 'silent',
     ...options.env,
   });
-  const service = await createData(config);
+  const service = await createData(config, options.log && { log: options.log });
   queueLonger(...Object.values(service.context.pools));
   const { httpPort, rpcPort } = await service.start();
   const baseUrl = `http://127.0.0.1:${httpPort}`;

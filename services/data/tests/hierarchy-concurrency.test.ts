@@ -1,16 +1,18 @@
 // Writers of one hierarchy at the same moment: edges that close a cycle only together never both
 // stand, whoever sets them and how.
 import { eventually } from '@almanac/testkit/eventually';
+import { watchLog } from '@almanac/testkit/watched-logs';
 import pg from 'pg';
 import { load } from './files.ts';
 import { create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
 
 const codes = Array.from({ length: 12 }, (_, n) => `c${n}`);
 
+const log = watchLog();
 let net: DataNet;
 let last = 0;
 beforeAll(async () => {
-  net = await givenData({ env: { ALMANAC_LOG_LEVEL: 'error' } }); // a fault of ours shows its cause
+  net = await givenData({ log: log.destination, env: { ALMANAC_LOG_LEVEL: 'error' } });
 });
 afterAll(() => net.stop());
 
@@ -131,5 +133,7 @@ it('many writers, batches and files at random leave no cycle, ever', async () =>
   await watching;
   await expectNoCycle(id);
   for (const status of ['200', '422']) expect(statuses.get(status)).toBeGreaterThan(10);
-  expect([...statuses.keys()].filter((status) => !/^(200|422|503|completed.*)$/.test(status))).toEqual([]);
+  const unexpected = [...statuses.keys()].filter((status) => !/^(200|422|503|completed.*)$/.test(status));
+  // With what was logged, so that a fault of ours shows its cause.
+  expect({ unexpected, log: unexpected.length > 0 ? log.text() : '' }).toEqual({ unexpected: [], log: '' });
 });
