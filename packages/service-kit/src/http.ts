@@ -1,10 +1,10 @@
-// The HTTP server of every service: request ids, one log line and one measurement a request; the API's routes as declared, and
-// express for whatever else is asked for: health, metrics, pages.
+// The HTTP server of every service: request ids, one log line and one measurement a request, and an
+// Express app with the API's routes, health, metrics and pages.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { type Answering, type Locals, readRequestId, sendError } from './answer.ts';
-import { type ApiOptions, apiPrefix, createApiHandler, isApiUrl, nothingHere } from './api-handler.ts';
+import { type ApiOptions, apiPrefix, createApiRouter, nothingHere } from './api-router.ts';
 import { requestIdHeader } from './call-context.ts';
 import { ServiceError } from './errors.ts';
 import type { Health } from './health.ts';
@@ -45,7 +45,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     .disable('etag')
     .set('case sensitive routing', true)
     .set('strict routing', true)
-    .set('query parser', 'simple');
+    .disable('query parser');
+  app.use(createApiRouter(options));
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', async (_req, res) => {
     const state = await health.check();
@@ -63,7 +64,6 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   );
 
   const observe = createObserver(options);
-  const answerApi = createApiHandler(options);
   // Twice what the gateway lets in: it adds the context and says where the call came from.
   const server = createServer(
     {
@@ -74,12 +74,15 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     },
     (req, response) => {
       const res = observe(req, response);
-      const serve = () => {
-        if (isApiUrl(req.url)) void answerApi(req, res);
-        else app(req, res);
-      };
-      if (tracing) traceRequest(tracing, req, res, serve, () => served(req, res));
-      else serve();
+      if (tracing)
+        traceRequest(
+          tracing,
+          req,
+          res,
+          () => app(req, res),
+          () => served(req, res),
+        );
+      else app(req, res);
     },
   );
   const trunks = takeTrunks(server);

@@ -1,7 +1,6 @@
 // The gateway, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse,
 // so that calls end first and what they counted is booked before billing and the bus are let go.
 import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
-import { createRouteMatcher } from '@almanac/service-kit/route-matcher';
 import type { Service } from '@almanac/service-kit/run';
 import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
@@ -11,6 +10,7 @@ import { answerBegins } from './edge/api-calls.ts';
 import { createCallerLimits } from './edge/caller-limits.ts';
 import { createNoteRefusal } from './edge/refused-scopes.ts';
 import type { FindReplicas } from './edge/replicas.ts';
+import { createRouteMatcher } from './edge/route-matcher.ts';
 import { createUpstreams } from './edge/upstreams.ts';
 import { createEdgeServer } from './http.ts';
 import { createKeptJournal } from './metering/kept-journal.ts';

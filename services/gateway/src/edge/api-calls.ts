@@ -2,7 +2,7 @@
 import { requireScope } from '@almanac/service-kit/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { readPath } from '@almanac/service-kit/route-matcher';
+import { readPath } from '@almanac/service-kit/path';
 import type { GatewayContext } from '../context.ts';
 import type { AccountMeter } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';

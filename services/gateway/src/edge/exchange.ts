@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ServiceError, toServiceError } from '@almanac/service-kit/errors';
-import { readPath } from '@almanac/service-kit/route-matcher';
+import { readPath } from '@almanac/service-kit/path';
 import type { AccountMeter, Ticket } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';
 import type { Token } from '../tokens/token.ts';

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '@almanac/service-kit/client-address';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { readPath } from '@almanac/service-kit/route-matcher';
+import { readPath } from '@almanac/service-kit/path';
 import type { UpstreamName } from '../config.ts';
 import type { GatewayContext } from '../context.ts';
 import { answerOptions } from './cors.ts';

@@ -45,24 +45,3 @@ function descend<R>(node: Node<R>, segment: string): Node<R> {
   node.fixed.set(segment, made);
   return made;
 }
-
-// Letters, digits and the unreserved marks; beyond ASCII only as percent-encoded bytes of 128 and more, so that neither a
-// slash, a dot, a NUL nor a semicolon can hide in an encoding.
-const normalPath = /^(?:\/(?:[A-Za-z0-9_~.-]|%[89A-Fa-f][0-9A-Fa-f])+)+$/;
-
-/** The segments of a path in its only normal spelling; undefined for any other. */
-export function readPath(path: string): string[] | undefined {
-  if (!normalPath.test(path)) return undefined;
-  const segments = path.slice(1).split('/');
-  if (segments.some((segment) => segment === '.' || segment === '..')) return undefined;
-  return path.includes('%') && !isUtf8(path) ? undefined : segments;
-}
-
-function isUtf8(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
-}

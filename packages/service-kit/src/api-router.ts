@@ -1,7 +1,8 @@
-// Calls of the declared routes, step by step: route, signed context, body, parameters, handler, answer. Straight on Node's own
-// request and answer: express gives both another prototype, which costs a small call more than all these steps.
+// Serves the declared routes on an Express router, each call step by step: signed context, body,
+// parameters, handler, answer.
 import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
+import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
 import getRawBody from 'raw-body';
 import { z } from 'zod';
 import { type Answering, sendError, sendJson, sendText } from './answer.ts';
@@ -21,13 +22,11 @@ import { readAttributes, readParameters, splitBody } from './input.ts';
 import { parseJsonBody } from './json-body.ts';
 import { limits } from './limits.ts';
 import type { Logger } from './logger.ts';
-import { JsonText, type Route } from './route.ts';
-import { createRouteMatcher, readPath } from './route-matcher.ts';
+import { readPath } from './path.ts';
+import { JsonText, type Method, type Route } from './route.ts';
 import { noToken } from './unauthenticated.ts';
 
 export const apiPrefix = '/api/v1';
-
-export const isApiUrl = (url: string | undefined): boolean => url?.startsWith(`${apiPrefix}/`) === true;
 
 export const nothingHere = () => new ServiceError('not_found', 'There is nothing at this address.');
 
@@ -39,22 +38,46 @@ export type ApiOptions = {
   onRefused?: (call: CallContext, act: AuditAct) => Promise<void>;
 };
 
-type Incoming = { request: IncomingMessage; res: Answering; path: string; query: string };
+/**
+ * A router of these routes under `/api/v1`: whatever has that prefix is answered here, the rest is
+ * left to the next handler. A fixed word in a path wins over a `{parameter}` in its place.
+ */
+export function createApiRouter(options: ApiOptions): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(passNormalPaths);
+  // `{` sorts behind all letters and digits, so `/things/find` comes before `/things/{id}`.
+  const paths = new Set(options.routes.map(({ path }) => path).sort());
+  for (const path of paths) {
+    const served = router.route(`${apiPrefix}${path.replace(/\{(\w+)\}/g, ':$1')}`);
+    for (const declared of options.routes.filter((each) => each.path === path))
+      served[declared.method.toLowerCase() as Lowercase<Method>](serve(declared, options));
+    // Neither a parameter in another path nor Express's own OPTIONS may take the other methods.
+    served.all(refuse);
+  }
+  router.use(refuse, (error: unknown, _req: Request, res: Response, _next: NextFunction) =>
+    sendError(res as Response & Answering, error, options.logger),
+  );
+  return router;
+}
 
-/** Answers calls of these routes, whatever becomes of them. */
-export function createApiHandler(options: ApiOptions): (request: IncomingMessage, res: Answering) => Promise<void> {
-  const match = createRouteMatcher(options.routes.map((declared) => ({ ...prepare(declared), ...declared })));
+// Express would take a whole URL for its path and any encoding within a parameter, and answer 400 for
+// one that it can't decode; only normal paths get that far.
+const passNormalPaths: RequestHandler = (request, _res, next) => {
+  const [path] = splitUrl(request.url);
+  if (!path.startsWith(`${apiPrefix}/`)) next('router');
+  else if (readPath(path)) next();
+  else throw nothingHere();
+};
+
+const refuse: RequestHandler = () => {
+  throw nothingHere();
+};
+
+function serve(declared: Route, options: ApiOptions): RequestHandler {
+  const route = { ...prepare(declared), ...declared };
   return async (request, res) => {
-    try {
-      const [path, query] = splitUrl(request.url ?? '');
-      const matched = match(readPath(path)?.slice(2) ?? []);
-      const route = matched?.methods.get(request.method ?? '');
-      if (!matched || !route) throw nothingHere();
-      res.locals.route = route.path;
-      await answer(route, matched.values, { request, res, path, query }, options);
-    } catch (error) {
-      sendError(res, error, options.logger);
-    }
+    res.locals.route = route.path;
+    await answer(route, request, res as Response & Answering, options);
   };
 }
 
@@ -68,7 +91,6 @@ type Prepared = ReturnType<typeof prepare>;
 // What of a declaration is the same for every call.
 function prepare(declared: Route) {
   return {
-    paramNames: [...declared.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string),
     schemas: {
       params: z.strictObject(declared.params ?? {}),
       query: z.strictObject(declared.query ?? {}),
@@ -82,12 +104,8 @@ function prepare(declared: Route) {
   };
 }
 
-async function answer(
-  route: Route & Prepared,
-  values: string[],
-  { request, res, path, query }: Incoming,
-  options: ApiOptions,
-): Promise<void> {
+async function answer(route: Route & Prepared, request: Request, res: Answering, options: ApiOptions): Promise<void> {
+  const [path, query] = splitUrl(request.url);
   const call = await readCall(route, request, res, (token, id) => options.verifyContext(token, id, 'http'));
   if (route.hasForms) res.setHeader('Vary', formHeader);
   const bytes = takesBody(route) ? await readBody(route, request) : undefined;
@@ -97,7 +115,7 @@ async function answer(
   try {
     result = await route.handle({
       call,
-      params: readParameters(route.schemas.params, paramsOf(route, values)),
+      params: readParameters(route.schemas.params, request.params),
       query: readParameters(route.schemas.query, queryOf(query)),
       ...readers,
       headers: request.headers,
@@ -178,9 +196,6 @@ function noteKey(call: CallContext, { hasForms }: Prepared, request: IncomingMes
   const form = hasForms && request.headers[formHeader.toLowerCase()] === 'true' ? [formHeader] : [];
   call.keyed = keyedBy(call, key, method, url, bytes?.toString('utf8') ?? '', ...form);
 }
-
-const paramsOf = ({ paramNames }: Prepared, values: string[]): Record<string, string> =>
-  Object.fromEntries(paramNames.map((name, place) => [name, decodeURIComponent(values[place] as string)]));
 
 // What can't be text is refused here rather than by a database, or found as another text than the one that was sent.
 function queryOf(query: string): Record<string, unknown> {

@@ -1,0 +1,23 @@
+// The only spelling of a path that is found. A path that could be read in two ways would be checked
+// in one reading and served in the other.
+
+// Letters, digits and the unreserved marks; beyond ASCII only percent-encoded bytes of 128 and
+// more. So no slash, dot, NUL or semicolon can hide in an encoding.
+const normalPath = /^(?:\/(?:[A-Za-z0-9_~.-]|%[89A-Fa-f][0-9A-Fa-f])+)+$/;
+
+/** The segments of a path in its only normal spelling; undefined for any other. */
+export function readPath(path: string): string[] | undefined {
+  if (!normalPath.test(path)) return undefined;
+  const segments = path.slice(1).split('/');
+  if (segments.some((segment) => segment === '.' || segment === '..')) return undefined;
+  return path.includes('%') && !isUtf8(path) ? undefined : segments;
+}
+
+function isUtf8(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
