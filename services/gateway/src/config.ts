@@ -8,7 +8,6 @@ import {
   type ServiceName,
   serviceNames,
 } from '@almanac/service-kit/config';
-import type { ReplicaTimes } from './edge/replicas.ts';
 
 /** The services calls are forwarded to. */
 export const upstreamNames = ['identity', 'metadata', 'data', 'jobs', 'billing'] as const;
@@ -44,11 +43,6 @@ export type GatewayLimits = {
   accountBurst: number;
 };
 
-export type UpstreamTimes = ReplicaTimes & {
-  /** How long a connection to a replica may take to be made. */
-  connectMs: number;
-};
-
 export type GatewayConfig = {
   common: CommonConfig;
   upstreams: Record<UpstreamName, string>;
@@ -68,7 +62,8 @@ export type GatewayConfig = {
   metricsPort?: number;
   timeouts: GatewayTimeouts;
   limits: GatewayLimits;
-  upstreamTimes: UpstreamTimes;
+  /** How long a connection to a service may take to be made. */
+  connectMs: number;
 };
 
 /** Reads the environment; every problem is reported together. */
@@ -118,7 +113,7 @@ export function readConfig(env: Environment): GatewayConfig {
       callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests under way of one account or network', 2_048),
       accountBurst: atMost('GATEWAY_ACCOUNT_BURST', 'calls of one account in ten seconds', 100_000),
     },
-    upstreamTimes: { connectMs: 3_000, silentMs: 3_000, askEveryMs: 1_000, findEveryMs: 2_000 },
+    connectMs: 3_000,
   });
 }
 
@@ -138,7 +133,7 @@ function readUrl(read: ConfigReader, name: ServiceName): string {
   const variable = `${name.toUpperCase()}_URL`;
   const fallback = `http://127.0.0.1:${8080 + serviceNames.indexOf(name)}`;
   const url = read.url(variable, `where ${name} answers HTTP`, ['http:'], { default: fallback })?.replace(/\/+$/, ''); // nothing when it was refused: `finish` tells
-  // Only host and port are used: the host may stand for several replicas.
+  // Only host and port are used: a path would stand before those of the contract.
   if (url && !/^http:\/\/[^/?#@]+$/.test(url))
     read.problems.push(`${variable} should be http://host:port and no more.`);
   return url;

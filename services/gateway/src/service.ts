@@ -2,28 +2,23 @@
 // so that calls end first and what they counted is booked before billing and the bus are let go.
 import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
 import type { Service } from '@almanac/service-kit/run';
-import type { GatewayConfig } from './config.ts';
+import { type GatewayConfig, upstreamNames } from './config.ts';
 import type { GatewayContext } from './context.ts';
 import { createOpenApiDocument } from './documents/openapi-document.ts';
-import { createPages } from './documents/pages.ts';
-import { answerBegins } from './edge/api-calls.ts';
-import { createCallerLimits } from './edge/caller-limits.ts';
-import { createNoteRefusal } from './edge/refused-scopes.ts';
-import type { FindReplicas } from './edge/replicas.ts';
-import { createRouteMatcher } from './edge/route-matcher.ts';
-import { createUpstreams } from './edge/upstreams.ts';
-import { createEdgeServer } from './http.ts';
+import { createUpstreams } from './forwarding/upstreams.ts';
 import { createKeptJournal } from './metering/kept-journal.ts';
 import { createMeter } from './metering/meter.ts';
 import { createMetricsServer } from './metrics-server.ts';
-import { apiRoutes } from './routes.ts';
+import { createEdgeServer } from './server.ts';
+import { defaultHeaders } from './steps/default-headers.ts';
+import { createNoteRefusal } from './tokens/refused-scopes.ts';
 import { createRevocations } from './tokens/revocations.ts';
 import { createSigningKeys } from './tokens/signing-keys.ts';
 import { createTokenVerifier } from './tokens/token-verifier.ts';
 
 export async function createGateway(
   config: GatewayConfig,
-  overrides: Overrides & { findReplicas?: FindReplicas } = {},
+  overrides: Overrides = {},
 ): Promise<Service<GatewayContext>> {
   const frame = await createFrame(config.common, overrides);
   const { logger, health, metrics, bus, signContext, instance } = frame;
@@ -45,33 +40,34 @@ export async function createGateway(
     logger,
     bus,
   });
+  const url = new URL(publicUrl);
+  const defaults = defaultHeaders(url.protocol === 'https:');
   const upstreams = createUpstreams({
     urls: config.upstreams,
-    times: config.upstreamTimes,
+    connectMs: config.connectMs,
     mostOpen: config.limits.serviceRequests,
+    defaults,
     logger,
-    find: overrides.findReplicas,
     isDraining: () => health.isDraining,
-    onAnswer: answerBegins,
   });
   const context: GatewayContext = {
     config,
-    publicUrl: new URL(publicUrl),
+    publicUrl: url,
     frame,
-    matchRoute: createRouteMatcher(apiRoutes),
     tokens: createTokenVerifier({ publicUrl, keys, revocations }),
     meter,
-    callerLimits: createCallerLimits(config.limits),
     upstreams,
-    noteRefusal: createNoteRefusal({ bus, logger, trustedHops: config.trustedHops }),
+    defaults,
+    openApi: createOpenApiDocument(config.upstreams, publicUrl),
+    noteRefusal: createNoteRefusal({ bus, logger }),
     signContext,
   };
-  const pages = createPages({ health, openApi: createOpenApiDocument(upstreams, publicUrl) });
-  const http = createEdgeServer(context, pages);
+  const http = createEdgeServer(context);
   health.need('revocations', () => revocations.isReady());
   metrics.gauge('almanac_gateway_open_exchanges', 'Requests under way.', () => http.open());
-  metrics.gauges('almanac_gateway_service_requests', 'Requests under way at a service.', 'upstream', upstreams.open);
-  metrics.gauges('almanac_gateway_replicas', 'Replicas that take requests.', 'upstream', upstreams.usable);
+  metrics.gauges('almanac_gateway_service_requests', 'Requests under way at a service.', 'upstream', () =>
+    Object.fromEntries(upstreamNames.map((name) => [name, upstreams[name].open()])),
+  );
   metrics.gauge('almanac_gateway_metered_accounts', 'Accounts whose calls are counted here.', () => meter.accounts());
   if (journal)
     metrics.gauge('almanac_gateway_journal_whole', '1: all that is counted is written down.', () =>
@@ -91,7 +87,7 @@ export async function createGateway(
     { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
     { name: 'journal', start: async () => journal?.start(), stop: () => journal?.stop() },
     { name: 'meter', start: () => meter.start(), stop: () => meter.stop() },
-    { name: 'upstreams', start: () => upstreams.start(), stop: () => upstreams.close() },
+    { name: 'upstreams', stop: () => upstreamNames.forEach((name) => upstreams[name].close()) },
     { name: 'metrics', start: async () => metricsServer?.start(), stop: () => metricsServer?.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

@@ -2,19 +2,15 @@
 // billing, fake at its RPC edge or real behind an address.
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { createContextVerifier, type Issuer } from '@almanac/service-kit/call-context';
 import { createLogger } from '@almanac/service-kit/logger';
 import { createMetrics } from '@almanac/service-kit/metrics';
 import { loadServiceDefinition } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
-import { Strand } from '@almanac/service-kit/trunk';
-import { offerTrunk, takeTrunks } from '@almanac/service-kit/trunk-http';
 import type { TestKeys } from '@almanac/testkit/keys';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { GatewayConfig } from '../src/config.ts';
-import type { FindReplicas } from '../src/edge/replicas.ts';
 import { createGateway } from '../src/service.ts';
 
 export const publicUrl = 'http://almanac.test:8080';
@@ -27,22 +23,17 @@ export type FakeServices = {
   url: string;
   reached: Reached[];
   sockets: Set<Socket>;
-  /** How many requests came over strands. */
-  strands: number;
   answer(handler: Handler | undefined): void;
   /** Takes a request as if it had been sent here. */
   take(req: IncomingMessage, res: ServerResponse): void;
   close(): Promise<void>;
 };
 
-export async function givenServices({ takesTrunks = false } = {}): Promise<FakeServices> {
+export async function givenServices(): Promise<FakeServices> {
   const reached: Reached[] = [];
   const sockets = new Set<Socket>();
   let handler: Handler | undefined;
   const take = (req: IncomingMessage, res: ServerResponse) => {
-    if (req.url === '/healthz') return void res.end('{}'); // it lives, whatever becomes of calls
-    if ((req.socket as Duplex) instanceof Strand) services.strands += 1;
-    else if (takesTrunks) offerTrunk(req, res, 5_000);
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('error', () => {});
@@ -55,24 +46,18 @@ export async function givenServices({ takesTrunks = false } = {}): Promise<FakeS
   };
   const server = createServer({ maxHeaderSize: 65_536 }, take);
   server.on('connection', (socket: Socket) => {
-    if ((socket as Duplex) instanceof Strand) return;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  const trunks = takesTrunks ? takeTrunks(server) : undefined;
   const services: FakeServices = {
     url: await listen(server),
     reached,
     sockets,
-    strands: 0,
     take,
     answer: (given) => {
       handler = given;
     },
-    close: () => {
-      trunks?.destroy();
-      return close(server);
-    },
+    close: () => close(server),
   };
   return services;
 }
@@ -261,7 +246,7 @@ async function startRpc(service: 'identity' | 'billing', keys: TestKeys, given: 
   return { address: `127.0.0.1:${port}`, stop: () => server.stop() };
 }
 
-type Parts = 'common' | 'upstreams' | 'timeouts' | 'limits' | 'upstreamTimes';
+type Parts = 'common' | 'upstreams' | 'timeouts' | 'limits';
 
 export type GatewayOptions = {
   keys: TestKeys;
@@ -270,7 +255,6 @@ export type GatewayOptions = {
   billingRpc: string;
   services: string;
   config?: Partial<Omit<GatewayConfig, Parts>> & { [P in Parts]?: Partial<GatewayConfig[P]> };
-  findReplicas?: FindReplicas;
 };
 
 export type TestGateway = {
@@ -286,13 +270,14 @@ export type TestGateway = {
 
 /** A running gateway. Its bus is PostgreSQL, its limits and timeouts those of the product unless a test narrows them. */
 export async function givenGateway(options: GatewayOptions): Promise<TestGateway> {
-  const { keys, busUrl, identity, billingRpc, services, config = {}, findReplicas } = options;
+  const { keys, busUrl, identity, billingRpc, services, config = {} } = options;
   const log = watchLog();
   const settings: GatewayConfig = {
     graceCalls: 1_000,
     reserveDeadlineMs: 30_000, // a busy machine must not pass for a billing that is away
     corsOrigins: [],
     trustedHops: 0,
+    connectMs: 30_000,
     ...config,
     common: {
       name: 'gateway',
@@ -334,15 +319,8 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
       accountBurst: 100_000,
       ...config.limits,
     },
-    upstreamTimes: {
-      connectMs: 30_000,
-      silentMs: 30_000,
-      askEveryMs: 1_000,
-      findEveryMs: 2_000,
-      ...config.upstreamTimes,
-    },
   };
-  const gateway = await createGateway(settings, { log: log.destination, findReplicas });
+  const gateway = await createGateway(settings, { log: log.destination });
   const { httpPort } = await gateway.start();
   return {
     port: httpPort,

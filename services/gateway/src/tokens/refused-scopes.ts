@@ -6,27 +6,26 @@ import type { Bus } from '@almanac/service-kit/bus/bus';
 import type { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
 import { LRUCache } from 'lru-cache';
-import type { Exchange } from './exchange.ts';
-import { clientAddress } from './forwarded-headers.ts';
+import type { Call } from '../call.ts';
 
 // These calls cost nothing and count nowhere, so a caller who goes on trying must not be able to fill the log.
 const onceInMs = 10 * 60_000;
 const prefixLength = '/api/v1'.length;
 
-type Options = { bus: Pick<Bus, 'publish'>; logger: Logger; trustedHops: number };
+type Options = { bus: Pick<Bus, 'publish'>; logger: Logger };
 
 /** Notes a call that was refused with 403: of the same caller's tries at the same operation, one in ten minutes. */
-export type NoteRefusal = (exchange: Exchange, refusal: ServiceError) => void;
+export type NoteRefusal = (call: Call, refusal: ServiceError) => void;
 
-export function createNoteRefusal({ bus, logger, trustedHops }: Options): NoteRefusal {
+export function createNoteRefusal({ bus, logger }: Options): NoteRefusal {
   const noted = new LRUCache<string, true>({ max: 10_000, ttl: onceInMs });
-  return ({ req, requestId, path, route, token }, { errors }) => {
+  return ({ requestId, path, route, token, clientAddress }, { errors }) => {
     if (!route || !token) return;
     const { accountId, userId, applicationId } = token;
     const key = [accountId, userId, applicationId, route.method, route.path].join(' ');
     if (noted.has(key)) return;
     noted.set(key, true);
-    const call = { accountId, userId, applicationId, requestId, address: clientAddress(req, trustedHops).slice(0, 64) };
+    const call = { accountId, userId, applicationId, requestId, address: clientAddress.slice(0, 64) };
     const attempt = { method: route.method, path: path.slice(prefixLength, 512) };
     const payload = auditEntry(call, refusedAct(attempt, errors));
     const occurred_at = new Date().toISOString();

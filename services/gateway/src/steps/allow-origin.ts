@@ -1,8 +1,8 @@
-// What browser applications of other origins may do: those of GATEWAY_CORS_ORIGINS call the API with a token, others nothing. No cookie ever
-// goes along, so a page can do no more than its own token allows.
-import type { ServerResponse } from 'node:http';
+// What browser applications of other origins may do: those of GATEWAY_CORS_ORIGINS call the API with a token, others
+// nothing. No cookie ever goes along, so a page can do no more than its own token allows.
+import type { Request, RequestHandler, Response } from 'express';
 import type { GatewayContext } from '../context.ts';
-import { type Exchange, setDefaults } from './exchange.ts';
+import { addDefaults } from './default-headers.ts';
 
 const requestHeaders = [
   'Authorization',
@@ -27,25 +27,27 @@ const answerHeaders = [
 ].join(', ');
 
 /** Lets an application of an allowed origin read the answer. */
-export function allowOrigin({ config }: Pick<GatewayContext, 'config'>, { req, res }: Exchange): void {
-  if (config.corsOrigins.length === 0) return;
-  const { origin } = req.headers;
-  res.setHeader('Vary', 'Origin');
-  if (!isAllowed(config, origin)) return;
-  res.setHeader('Access-Control-Allow-Origin', origin);
-  res.setHeader('Access-Control-Expose-Headers', answerHeaders);
-}
+export const allowOrigin =
+  ({ config }: Pick<GatewayContext, 'config'>): RequestHandler =>
+  (req, res, next) => {
+    const { origin } = req.headers;
+    if (config.corsOrigins.length > 0) res.setHeader('Vary', 'Origin');
+    if (isAllowed(config, origin)) {
+      res.setHeader('Access-Control-Allow-Origin', origin);
+      res.setHeader('Access-Control-Expose-Headers', answerHeaders);
+    }
+    next();
+  };
 
 /** Answers OPTIONS, with what a browser asks before it lets an application of an allowed origin call. */
-export function answerOptions({ config }: Pick<GatewayContext, 'config'>, exchange: Exchange, allow: string): void {
-  const { req, res } = exchange;
-  setDefaults(exchange);
+export function answerOptions({ config, defaults }: GatewayContext, req: Request, res: Response, allow: string): void {
+  addDefaults(res, defaults);
   if (isAllowed(config, req.headers.origin) && req.headers['access-control-request-method'] !== undefined)
     allowCall(res, allow);
   res.writeHead(204, { Allow: allow }).end();
 }
 
-function allowCall(res: ServerResponse, methods: string): void {
+function allowCall(res: Response, methods: string): void {
   res.setHeader('Access-Control-Allow-Methods', methods);
   res.setHeader('Access-Control-Allow-Headers', requestHeaders);
   res.setHeader('Access-Control-Max-Age', '600');

@@ -1,10 +1,10 @@
-// What of a client's headers goes inside: nothing by which it could pass for somebody else or for the gateway.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+// What of a client's headers goes inside: nothing by which it could pass for another caller or for the gateway.
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { contextHeader, requestIdHeader } from '@almanac/service-kit/call-context';
 import { answerWithinHeader } from '@almanac/service-kit/deadline';
 
 const dropped = new Set([
-  // hop by hop; how a body is framed is said anew
+  // hop by hop
   'host',
   'transfer-encoding',
   'connection',
@@ -35,41 +35,37 @@ const dropped = new Set([
 ]);
 const droppedPrefixes = /^(?:x-almanac-|x-forwarded-|x-envoy-|grpc-|:|__proto__$)/;
 
-export type Forwarding = {
+type Facts = {
   requestId: string;
   clientAddress: string;
   publicUrl: URL;
   /** The signed call context; none for what is not an API call. */
-  context?: string;
+  context: string | undefined;
   /** How long we wait for the answer; left out when that begins later, as with an upload. */
-  answerWithinMs?: number;
+  answerWithinMs: number | undefined;
   /** The bearer token never goes inside; the Basic credentials and cookies of the OAuth pages do. */
   keepCredentials: boolean;
 };
 
-/** The headers to send to a service, name after value; all but the host, which is the service's own. */
-export function forwardedHeaders(headers: IncomingHttpHeaders, forwarding: Forwarding): string[] {
+/** The headers to send to a service; all but the host, which is the service's own. */
+export function forwardedHeaders(headers: IncomingHttpHeaders, facts: Facts): OutgoingHttpHeaders {
   const named = headers.connection?.toLowerCase();
-  const { requestId, clientAddress, publicUrl, context, keepCredentials, answerWithinMs } = forwarding;
-  const sent = [
-    requestIdHeader,
-    requestId,
-    'x-forwarded-for',
-    clientAddress,
-    'x-forwarded-proto',
-    publicUrl.protocol.slice(0, -1),
-    'x-forwarded-host',
-    publicUrl.host,
-  ];
-  if (context !== undefined) sent.push(contextHeader, context);
-  if (answerWithinMs !== undefined) sent.push(answerWithinHeader, String(answerWithinMs));
+  const { requestId, clientAddress, publicUrl, context, keepCredentials, answerWithinMs } = facts;
+  const sent: OutgoingHttpHeaders = {
+    [requestIdHeader]: requestId,
+    'x-forwarded-for': clientAddress,
+    'x-forwarded-proto': publicUrl.protocol.slice(0, -1),
+    'x-forwarded-host': publicUrl.host,
+  };
+  if (context !== undefined) sent[contextHeader] = context;
+  if (answerWithinMs !== undefined) sent[answerWithinHeader] = String(answerWithinMs);
+  // Chunks stay chunks (check-framing.ts knows no other coding): Node would send a GET's body without any framing.
+  if (headers['transfer-encoding'] !== undefined) sent['transfer-encoding'] = 'chunked';
   for (const name in headers) {
     if (dropped.has(name) || droppedPrefixes.test(name)) continue;
     if (!keepCredentials && (name === 'authorization' || name === 'cookie')) continue;
     if (named !== undefined && isConnectionToken(named, name)) continue;
-    const value = headers[name];
-    if (typeof value === 'string') sent.push(name, value);
-    else if (value) for (const each of value) sent.push(name, each);
+    sent[name] = headers[name];
   }
   return sent;
 }

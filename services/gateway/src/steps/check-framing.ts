@@ -2,6 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import type { RequestHandler } from 'express';
+import { callOf } from '../call.ts';
+import { closeAfter } from '../connections/last-answers.ts';
 
 const bad = (sentence: string) => new ServiceError('bad_request', sentence);
 
@@ -14,8 +17,23 @@ const once = new Set([
   'transfer-encoding',
 ]);
 
+/** Refuses a request that is framed in another way, and ends its connection. */
+export const checkFraming: RequestHandler = (req, res, next) => {
+  const problem = framingProblem(req);
+  if (problem) closeAfter(req, res);
+  next(problem);
+};
+
+/** Refuses a body that says it is larger than its destination takes (413), before a byte of it is read. */
+export const checkSize: RequestHandler = (req, res, next) => {
+  const limit = callOf(res).destination?.bodyLimit ?? 0;
+  const length = req.headers['content-length'];
+  const isTooLarge = length !== undefined && Number(length) > limit;
+  next(isTooLarge ? new ServiceError('too_large', `The body is larger than ${limit} bytes.`) : undefined);
+};
+
 /** What is wrong with the frame of a request; undefined when nothing is. Node's strict parser has refused the worst before. */
-export function framingProblem(req: IncomingMessage): ServiceError | undefined {
+function framingProblem(req: IncomingMessage): ServiceError | undefined {
   const url = req.url ?? '';
   if (url.length > limits.urlBytes)
     return new ServiceError('uri_too_long', `The address is longer than ${limits.urlBytes} bytes.`);
@@ -50,13 +68,6 @@ function bodyProblem(req: IncomingMessage): ServiceError | undefined {
   if (content !== undefined && content.toLowerCase() !== 'identity')
     return new ServiceError('unsupported_media_type', 'Send the body uncompressed.');
   return undefined;
-}
-
-/** 413 before a byte of the body is read, when it says how large it is. */
-export function sizeProblem(req: IncomingMessage, limit: number): ServiceError | undefined {
-  const length = req.headers['content-length'];
-  if (length === undefined || Number(length) <= limit) return undefined;
-  return new ServiceError('too_large', `The body is larger than ${limit} bytes.`);
 }
 
 /** True when the request has, or may have, a body. */

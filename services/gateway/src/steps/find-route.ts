@@ -1,0 +1,41 @@
+// The route of a call of the API, and with it the service that answers.
+import { ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import { readPath } from '@almanac/service-kit/path';
+import type { RequestHandler } from 'express';
+import { callOf, learn } from '../call.ts';
+import type { GatewayTimeouts } from '../config.ts';
+import type { GatewayContext } from '../context.ts';
+import { createRouteMatcher } from '../route-matcher.ts';
+import { type ApiRoute, apiRoutes } from '../routes.ts';
+import { answerOptions } from './allow-origin.ts';
+
+const prefix = '/api/v1/';
+
+export const isApiPath = (path: string): boolean => path.startsWith(prefix);
+
+export const nothingHere = () => new ServiceError('not_found', 'There is nothing at this address.');
+
+/** Finds the route; 404 and 405 when there is none. OPTIONS is answered here. */
+export function findRoute(ctx: GatewayContext): RequestHandler {
+  const match = createRouteMatcher(apiRoutes);
+  return (req, res, next) => {
+    const segments = readPath(callOf(res).path);
+    const matched = segments && match(segments.slice(2));
+    if (!matched) throw nothingHere();
+    const route = matched.methods.get(req.method);
+    if (route) {
+      learn(res, { route, destination: destinationOf(route, ctx.config.timeouts) });
+      next();
+    } else if (req.method === 'OPTIONS') answerOptions(ctx, req, res, matched.allow);
+    else throw new ServiceError('method_not_allowed', `Use ${matched.allow}.`, { headers: { Allow: matched.allow } });
+  };
+}
+
+const destinationOf = ({ service, upload, method }: ApiRoute, { readMs, writeMs }: GatewayTimeouts) => ({
+  service,
+  bodyLimit: upload ? limits.uploadBytes : limits.jsonBodyBytes,
+  isUpload: upload,
+  answerWithinMs: method === 'GET' ? readMs : writeMs,
+  keepCredentials: false,
+});
