@@ -276,7 +276,8 @@ describe('the overlay `local`, with TLS between the services', () => {
       .split('\n')
       .map((line) => line.replace(/^([a-z]+)\S* .*/, '$1'))
       .toSorted();
-    expect(kinds).toEqual(['deployment', 'networkpolicy', 'service', 'serviceaccount']);
+    const forHttp = name === 'gateway' ? [] : ['service'];
+    expect(kinds).toEqual(['deployment', 'networkpolicy', 'service', ...forHttp, 'serviceaccount']);
     await run(shown('kubernetes.md', 'kubectl -n almanac rollout status deployment/data').replace('/data', `/${name}`));
     await eventually(() => api.post('/table_data/grid', { table_definition_id: table.id, startRow: 0, endRow: 10 }));
     expect((await pods()).filter((pod) => !mine(pod))).toEqual(before.filter((pod) => !mine(pod)));

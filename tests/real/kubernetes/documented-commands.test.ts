@@ -41,6 +41,7 @@ it('chooses by the label all that one service is, and nothing else', () => {
     'NetworkPolicy',
     'PodDisruptionBudget',
     'Service',
+    'Service',
     'ServiceAccount',
   ]);
 });

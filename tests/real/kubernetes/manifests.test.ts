@@ -61,11 +61,21 @@ function environmentOf(container: Manifest, manifests: Manifest[]): Record<strin
   return env;
 }
 
-/** `gateway>data:8083` for each call that a service's configuration leads to. */
-function callsOf(name: string, env: Record<string, string>): string[] {
+/** The Services that a workload's settings lead to, by their host names. */
+function addressesOf(env: Record<string, string>): { kind: 'URL' | 'RPC'; host: string; port: number }[] {
   return Object.entries(env).flatMap(([variable, address]) => {
-    if (!/_(RPC|URL)$/.test(variable) || /_DATABASE_URL$|_(BUS|PUBLIC|STORE|SMTP)_URL$/.test(variable)) return [];
-    return [`${name}>${address.replace('http://', '')}`];
+    const kind = /_(RPC|URL)$/.exec(variable)?.[1] as 'URL' | 'RPC' | undefined;
+    if (!kind || /_DATABASE_URL$|_(BUS|PUBLIC|STORE|SMTP)_URL$/.test(variable)) return [];
+    const { hostname: host, port } = new URL(kind === 'URL' ? address : `http://${address}`);
+    return [{ kind, host, port: Number(port) }];
+  });
+}
+
+/** `gateway>data:8083` for each call that a service's configuration leads to: the pods behind the Service, and their port. */
+function callsOf(name: string, env: Record<string, string>, manifests: Manifest[]): string[] {
+  return addressesOf(env).map(({ host, port }) => {
+    const { selector } = find(manifests, 'Service', host).spec;
+    return `${name}>${selector['app.kubernetes.io/name']}:${port}`;
   });
 }
 
@@ -106,7 +116,7 @@ describe.each(overlays)('%s', (folder) => {
       expect(Object.keys(given).filter((variable) => !asked.has(variable))).toEqual([]);
     });
 
-    it('listens on the ports that the manifest and its Service name, on all addresses', () => {
+    it('listens on the ports that the manifest and its Services name, on all addresses', () => {
       const env = environmentOf(service, manifests);
       const config = readers[name](env);
       const own = { http: config.common.httpPort, ...('rpcPort' in config ? { rpc: config.rpcPort } : {}) };
@@ -115,7 +125,10 @@ describe.each(overlays)('%s', (folder) => {
         ...own,
         ...metrics,
       });
-      const { ports } = find(manifests, 'Service', name).spec;
+      const ports = manifests
+        .filter(({ kind, spec }) => kind === 'Service' && spec.selector['app.kubernetes.io/name'] === name)
+        .flatMap(({ spec }) => spec.ports);
+      expect(ports).toHaveLength(Object.keys(own).length);
       expect(Object.fromEntries(ports.map((port: Manifest) => [port.targetPort, port.port]))).toEqual(own);
       expect(config.common.host).toBe('0.0.0.0');
     });
@@ -134,7 +147,7 @@ describe.each(overlays)('%s', (folder) => {
       const { drainSeconds } = readers[name](environmentOf(service, manifests)).common;
       const run = readFileSync(join(root, 'packages/service-kit/src/run.ts'), 'utf8');
       const stopsWithin = Number(/stopWithinMs = ([\d_]+);/.exec(run)?.[1]?.replace('_', '')) / 1000;
-      expect(drainSeconds).toBeGreaterThan(2 + 5); // the gateway's look at names, and how long DNS remembers them
+      expect(drainSeconds).toBeGreaterThan(5 + 2); // how long DNS keeps the address, and until each node's rules are without it
       expect(drainSeconds).toBeLessThan(stopsWithin);
       expect(podOf(deployment(name)).terminationGracePeriodSeconds).toBeGreaterThan(stopsWithin);
     });
@@ -176,11 +189,24 @@ describe.each(overlays)('%s', (folder) => {
 
   it('lets a service be called by those whose settings lead to it, and by nobody else', () => {
     const calls = [...services, 'operator'].flatMap((name) =>
-      callsOf(name, environmentOf(podOf(deployment(name)).containers[0], manifests)),
+      callsOf(name, environmentOf(podOf(deployment(name)).containers[0], manifests), manifests),
     );
     expect(calls.length).toBeGreaterThan(15);
     expect(policies(manifests, 'ingress').filter((call) => !/^undefined/.test(call))).toEqual(calls.toSorted());
     expect(policies(manifests, 'egress')).toEqual(calls.toSorted());
+  });
+
+  it('leads HTTP to Services that balance connections, and gRPC to headless ones, whose callers balance', () => {
+    const addresses = [...services, 'operator'].flatMap((name) =>
+      addressesOf(environmentOf(podOf(deployment(name)).containers[0], manifests)),
+    );
+    expect(addresses.filter(({ kind }) => kind === 'URL')).toHaveLength(5);
+    for (const { kind, host, port } of addresses) {
+      const { clusterIP, ports, publishNotReadyAddresses } = find(manifests, 'Service', host).spec;
+      expect([host, clusterIP]).toEqual([host, kind === 'RPC' ? 'None' : undefined]);
+      expect([host, publishNotReadyAddresses]).toEqual([host, undefined]); // readiness says who gets calls
+      expect([host, ports]).toEqual([host, [expect.objectContaining({ name: kind === 'RPC' ? 'rpc' : 'http', port })]]);
+    }
   });
 
   it('has a network policy in each direction for every pod, and none that selects no pod', () => {
