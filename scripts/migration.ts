@@ -3,8 +3,8 @@
 //   npm run migration -- --check           fails when the migrations of any service don't make its schema
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { noFilters, readMigrations, withEngine } from '@almanac/service-kit/migrate-engine';
 import { startPostgres } from '@almanac/testkit/postgres';
+import { migrationList, noFilters, withEngine } from './migration/engine.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const lockFile = '# Read by the Prisma command line.\nprovider = "postgresql"\n';
@@ -46,12 +46,9 @@ async function check(): Promise<void> {
 async function diff(service: string, databaseUrl: string): Promise<string> {
   const schema = schemaOf(service);
   if (!existsSync(schema)) return '';
-  const directory = migrationsOf(service);
-  const migrations = existsSync(directory)
-    ? readMigrations(directory)
-    : readMigrations(join(root, 'services', service));
+  const migrations = migrationList(migrationsOf(service));
   const files = [{ path: schema, content: readFileSync(schema, 'utf8') }];
-  const { stdout } = await withEngine(databaseUrl, migrations, (engine) =>
+  const { stdout } = await withEngine(databaseUrl, (engine) =>
     engine.diff({
       from: { tag: 'migrations', ...migrations },
       to: { tag: 'schemaDatamodel', files },

