@@ -2,7 +2,6 @@
 // On undici's dispatch, the lowest of its interfaces (docs/adr/0013-forwarding-with-undici.md). Which replica it is, what is repeated and
 // what a failure means is not decided here: that is upstreams.ts.
 import type { IncomingHttpHeaders } from 'node:http';
-import { bytesPassed } from '@almanac/service-kit/passing-bytes';
 import type { Dispatcher, Pool } from 'undici';
 import { dropBody, type Exchange } from './exchange.ts';
 import { hasBody } from './framing.ts';
@@ -85,7 +84,6 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   onResponseData(controller: Controller, chunk: Buffer): void {
     const { res } = this.exchange;
     if (this.isOver) return;
-    bytesPassed(chunk.length);
     if (chunk.length === this.length && chunk.length <= smallBytes) {
       res.end(chunk.toString('latin1'), 'latin1'); // each byte is one character, and comes out as it came in
       return;

@@ -1,7 +1,6 @@
 // The body of a client's request, as undici takes it.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { bytesPassed } from '@almanac/service-kit/passing-bytes';
 
 /**
  * The body as it is to be sent: one that has come whole at once, what is still on its way as a stream. Most are short and come with their
@@ -9,9 +8,7 @@ import { bytesPassed } from '@almanac/service-kit/passing-bytes';
  */
 export function bodyOf(req: IncomingMessage): Buffer | Readable {
   if (!isWhole(req)) return new RequestBody(req);
-  const whole: Buffer = req.read();
-  bytesPassed(whole.length);
-  return whole;
+  return req.read();
 }
 
 // Node says that it is complete a moment later, when the parser has seen its end.
@@ -46,7 +43,6 @@ class RequestBody extends Readable {
   }
 
   private readonly onChunk = (chunk: Buffer) => {
-    bytesPassed(chunk.length);
     if (!this.push(chunk)) this.req.pause();
   };
 
