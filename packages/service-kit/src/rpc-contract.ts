@@ -9,7 +9,6 @@ import type { MetadataDefinition, MetadataHandlers } from '@almanac/protos/gener
 import type * as grpc from '@grpc/grpc-js';
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader';
 import type { CallContext } from './call-context.ts';
-import { bytesPassed } from './passing-bytes.ts';
 import { requireStreamEnd } from './rpc-streams.ts';
 
 type Contracts = {
@@ -76,31 +75,9 @@ export function loadServiceDefinition(name: RpcServiceName): grpc.ServiceDefinit
     includeDirs: [root],
   });
   const service = `almanac.${name}.v1.${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-  const methods = Object.entries(packages[service] as grpc.ServiceDefinition);
-  for (const [method, definition] of methods) requireStreamEnd(`${service}/${method}`, definition);
-  return Object.fromEntries(methods.map(([method, definition]) => [method, counting(definition)]));
-}
-
-type Method = grpc.MethodDefinition<unknown, unknown>;
-
-// Streams carry whole files.
-const counting = (method: Method): Method => ({
-  ...method,
-  ...(method.requestStream && {
-    requestSerialize: counted(method.requestSerialize),
-    requestDeserialize: (bytes: Buffer) => method.requestDeserialize(told(bytes)),
-  }),
-  ...(method.responseStream && {
-    responseSerialize: counted(method.responseSerialize),
-    responseDeserialize: (bytes: Buffer) => method.responseDeserialize(told(bytes)),
-  }),
-});
-
-const counted = (serialize: grpc.serialize<unknown>) => (message: unknown) => told(serialize(message));
-
-function told(bytes: Buffer): Buffer {
-  bytesPassed(bytes.length);
-  return bytes;
+  const methods = packages[service] as grpc.ServiceDefinition;
+  for (const [method, definition] of Object.entries(methods)) requireStreamEnd(`${service}/${method}`, definition);
+  return methods;
 }
 
 export const contextMetadataKey = 'context';
