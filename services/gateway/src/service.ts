@@ -13,7 +13,6 @@ import { createNoteRefusal } from './edge/refused-scopes.ts';
 import type { FindReplicas } from './edge/replicas.ts';
 import { createUpstreams } from './edge/upstreams.ts';
 import { createEdgeServer } from './http.ts';
-import { createKeptJournal } from './metering/kept-journal.ts';
 import { createMeter } from './metering/meter.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { apiRoutes } from './routes.ts';
@@ -33,15 +32,11 @@ export async function createGateway(
 
   const revocations = createRevocations({ identity: identity.client, bus, logger });
   const keys = createSigningKeys({ identityUrl: config.upstreams.identity, bus, logger });
-  const { journalDirectory: directory } = config;
-  const journal =
-    directory === undefined ? undefined : createKeptJournal({ directory, billing: billing.client, logger });
   const meter = createMeter({
     billing: billing.client,
     gatewayId: instance,
     graceCalls: config.graceCalls,
     reserveDeadlineMs: config.reserveDeadlineMs,
-    journal,
     logger,
     bus,
   });
@@ -73,10 +68,6 @@ export async function createGateway(
   metrics.gauges('almanac_gateway_service_requests', 'Requests under way at a service.', 'upstream', upstreams.open);
   metrics.gauges('almanac_gateway_replicas', 'Replicas that take requests.', 'upstream', upstreams.usable);
   metrics.gauge('almanac_gateway_metered_accounts', 'Accounts whose calls are counted here.', () => meter.accounts());
-  if (journal)
-    metrics.gauge('almanac_gateway_journal_whole', '1: all that is counted is written down.', () =>
-      journal.isWhole() ? 1 : 0,
-    );
 
   const { metricsPort } = config;
   const metricsServer =
@@ -89,7 +80,6 @@ export async function createGateway(
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'keys', start: () => keys.start(), stop: () => keys.stop() },
     { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
-    { name: 'journal', start: async () => journal?.start(), stop: () => journal?.stop() },
     { name: 'meter', start: () => meter.start(), stop: () => meter.stop() },
     { name: 'upstreams', start: () => upstreams.start(), stop: () => upstreams.close() },
     { name: 'metrics', start: async () => metricsServer?.start(), stop: () => metricsServer?.stop() },
