@@ -10,8 +10,6 @@ export type Home = {
   postgres: string;
   objects: string;
   mail: string;
-  /** The gateway's journal of calls. */
-  calls: string;
   logs: string;
   cache: string;
   secrets: string;
@@ -29,7 +27,6 @@ export function readHome(env: NodeJS.ProcessEnv): Home {
     postgres: inside('postgres'),
     objects: inside('objects'),
     mail: inside('mail'),
-    calls: inside('calls'),
     logs: inside('logs'),
     cache: inside('cache'),
     secrets: inside('secrets.json'),

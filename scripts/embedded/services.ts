@@ -68,14 +68,8 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
   };
 }
 
-// A socket's address has no room for more. A home that is deeper goes without a journal rather than without a gateway.
-const longestJournalPath = 85;
-
-function atTheGateway({ ports, home }: Given) {
-  const metrics = { GATEWAY_METRICS_PORT: String(ports.metrics) };
-  return Buffer.byteLength(home.calls) > longestJournalPath
-    ? metrics
-    : { ...metrics, GATEWAY_JOURNAL_DIRECTORY: home.calls };
+function atTheGateway({ ports }: Given) {
+  return { GATEWAY_METRICS_PORT: String(ports.metrics) };
 }
 
 function behindTheGateway(name: Exclude<ServiceName, 'gateway'>, { ports, databaseUrl }: Given) {

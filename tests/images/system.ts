@@ -117,14 +117,12 @@ export async function startImages(): Promise<ImageSystem> {
   }
 }
 
-/** A folder of which the containers are given what outlives them: mails, and the gateway's journal. */
+/** A folder of which the containers are given what outlives them: mails. */
 function givenHome(): Home {
   const home = readHome({ ALMANAC_HOME: mkdtempSync(join(tmpdir(), 'almanac-images-')) });
   makeHome(home);
-  for (const folder of [home.mail, home.calls]) {
-    mkdirSync(folder);
-    chownSync(folder, user, user);
-  }
+  mkdirSync(home.mail);
+  chownSync(home.mail, user, user);
   return home;
 }
 
@@ -134,7 +132,7 @@ function startService(
   home: Home,
 ): Promise<StartedTestContainer> {
   const { NODE_COMPILE_CACHE: _, ...env } = environment; // a folder of the embedded system
-  const kept = { gateway: [home.calls], jobs: [home.mail] } as Partial<Record<ServiceName, string[]>>;
+  const kept = { jobs: [home.mail] } as Partial<Record<ServiceName, string[]>>;
   return new Container(`${prefix}${name}`)
     .confined()
     .withName(containerName(home.folder, name))

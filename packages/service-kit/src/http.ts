@@ -14,7 +14,6 @@ import type { Metrics } from './metrics.ts';
 import { openApiFragment } from './openapi.ts';
 import { tracing } from './tracing.ts';
 import { traceRequest } from './tracing-calls.ts';
-import { asksForTrunk, offerTrunk, type Trunks, takeTrunks } from './trunk-http.ts';
 
 export type HttpServer = {
   /** Listens; answers the port. */
@@ -70,7 +69,6 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       maxHeaderSize: 2 * limits.headerBytes,
       keepAliveTimeout: keptMs,
       requestTimeout: 0,
-      shouldUpgradeCallback: asksForTrunk,
     },
     (req, response) => {
       const res = observe(req, response);
@@ -85,8 +83,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       else app(req, res);
     },
   );
-  const trunks = takeTrunks(server);
-  return { start: () => listen(server, options), stop: () => close(server, trunks) };
+  return { start: () => listen(server, options), stop: () => close(server) };
 }
 
 // What a trace tells of a request when it is over.
@@ -104,9 +101,7 @@ function createObserver({ service, logger, metrics, health }: HttpOptions) {
     res.setHeader('X-Request-Id', requestId);
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Content-Type-Options', 'nosniff');
-    if (health.isDraining)
-      res.setHeader('Connection', 'close'); // a kept connection would hold the drain up
-    else offerTrunk(req, res, keptMs);
+    if (health.isDraining) res.setHeader('Connection', 'close'); // a kept connection would hold the drain up
     res.on('close', () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const { route = 'none', accountId } = res.locals;
@@ -151,18 +146,14 @@ function listen(server: Server, options: HttpOptions): Promise<number> {
   });
 }
 
-function close(server: Server, trunks: Trunks): Promise<void> {
+function close(server: Server): Promise<void> {
   if (!server.listening) return Promise.resolve();
   return new Promise((resolve) => {
-    const force = setTimeout(() => {
-      server.closeAllConnections();
-      trunks.destroy();
-    }, 20_000);
+    const force = setTimeout(() => server.closeAllConnections(), 20_000);
     server.close(() => {
       clearTimeout(force);
       resolve();
     });
     server.closeIdleConnections();
-    trunks.end();
   });
 }

@@ -52,8 +52,6 @@ export type GatewayConfig = {
   graceCalls: number;
   /** How long billing may take to hand out calls before it counts as away. */
   reserveDeadlineMs: number;
-  /** Where calls are written down as they are counted, so that a killed gateway's are booked; nowhere when left out. */
-  journalDirectory?: string;
   /** Origins of browser applications that may call the API; none by default. */
   corsOrigins: string[];
   /** How many proxies of our own stand in front and append to X-Forwarded-For. */
@@ -85,7 +83,6 @@ export function readConfig(env: Environment): GatewayConfig {
       max: 1_000_000,
     }),
     reserveDeadlineMs: 2_000,
-    ...readJournalDirectory(read),
     corsOrigins: readOrigins(read),
     trustedHops: read.integer('GATEWAY_TRUSTED_HOPS', 'proxies in front that append to X-Forwarded-For', {
       default: 0,
@@ -120,13 +117,6 @@ export function readConfig(env: Environment): GatewayConfig {
 // Without the variable there is no port: what nobody asks for needs no door.
 function readMetricsPort(read: ConfigReader, env: Environment): { metricsPort?: number } {
   return env.GATEWAY_METRICS_PORT ? { metricsPort: read.port('GATEWAY_METRICS_PORT', 'the port of the metrics') } : {};
-}
-
-function readJournalDirectory(read: ConfigReader): { journalDirectory?: string } {
-  const journalDirectory = read.text('GATEWAY_JOURNAL_DIRECTORY', 'a folder of this machine for the journal of calls', {
-    default: '',
-  });
-  return journalDirectory === '' ? {} : { journalDirectory };
 }
 
 function readUrl(read: ConfigReader, name: ServiceName): string {

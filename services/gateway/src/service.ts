@@ -6,7 +6,6 @@ import { type GatewayConfig, upstreamNames } from './config.ts';
 import type { GatewayContext } from './context.ts';
 import { createOpenApiDocument } from './documents/openapi-document.ts';
 import { createUpstreams } from './forwarding/upstreams.ts';
-import { createKeptJournal } from './metering/kept-journal.ts';
 import { createMeter } from './metering/meter.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { createEdgeServer } from './server.ts';
@@ -28,15 +27,11 @@ export async function createGateway(
 
   const revocations = createRevocations({ identity: identity.client, bus, logger });
   const keys = createSigningKeys({ identityUrl: config.upstreams.identity, bus, logger });
-  const { journalDirectory: directory } = config;
-  const journal =
-    directory === undefined ? undefined : createKeptJournal({ directory, billing: billing.client, logger });
   const meter = createMeter({
     billing: billing.client,
     gatewayId: instance,
     graceCalls: config.graceCalls,
     reserveDeadlineMs: config.reserveDeadlineMs,
-    journal,
     logger,
     bus,
   });
@@ -69,10 +64,6 @@ export async function createGateway(
     Object.fromEntries(upstreamNames.map((name) => [name, upstreams[name].open()])),
   );
   metrics.gauge('almanac_gateway_metered_accounts', 'Accounts whose calls are counted here.', () => meter.accounts());
-  if (journal)
-    metrics.gauge('almanac_gateway_journal_whole', '1: all that is counted is written down.', () =>
-      journal.isWhole() ? 1 : 0,
-    );
 
   const { metricsPort } = config;
   const metricsServer =
@@ -85,7 +76,6 @@ export async function createGateway(
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'keys', start: () => keys.start(), stop: () => keys.stop() },
     { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
-    { name: 'journal', start: async () => journal?.start(), stop: () => journal?.stop() },
     { name: 'meter', start: () => meter.start(), stop: () => meter.stop() },
     { name: 'upstreams', stop: () => upstreamNames.forEach((name) => upstreams[name].close()) },
     { name: 'metrics', start: async () => metricsServer?.start(), stop: () => metricsServer?.stop() },

@@ -5,15 +5,12 @@ import type { ReserveCallsResponse__Output as Reserved } from '@almanac/protos/g
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
 import { type AccountBilling, type BillingClient, CallLease, usableFor } from './call-lease.ts';
-import type { CallJournal } from './journal-file.ts';
 
 export type MeterOptions = {
   billing: BillingClient;
   gatewayId: string;
   graceCalls: number;
   reserveDeadlineMs: number;
-  /** Where calls are written down when they are counted; without one a killed gateway's last second is not in the books. */
-  journal?: CallJournal;
   logger: Logger;
 };
 
@@ -223,7 +220,6 @@ export class AccountMeter {
         clipped: false,
         clockOffsetMs: Date.now() - performance.now(),
       },
-      this.options.journal,
       () => {},
     );
     if (!this.grace.take(performance.now())) throw unavailable();
@@ -305,7 +301,6 @@ export class AccountMeter {
         clipped: granted < wanted,
         clockOffsetMs: serverTime - sentAt,
       },
-      this.options.journal,
       (calls, madeAt) => this.gotBack(calls, madeAt),
     );
     // Granted by the terms of before the change, as those are that `forget` ended.

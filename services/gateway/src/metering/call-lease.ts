@@ -1,11 +1,8 @@
 // Calls this gateway holds for an account and what it served of them. Everything it served is reported to billing under one
-// lease id with rising sequence numbers; a report whose fate is not known is sent again as it was, so it is booked once. With a
-// journal each call is written down when it is counted, so that another process can report it should this one be killed.
+// lease id with rising sequence numbers; a report whose fate is not known is sent again as it was, so it is booked once.
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
 import type { CallCount } from '@almanac/protos/generated/almanac/billing/v1/CallCount.ts';
 import type { RpcClient } from '@almanac/service-kit/rpc-contract';
-import type { CallJournal, JournaledLease } from './journal-file.ts';
-import { countedLine, type ServedCalls } from './journal-lines.ts';
 
 export type { AccountBilling };
 
@@ -26,10 +23,7 @@ export type LeaseTerms = {
 };
 
 /** `madeAt`: no word to billing had been of its calls before (performance.now). */
-type Report = ServedCalls & { release: boolean; give_back: number; madeAt: number };
-
-/** Calls of one kind, and the line that writes one of them down. */
-type Counted = { count: CallCount & { calls: number }; line: Buffer | undefined };
+type Report = { sequence: number; served: CallCount[]; release: boolean; give_back: number; madeAt: number };
 
 /** Told when a report was booked that gave calls back, and when it had been made: billing may know of it since then. */
 export type GivenBack = (calls: number, madeAt: number) => void;
@@ -38,7 +32,7 @@ export type GivenBack = (calls: number, madeAt: number) => void;
 const safetyMs = 3_000;
 const settleDeadlineMs = 5_000;
 
-export class CallLease implements JournaledLease {
+export class CallLease {
   readonly terms: LeaseTerms;
   readonly startedAt = performance.now();
   available: number;
@@ -52,19 +46,16 @@ export class CallLease implements JournaledLease {
   lastSettledAt = performance.now();
   private usableUntil: number;
   private sequence = 0;
-  private readonly served = new Map<string, Counted>();
+  private readonly served = new Map<string, CallCount & { calls: number }>();
   private report: Report | undefined;
   private settling: Promise<void> | undefined;
-  private readonly journal: CallJournal | undefined;
   private readonly onGivenBack: GivenBack;
 
-  constructor(terms: LeaseTerms, journal: CallJournal | undefined, onGivenBack: GivenBack) {
+  constructor(terms: LeaseTerms, onGivenBack: GivenBack) {
     this.terms = terms;
-    this.journal = journal;
     this.onGivenBack = onGivenBack;
     this.available = terms.granted;
     this.usableUntil = terms.usableUntil;
-    journal?.opened(this);
   }
 
   /** Hands out one call. */
@@ -76,24 +67,15 @@ export class CallLease implements JournaledLease {
     return true;
   }
 
-  /** A call was served: it is counted and written down now, booked with the next report. */
+  /** A call was served: it is counted now, booked with the next report. */
   count(method: string, resource: string, applicationId: number): void {
     this.inFlight -= 1;
     const time = performance.now() + this.terms.clockOffsetMs;
     const day = dayOf(time);
     const key = `${day} ${method} ${resource} ${applicationId}`;
-    let counted = this.served.get(key);
-    if (!counted) {
-      const count = { day, method, resource, application_id: applicationId, calls: 1 };
-      counted = { count, line: this.journal && countedLine(this.terms, this.sequence + 1, count) };
-      this.served.set(key, counted);
-    } else counted.count.calls += 1;
-    if (counted.line) this.journal?.counted(counted.line);
-  }
-
-  unbooked(): ServedCalls[] {
-    const sent = this.report && this.report.served.length > 0 ? [this.report] : [];
-    return this.served.size > 0 ? [...sent, { sequence: this.sequence + 1, served: this.counts() }] : sent;
+    const count = this.served.get(key);
+    if (count) count.calls += 1;
+    else this.served.set(key, { day, method, resource, application_id: applicationId, calls: 1 });
   }
 
   /** A call was handed out and not served: it can be handed out again. */
@@ -166,7 +148,6 @@ export class CallLease implements JournaledLease {
       { deadlineMs: settleDeadlineMs },
     );
     this.report = undefined;
-    if (report.served.length > 0) this.journal?.booked(this, report.sequence);
     if (answer.lease_open) {
       const until = sentAt + answer.expires_in_seconds * 1000 - safetyMs;
       this.usableUntil = Math.min(until, this.terms.periodEndsAt);
@@ -175,22 +156,17 @@ export class CallLease implements JournaledLease {
       this.available = 0;
     }
     this.ended = !answer.lease_open && this.inFlight === 0 && !this.hasUnbooked;
-    if (this.ended) this.journal?.ended(this);
     if (report.give_back > 0) this.onGivenBack(report.give_back, report.madeAt);
   }
 
   private nextReport({ release = false, giveBack = false }: { release?: boolean; giveBack?: boolean }): Report {
-    const served = this.counts();
+    const served = [...this.served.values()];
     this.served.clear();
     this.sequence += 1;
     const ends = release && this.inFlight === 0;
     const give_back = release || giveBack ? this.available : 0;
     this.available -= give_back;
     return { sequence: this.sequence, served, release: ends, give_back, madeAt: performance.now() };
-  }
-
-  private counts(): CallCount[] {
-    return [...this.served.values()].map(({ count }) => count);
   }
 }
 
