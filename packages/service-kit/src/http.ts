@@ -65,22 +65,12 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   const observe = createObserver(options);
   // Twice what the gateway lets in: it adds the context and says where the call came from.
   const server = createServer(
-    {
-      maxHeaderSize: 2 * limits.headerBytes,
-      keepAliveTimeout: keptMs,
-      requestTimeout: 0,
-    },
+    { maxHeaderSize: 2 * limits.headerBytes, keepAliveTimeout: keptMs, requestTimeout: 0 },
     (req, response) => {
       const res = observe(req, response);
-      if (tracing)
-        traceRequest(
-          tracing,
-          req,
-          res,
-          () => app(req, res),
-          () => served(req, res),
-        );
-      else app(req, res);
+      const serve = () => app(req, res);
+      if (tracing) traceRequest(tracing, req, res, serve, () => served(req, res));
+      else serve();
     },
   );
   return { start: () => listen(server, options), stop: () => close(server) };

@@ -5,7 +5,7 @@ import type { Service } from '@almanac/service-kit/run';
 import { type GatewayConfig, upstreamNames } from './config.ts';
 import type { GatewayContext } from './context.ts';
 import { createOpenApiDocument } from './documents/openapi-document.ts';
-import { createUpstreams } from './forwarding/upstreams.ts';
+import { closeUpstreams, createUpstreams } from './forwarding/upstreams.ts';
 import { createMeter } from './metering/meter.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { createEdgeServer } from './server.ts';
@@ -77,7 +77,7 @@ export async function createGateway(
     { name: 'keys', start: () => keys.start(), stop: () => keys.stop() },
     { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
     { name: 'meter', start: () => meter.start(), stop: () => meter.stop() },
-    { name: 'upstreams', stop: () => upstreamNames.forEach((name) => upstreams[name].close()) },
+    { name: 'upstreams', stop: () => closeUpstreams(upstreams) },
     { name: 'metrics', start: async () => metricsServer?.start(), stop: () => metricsServer?.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

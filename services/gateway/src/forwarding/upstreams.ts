@@ -60,6 +60,11 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   return Object.fromEntries(upstreamNames.map((name) => [name, createUpstream(name, options)])) as Upstreams;
 }
 
+/** Ends the connections to all services. */
+export function closeUpstreams(upstreams: Upstreams): void {
+  for (const name of upstreamNames) upstreams[name].close();
+}
+
 function createUpstream(name: UpstreamName, options: UpstreamOptions): Upstream {
   const { urls, connectMs, mostOpen, defaults, logger } = options;
   let open = 0;

@@ -5,7 +5,7 @@ import { readPath } from '@almanac/service-kit/path';
 import { type Carrier, tracing } from '@almanac/service-kit/tracing';
 import { traceRequest } from '@almanac/service-kit/tracing-calls';
 import type { Request, RequestHandler, Response } from 'express';
-import { callOf, openCall as begin, pathOf, whenOver } from '../call.ts';
+import { openCall as begin, callOf, pathOf, whenOver } from '../call.ts';
 import { closeAfter } from '../connections/last-answers.ts';
 import type { GatewayContext } from '../context.ts';
 import { clientAddress } from '../forwarding/forwarded-headers.ts';
