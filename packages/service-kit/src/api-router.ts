@@ -45,20 +45,24 @@ export type ApiOptions = {
 export function createApiRouter(options: ApiOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use(passNormalPaths);
-  // `{` sorts behind all letters and digits, so `/things/find` comes before `/things/{id}`.
-  const paths = new Set(options.routes.map(({ path }) => path).sort());
-  for (const path of paths) {
-    const served = router.route(`${apiPrefix}${path.replace(/\{(\w+)\}/g, ':$1')}`);
+  const paths = new Set(options.routes.map(({ path }) => path));
+  for (const path of [...paths].sort(byPlace)) {
+    const place = `${apiPrefix}${path.replace(/\{(\w+)\}/g, ':$1')}`;
+    const served = router.route(place);
     for (const declared of options.routes.filter((each) => each.path === path))
       served[declared.method.toLowerCase() as Lowercase<Method>](serve(declared, options));
-    // Neither a parameter in another path nor Express's own OPTIONS may take the other methods.
-    served.all(refuse);
+    // The other methods, and paths below: a parameter of another route must not take a fixed word.
+    router.use(place, refuse);
   }
   router.use(refuse, (error: unknown, _req: Request, res: Response, _next: NextFunction) =>
     sendError(res as Response & Answering, error, options.logger),
   );
   return router;
 }
+
+// A path comes behind those that begin with it, and one with a parameter behind one with a fixed word
+// in its place: `{` sorts behind letters, digits and `_`, and `~` behind `{`.
+const byPlace = (one: string, other: string) => (`${one}~` < `${other}~` ? -1 : 1);
 
 // Express would take a whole URL for its path and any encoding within a parameter, and answer 400 for
 // one that it can't decode; only normal paths get that far.
