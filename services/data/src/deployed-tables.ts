@@ -23,7 +23,7 @@ export async function getDeployedTable(ctx: DataContext, call: CallContext, name
       scale: column.scale ?? undefined,
       foreign_key_table_id: column.foreign_key_table_id ?? undefined,
     })),
-    as_of_from: new Date(history_since ?? now).toISOString(),
+    as_of_from: new Date(history_since).toISOString(),
     as_of_until: now.toISOString(),
   };
 }

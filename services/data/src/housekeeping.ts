@@ -1,11 +1,10 @@
 // Forgets what can no longer matter: kept answers; ends of loads, merges and deployments; retired tables and columns, abandoned files,
-// old versions of rows; and gives tables of earlier releases a history, and those without one a view. Every instance does it; twice harms nobody.
+// old versions of rows; and gives tables without a view one. Every instance does it; twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql } from '@almanac/service-kit/database';
 import { sweepAnswers } from '@almanac/service-kit/idempotency';
 import { sweepDeparted } from './clusters/residence.ts';
 import type { DataContext } from './context.ts';
-import { adoptTables } from './deploy/adoption.ts';
 import { sweepApplied } from './deploy/deployment.ts';
 import { sweepRetired } from './deploy/removal.ts';
 import { sweepLoads } from './load/rejected-rows.ts';
@@ -56,5 +55,4 @@ export async function sweep({ pools, sqlViews, logger }: Swept, historyDays = 0)
   await sweepBases(pgSql(pools.work));
   await sweepDeparted(pools.work);
   await sweepHistory(pools.work, historyDays);
-  await adoptTables(pools.work, logger);
 }

@@ -1,4 +1,4 @@
-// What becomes of history when its table is deployed anew, removed, moved to an earlier release's shape and back.
+// What becomes of history when its table is deployed again or removed, and when versions grow old.
 import { sweep } from '../src/housekeeping.ts';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
@@ -222,65 +222,6 @@ describe('a table taken out of service', () => {
     await net.metadata.DropBranch(caller, { branch_id: 9 });
     expect(await net.query("select 1 from pg_namespace where nspname = 'b_9'")).toEqual([]);
     expect(await net.query('select 1 from bulk_write where table_definition_id = $1', [table.id])).toEqual([]);
-  });
-});
-
-describe('a table of an earlier release', () => {
-  /** As that release left it: no history, no columns that say where a version comes from. */
-  async function givenOld(): Promise<{ table: TableInput; id: number; row: number; before: string }> {
-    const { table, row, times } = await givenPast({}, ['a']);
-    const { id } = table;
-    await net.query(
-      `drop trigger h_${id} on b_1.t_${id}; drop function b_1.h_${id}(); drop table b_1.h_${id};
-       alter table b_1.t_${id} drop column svc_channel, drop column svc_request_id;
-       update deployed_table set history_since = null, revision = nextval('deployed_revision') where table_definition_id = ${id}`,
-    );
-    await net.context.catalogue.read(1, { id });
-    return { table, id, row, before: times[0] };
-  }
-
-  it.each([
-    ['a row is changed', (id: number, row: number) => patch(net.call, id, row, { x: 'b' })],
-    ['a row is created', (id: number) => create(net, id, { id: 2 })],
-    ['rows are read', (id: number) => net.call('GET', `/api/v1/table_data?table_definition_id=${id}`)],
-    ['a file is loaded', (id: number) => load(net, id, '1,b\n', { file_columns: ['id', 'x'] })],
-    [
-      'it is deployed',
-      (_: number, __: number, table: TableInput) => deploy(net, [withX(table, { data_type: 'text' })]),
-    ],
-    ['the service tidies up', () => sweep(net.context)],
-  ])('gets its history when %s', async (_, work) => {
-    const { table, id, row, before } = await givenOld();
-    await work(id, row, table);
-    const [entry] = await net.query('select history_since from deployed_table where table_definition_id = $1', [id]);
-    expect(entry?.history_since).not.toBeNull();
-    const changed = await patch(net.call, id, row, { x: 'c' });
-    expect(changed.status).toBe(200);
-    const [newest, older] = await versionsOf(net.call, id, row);
-    expect([newest.record.x, older.record.svc_sk]).toEqual(['c', row]);
-    expect(await rowsAsOf(net.call, id, changed.body.svc_updated_at)).toContainEqual(changed.body);
-    const early = await net.call('GET', `/api/v1/table_data?table_definition_id=${id}&as_of=${before}`);
-    expect(early).toMatchObject({
-      status: 400,
-      body: { errors: [expect.stringMatching(/^The history of Table \d+ goes back to /)] },
-    });
-  });
-
-  it('is removed, and told apart from a version whose predecessor is not kept', async () => {
-    const { id, row } = await givenOld();
-    await net.query(`update b_1.t_${id} set svc_version = 5`);
-    await patch(net.call, id, row, { x: 'c' });
-    expect((await versionsOf(net.call, id, row)).map((version) => [version.changed_columns, version.channel])).toEqual([
-      [['x'], 'api'],
-      [null, null],
-    ]);
-    const other = await givenOld();
-    await net.metadata.DropTable(caller, { table_definition_id: other.id });
-    const [retired] = await net.query('select id, entry from retired_table where table_definition_id = $1', [other.id]);
-    expect(retired?.entry).toMatchObject({ history_since: expect.any(Number) });
-    expect(await net.query(`select count(*)::int as n from b_1.rh_${retired?.id}`)).toEqual([{ n: 0 }]);
-    await remove(net.call, id, [row]);
-    expect((await versionsOf(net.call, id, row))[0]).toMatchObject({ action: 'deleted' });
   });
 });
 

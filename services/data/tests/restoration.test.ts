@@ -1,6 +1,6 @@
 // Tables that were taken out of service and are brought back: rows, history, constraints; and what stands in the way.
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
-import { kept, passed, patch, versionsOf } from './versions.ts';
+import { kept, passed, patch, rowsAsOf, versionsOf } from './versions.ts';
 
 let net: DataNet;
 let last = 0;
@@ -40,6 +40,7 @@ describe('a table taken out of service', () => {
     expect(await Promise.all([restore(child), restore(child)])).toEqual([{ restored: true }, { restored: true }]);
     expect(await rowsOf(child)).toEqual(before);
     expect(await versionsOf(net.call, child, row.svc_sk)).toEqual(past);
+    expect(await rowsAsOf(net.call, child, row.svc_updated_at)).toMatchObject([{ id: 1, x: 'a' }]);
     await patch(net.call, child, row.svc_sk, { x: 'a' });
     expect(await kept(net, child)).toBe(2);
     const write = (record: object) => net.call('POST', '/api/v1/table_data', { table_definition_id: child, record });

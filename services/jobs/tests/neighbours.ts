@@ -135,8 +135,8 @@ export class Neighbours {
     if (this.dataIsAway) throw new ServiceError('unavailable', 'data is away');
   }
 
-  /** For which instants data can read rows as they were; empty: it can't. */
-  asOfReach = { as_of_from: '2026-01-01T00:00:00.000Z', as_of_until: '2026-02-01T00:00:00.000Z' };
+  /** For which instants data can read rows as they were. */
+  readonly asOfReach = { as_of_from: '2026-01-01T00:00:00.000Z', as_of_until: '2026-02-01T00:00:00.000Z' };
   /** The instants that were asked for, in order. */
   readonly readsAsOf: string[] = [];
   readonly marksRead: string[] = [];

@@ -53,8 +53,8 @@ export type DeployedTable = {
   load_type: string;
   version: number;
   revision: number;
-  /** From when on rows can be read as they were, in milliseconds since 1970; null while the table has no history (`deploy/adoption.ts`). */
-  history_since: number | null;
+  /** From when on rows can be read as they were, in milliseconds since 1970. */
+  history_since: number;
   structure: Structure;
 };
 

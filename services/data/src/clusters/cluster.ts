@@ -62,7 +62,7 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
       indexing,
       pageSlots: new PageSlots(config.connections.rows),
       rememberedPages: new RememberedPages({
-        lastChange: (table) => readLastChange({ pools }, table, undefined),
+        lastChange: (table) => readLastChange(pools, table, undefined),
         marks,
         whenSetBack: () => {
           marks.forget();

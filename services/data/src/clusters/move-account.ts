@@ -174,11 +174,9 @@ async function copyRecords(
        values ($1::int, $2::int, $3::int, $4::jsonb, $5::timestamptz) returning id`,
       [accountId, table_definition_id, branch_id, JSON.stringify(entry), retired_at],
     );
-    // Under a name that no table has yet: the numbers of both clusters may cross. What an earlier release retired has no history.
+    // Under a name that no table has yet: the numbers of both clusters may cross.
     for (const name of [retiredTableName, retiredHistoryName])
-      await target.sql(
-        `alter table if exists ${schemaName(branch_id)}.${name(id)} rename to ${name(rows[0]?.id)}_arriving`,
-      );
+      await target.sql(`alter table ${schemaName(branch_id)}.${name(id)} rename to ${name(rows[0]?.id)}_arriving`);
   }
   for (const { ddl } of (await target.sql(settleNamesSql)).rows) await target.sql(ddl);
   // Revisions are never used twice, also not by a table that was here before.

@@ -76,5 +76,4 @@ export class Counts {
   }
 }
 
-const isInHistory = ({ history_since }: DeployedTable, mark: string): boolean =>
-  history_since !== null && history_since <= Date.parse(mark);
+const isInHistory = ({ history_since }: DeployedTable, mark: string): boolean => history_since <= Date.parse(mark);

@@ -23,7 +23,6 @@ import {
 } from '../merge/first-rows.ts';
 import { tableName } from '../query/identifiers.ts';
 import { originOf } from '../rows/origin.ts';
-import { beginHistory } from './adoption.ts';
 import {
   type BranchChange,
   describeReferring,
@@ -329,7 +328,6 @@ async function lockTables(sql: Sql, accountId: number, { branchId, tables, remov
   if (locked.length === 0) return;
   const names = locked.toSorted((a, b) => a.lineage_id - b.lineage_id).map(tableName);
   await sql(`lock table ${names.join(', ')} in share row exclusive mode`);
-  for (const table of locked) await beginHistory(sql, table);
 }
 
 const targetsOf = (table: WantedTable): number[] =>

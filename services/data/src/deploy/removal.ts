@@ -18,7 +18,6 @@ import {
   viewSchema,
 } from '../query/identifiers.ts';
 import { referrersOf } from '../rows/constraint-sql.ts';
-import { beginHistory } from './adoption.ts';
 import { lockBranch } from './deployment.ts';
 import { forget, planRetirement, retire } from './retirement.ts';
 
@@ -44,7 +43,6 @@ export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId
           (name) => `${table.name} is still referred to by ${name}.`,
         ),
       );
-    await beginHistory(sql, table);
     await ctx.sqlViews.drop(sql, [table]);
     const byLineage = new Map(branch.map((each) => [each.lineage_id, each]));
     const retirement = planRetirement(table, (lineageId) => byLineage.get(lineageId) as DeployedTable);

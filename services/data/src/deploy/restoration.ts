@@ -14,7 +14,6 @@ import {
   schemaName,
 } from '../query/identifiers.ts';
 import { typeOf } from '../values/value-types.ts';
-import { beginHistory } from './adoption.ts';
 import { catalogue, lockBranch } from './deployment.ts';
 import { objectsOf } from './objects.ts';
 import { keptDays, limits, listBranch } from './removal.ts';
@@ -90,20 +89,15 @@ function isStillReferredTo(table: DeployedTable, foreignKey: ForeignKey, target:
 async function bringBack(sql: Sql, { id, entry }: Retired, branch: DeployedTable[]): Promise<void> {
   const schema = schemaName(entry.branch_id);
   await sql(`alter table ${schema}.${retiredTableName(id)} rename to ${bareTableName(entry)}`);
-  // What an earlier release took out of service has no history.
-  const since = entry.history_since ?? null;
-  if (since !== null) await sql(`alter table ${schema}.${retiredHistoryName(id)} rename to ${bareHistoryName(entry)}`);
+  await sql(`alter table ${schema}.${retiredHistoryName(id)} rename to ${bareHistoryName(entry)}`);
   const byLineage = new Map([...branch, entry].map((each) => [each.lineage_id, each]));
-  const ofHistory = new Set(['function', 'trigger']);
   const objects = objectsOf(entry, (lineageId) => byLineage.get(lineageId) as DeployedTable);
-  for (const { kind, create } of objects)
-    if (since !== null || !ofHistory.has(kind)) await makeObject(sql, entry, create);
+  for (const { create } of objects) await makeObject(sql, entry, create);
   await catalogue(sql, entry.account_id, [entry]);
   await sql(
     'update deployed_table set history_since = to_timestamp($2::float8 / 1000) where table_definition_id = $1::int',
-    [entry.table_definition_id, since],
+    [entry.table_definition_id, entry.history_since],
   );
-  if (since === null) await beginHistory(sql, { ...entry, history_since: null });
   await sql('delete from retired_table where id = $1::int', [id]);
 }
 

@@ -6,7 +6,6 @@ import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { adoptTable } from '../deploy/adoption.ts';
 import { tableName } from '../query/identifiers.ts';
 import { requireRightToWork } from '../row-rights.ts';
 import { UnreadableFile } from './end-marks.ts';
@@ -37,7 +36,6 @@ export async function bulkLoad(
   planLoad(table, options, targets);
   // Whoever looks records up learns which there are.
   for (const id of targets.keys()) await requireRightToWork(ctx, call, 'view', id);
-  if (table.history_since === null) await adoptTable(ctx.pools.work, table);
   const chunks = within(options.mostBytes, chunksOf(messages, signal));
   const result = await ctx.limiters.quiet.run(call.accountId, signal, () =>
     stageAndLoad(ctx, call, { options, table, chunks, signal }),

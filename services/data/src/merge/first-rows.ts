@@ -8,7 +8,6 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { adoptTable } from '../deploy/adoption.ts';
 import type { BranchChange } from '../deploy/branch-change.ts';
 import { finalSql, type Pair } from '../deploy/checks.ts';
 import { rowsSql } from '../query/as-of-sql.ts';
@@ -37,7 +36,6 @@ export async function prepareCopying(
   const copies = await findCopies(ctx, call, tables);
   if (copies.length === 0) return undefined;
   const originals = copies.map(({ original }) => original);
-  for (const original of originals) if (original.history_since === null) await adoptTable(ctx.pools.work, original);
   const at = await settledInstant(ctx.pools.work, originals);
   // Asked after that instant: what is written once the right is gone is not among the rows, however long the deployment waits then.
   return { at, origin: originOf(call, 'promotion'), originals, visible: await findVisibleOf(ctx, call, copies) };

@@ -8,7 +8,6 @@ import { findSqlState } from '@almanac/service-kit/postgres-errors';
 import { notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { adoptTable } from '../deploy/adoption.ts';
 import { type MergeRequest, readMergeRequest } from './merge-request.ts';
 import { findMerged, type MergeResult, Refused } from './merge-result.ts';
 import { MergeRun } from './merge-run.ts';
@@ -62,15 +61,10 @@ const circle: MergeResult = {
 
 type Tables = ReadonlyMap<number, DeployedTable>;
 
-// With a history, which the comparison reads.
 async function findTables(ctx: DataContext, call: CallContext, { pairs }: MergeRequest): Promise<Tables> {
   const found = new Map<number, DeployedTable>();
   for (const id of new Set(pairs.flatMap((pair) => [pair.source_table_id, pair.target_table_id]))) {
-    let table = await ctx.catalogue.read(call.accountId, { id });
-    if (table?.history_since === null) {
-      await adoptTable(ctx.pools.work, table);
-      table = await ctx.catalogue.read(call.accountId, { id });
-    }
+    const table = await ctx.catalogue.read(call.accountId, { id });
     if (table) found.set(id, table);
   }
   return found;

@@ -24,7 +24,7 @@ export async function findBase(
       columns: new Set(row.columns as number[]),
     }),
   );
-  const base = found.find(({ table, at }) => table.history_since !== null && table.history_since <= Date.parse(at));
+  const base = found.find(({ table, at }) => table.history_since <= Date.parse(at));
   return { base, isLost: found.length > 0 && !base };
 }
 

@@ -8,7 +8,6 @@ import type pg from 'pg';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { adoptTable } from '../deploy/adoption.ts';
 import { historyName, tableName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';
 import { requireRightToWork } from '../row-rights.ts';
@@ -48,7 +47,7 @@ export async function* bulkRead(
 ): AsyncGenerator<ReadPart> {
   const plan = readRequest(request);
   await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
-  const known = await findTable(ctx, call, request.tableDefinitionId, plan);
+  const known = await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
   if (plan.mark !== undefined) await refuseMarkToCome(pgSql(ctx.pools.rows), plan.mark);
   const nextMark = await readMark(pgSql(ctx.pools.rows));
   const { clients, table, texts } = await prepare(ctx, call, known, plan);
@@ -67,18 +66,10 @@ export async function* bulkRead(
   }
 }
 
-// What changed is told from the history.
-async function findTable({ catalogue, pools }: DataContext, call: CallContext, id: number, { mark }: Plan) {
-  const known = await catalogue.get(call.accountId, { id });
-  if (mark === undefined || known.history_since !== null) return known;
-  await adoptTable(pools.work, known);
-  return (await catalogue.read(call.accountId, { id })) ?? known;
-}
-
 // The table as the snapshot has it, and how it is read: side by side where that is worth it.
 async function prepare({ pools }: DataContext, call: CallContext, known: DeployedTable, plan: Plan) {
   const past = plan.asOf ?? plan.mark;
-  const read = [tableName(known), ...(past !== undefined && known.history_since !== null ? [historyName(known)] : [])];
+  const read = [tableName(known), ...(past === undefined ? [] : [historyName(known)])];
   const clients = [await open(pools.quiet, read)] as [pg.PoolClient, ...pg.PoolClient[]];
   try {
     const sql = pgSql(clients[0]);

@@ -18,8 +18,8 @@ type Read = (statement: Statement) => Promise<Why[]>;
 export async function askHistory(read: Read, table: DeployedTable, instant: string): Promise<Why | undefined> {
   const [why] = await read({
     text:
-      'select $2::timestamptz > clock_timestamp() as ahead, coalesce(history_since, clock_timestamp()) > $2::timestamptz as lost,' +
-      ' coalesce(history_since, clock_timestamp()) as since from deployed_table' +
+      'select $2::timestamptz > clock_timestamp() as ahead, history_since > $2::timestamptz as lost,' +
+      ' history_since as since from deployed_table' +
       ' where table_definition_id = $1::int and account_id = $3::int',
     values: [table.table_definition_id, instant, table.account_id],
   });

@@ -13,7 +13,7 @@ const versionsAtOnce = 20_000;
 export async function sweepHistory(pool: pg.Pool, days: number): Promise<void> {
   if (days === 0) return;
   const { rows } = await pgSql(pool)(
-    'select table_definition_id, branch_id, lineage_id from deployed_table where history_since is not null order by table_definition_id',
+    'select table_definition_id, branch_id, lineage_id from deployed_table order by table_definition_id',
   );
   for (const table of rows as Place[]) while ((await forgetVersions(pool, table, days)) === versionsAtOnce);
 }

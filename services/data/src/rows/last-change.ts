@@ -1,24 +1,21 @@
-// When a row of a table was changed last, asked once for all who want to know it at about the same moment.
+// When a row of a table was changed last, read once for all pages that need it in one turn of the event loop.
 import { currentSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { run } from '../database.ts';
 import { tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
-import { together } from './together.ts';
+import { createBatcher } from './batching.ts';
 
 /** In milliseconds since 1970 by the database's clock: the latest `svc_updated_at` (0 in an empty table), and what it is now. */
 export type LastChange = { at: number; now: number };
 
-const statementsAtOnce = 2; // of a table: who comes meanwhile must not be told of a time before he came, and waits for the next
-
-/** Undefined when the table is no longer what its entry says. It is not older than the question. */
-export const readLastChange = together<undefined, LastChange | undefined>(
-  statementsAtOnce,
-  async ({ pools }, table, asked) => {
+/** Undefined when the table is no longer what its entry says. An answer is never older than the call. */
+export const readLastChange = createBatcher<undefined, LastChange | undefined>({
+  execute: async (pools, table, calls) => {
     const [change] = await run<LastChange>(pools.rows, lastChangeSql(table));
-    return asked.map(() => change);
+    return calls.map(() => change);
   },
-);
+});
 
 const milliseconds = (instant: string) => `(extract(epoch from ${instant}) * 1000)::float8`;
 

@@ -17,7 +17,7 @@ export async function requireRow(
   table: DeployedTable,
   { id, versions }: Wanted,
 ): Promise<{ svc_is_deleted: boolean }> {
-  const row = await readRow(ctx, table, id);
+  const row = await readRow(ctx.pools, table, id);
   if (!row) throw notFound('Record');
   if (versions !== undefined && !versions.includes(row.svc_version))
     throw new ServiceError('precondition_failed', 'The record has been changed since it was read (If-Match).');

@@ -71,7 +71,7 @@ export function getRecord(
   how: ReadingRequest = {},
 ): Promise<Answer> {
   const read = async (table: DeployedTable, reading: Reading) => {
-    const row = await readRow(ctx, table, id, reading);
+    const row = await readRow(ctx.pools, table, id, reading);
     return row && recordAnswer(row);
   };
   return readTable(ctx, call, reference, how, read, (...tables) => absentOrStale(ctx, ...tables));
@@ -109,7 +109,7 @@ async function insertOnce(
   row: NewRow,
 ): Promise<Answer | undefined> {
   if (call.keyed) return writeOnce(ctx, call, table, insertSql(table, [row], 'api'), recordAnswer);
-  const inserted = await insertRow(ctx, table, row);
+  const inserted = await insertRow(ctx.pools, table, row);
   if (inserted) ctx.announcer.touch(table);
   return inserted && recordAnswer(inserted);
 }
@@ -131,7 +131,7 @@ export function updateRecord(
     }
     let updated: Written | undefined;
     try {
-      updated = await updateRow(ctx, table, { ...input, cells, origin: originOf(call, 'api') });
+      updated = await updateRow(ctx.pools, table, { ...input, cells, origin: originOf(call, 'api') });
     } catch (error) {
       throw await explainRefusal(ctx, table, error, cells, input.id);
     }

@@ -1,22 +1,17 @@
-// A row that changes, written together with others that come at the same moment, or alone.
+// A row that changes, written in one statement with others of the same turn of the event loop, or alone.
 import { retryTransaction } from '@almanac/service-kit/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
-import type { DataContext } from '../context.ts';
-import { run } from '../database.ts';
-import { isUndone, together } from './together.ts';
+import { type Pools, run } from '../database.ts';
+import { createBatcher, wasRolledBack } from './batching.ts';
 import { type RowUpdate, shapeOf, updateSql } from './write-sql.ts';
 
 type Updated = { svc_sk: number | string; record: string; svc_version: number };
-type Pools = DataContext['pools'];
-
-const statementsAtOnce = Number.POSITIVE_INFINITY; // a row of its own may wait for somebody else
 
 /**
  * Changes a row through the API's channel; undefined when it is absent or has another version, or the table is no longer what its entry says.
  */
-export const updateRow = together<RowUpdate, Updated | undefined>(
-  statementsAtOnce,
-  async ({ pools }, table, updates) => {
+export const updateRow = createBatcher<RowUpdate, Updated | undefined>({
+  execute: async (pools, table, updates) => {
     const groups = Map.groupBy(updates, shapeOf);
     const written = new Map([...groups].map(([shape, group]) => [shape, updateFree(pools, table, group)]));
     return updates.map(async (update) => {
@@ -24,7 +19,7 @@ export const updateRow = together<RowUpdate, Updated | undefined>(
       return done ?? (await updateRows(pools, table, [update]))[0];
     });
   },
-);
+});
 
 // Changes the rows that nobody else is changing. The others, and those that there is something to be said about, are left for statements
 // of their own, so that nobody waits for the row of another. So is all but one change of the same row.
@@ -36,7 +31,7 @@ async function updateFree(pools: Pools, table: DeployedTable, updates: RowUpdate
     const rows = await updateRows(pools, table, [first, ...others], false);
     return new Map(rows.map((row) => [byId.get(String(row.svc_sk)) as RowUpdate, row]));
   } catch (error) {
-    if (!isUndone(error)) throw error;
+    if (!wasRolledBack(error)) throw error;
     return new Map();
   }
 }

@@ -8,7 +8,6 @@ import { stale, type TableReference } from '../catalogue/catalogue.ts';
 import { withExactNumbers } from '../catalogue/exact-numbers.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { adoptTable } from '../deploy/adoption.ts';
 import { requireRightOn } from '../row-rights.ts';
 import { findKept } from './idempotency.ts';
 
@@ -28,10 +27,7 @@ export function useTable<T>(
 ): Promise<T> {
   const begin: Work<T> = async (table, others) => {
     await requireRightOn(ctx, call, action, table);
-    const young = [table, ...others.values()].filter(({ history_since }) => history_since === null);
-    if (young.length === 0) return reference.exactNumbers ? work(...exactly(table, others)) : work(table, others);
-    for (const each of young) await adoptTable(ctx.pools.work, each);
-    return stale;
+    return reference.exactNumbers ? work(...exactly(table, others)) : work(table, others);
   };
   return ctx.catalogue.use(call.accountId, reference, begin, othersOf);
 }

@@ -178,8 +178,7 @@ function readMark({ pattern, high_water_mark }: NewExport, { as_of_until }: Depl
   if (pattern !== 'incremental') return null;
   if (high_water_mark === null || high_water_mark === undefined)
     throw bad('high_water_mark is required when the pattern is incremental.');
-  // A data service of an earlier release doesn't tell its clock.
-  if (as_of_until !== '' && isToCome(high_water_mark, as_of_until))
+  if (isToCome(high_water_mark, as_of_until))
     throw bad('high_water_mark must not be in the future: use the next_high_water_mark of an export.');
   return high_water_mark;
 }
@@ -211,8 +210,6 @@ function readAsOf({ as_of, pattern }: NewExport, table: DeployedTable__Output): 
   const bad = (problem: string) => new ServiceError('bad_request', problem);
   if (as_of === null || as_of === undefined) return null;
   if (pattern !== 'full') throw bad('as_of goes with the pattern full only: a high-water mark has its own instant.');
-  // A data service of an earlier release would export the rows of today.
-  if (table.as_of_until === '') throw new ServiceError('unavailable', 'as_of is not available yet; try again later.');
   if (as_of > table.as_of_until) throw bad('as_of must not be in the future.');
   if (as_of < table.as_of_from) throw bad(`The history of this table goes back to ${table.as_of_from}.`);
   return as_of;

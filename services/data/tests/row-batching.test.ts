@@ -1,4 +1,5 @@
-// Rows read and created one by one, many at once: they go to PostgreSQL together, and nobody can tell.
+// Many rows read, created and changed one by one at the same time: they share statements, and each
+// caller gets the answer they would have got alone.
 
 import { createPool } from '@almanac/service-kit/database';
 import type { Answer } from '@almanac/service-kit/idempotency';
@@ -61,7 +62,7 @@ describe('rows that are read one by one at the same time', () => {
     const table = await net.context.catalogue.get(1, { id: 1 });
     const asked = [...ids(1, rows + 5), 7, 7].map(String);
     const { result, statements } = await counted((context) =>
-      Promise.all(asked.map((id) => readRow(context, table, id))),
+      Promise.all(asked.map((id) => readRow(context.pools, table, id))),
     );
     const expected = asked.map((id) => (Number(id) > rows ? undefined : Number(id)));
     expect(result.map((row) => row?.svc_sk)).toEqual(expected);
@@ -93,7 +94,7 @@ describe('rows that are read one by one at the same time', () => {
       [JSON.stringify(tooMany)],
     );
     const table = await net.context.catalogue.get(1, { id: 2 });
-    const asked = ['1', String(added?.svc_sk), '1'].map((id) => readRow(net.context, table, id));
+    const asked = ['1', String(added?.svc_sk), '1'].map((id) => readRow(net.context.pools, table, id));
     const answers = await Promise.allSettled(asked);
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((await read(Number(added?.svc_sk), 2)).status).toBe(400);
