@@ -3,11 +3,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Api } from '@almanac/api-client/api';
 import { walkThrough } from '@almanac/api-client/sign-in';
-import type { Replicas } from '@almanac/testkit/replicas';
+import type { Instances } from '@almanac/testkit/instances';
 import { type Application, common, type Family, given, isLivingFamily, type Model, type User } from './token-model.ts';
 
 /** The system with an account of its own, and an administrator's client of its API. */
-export type System = Replicas & { admin: Api };
+export type System = Instances & { admin: Api };
 
 /** Random numbers: which application, which token, which instance … */
 type Dice = { one: number; two: number; three: number };

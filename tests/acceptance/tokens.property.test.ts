@@ -4,19 +4,19 @@ import { createApi } from '@almanac/api-client/api';
 import { Browser } from '@almanac/api-client/browser';
 import { signInMachine } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Replicas, startReplicas } from '@almanac/testkit/replicas';
+import { type Instances, startInstances } from '@almanac/testkit/instances';
 import fc from 'fast-check';
 import { ask, type Command, commands, type System } from './token-commands.ts';
 import { type AccessToken, type Application, common, type Model, type Scope, scopes, verdict } from './token-model.ts';
 
 const redirect_uri = 'http://127.0.0.1:9876/callback';
 
-let replicas: Replicas;
+let instances: Instances;
 
 beforeAll(async () => {
-  replicas = await startReplicas();
+  instances = await startInstances();
 });
-afterAll(() => replicas?.stop());
+afterAll(() => instances?.stop());
 
 const probes: Record<Scope, [method: string, path: string]> = {
   'api:read': ['GET', '/permissions'],
@@ -41,7 +41,7 @@ async function observe(gateway: string, { text }: AccessToken, probed: readonly 
 }
 
 const everywhere = (token: AccessToken, probed?: readonly Scope[]) =>
-  Promise.all(replicas.gateways.map((gateway) => observe(gateway, token, probed)));
+  Promise.all(instances.gateways.map((gateway) => observe(gateway, token, probed)));
 
 /** The verdict, as far as these scopes go. */
 const due = (token: AccessToken, probed: readonly Scope[] = scopes) => {
@@ -60,13 +60,13 @@ async function expectAgreement(model: Model, before: Map<AccessToken, string>, d
   const same = model.tokens.filter((token) => !changed.includes(token));
   await Promise.all(
     changed.map((token) =>
-      eventually(async () => expect(await everywhere(token)).toEqual(replicas.gateways.map(() => due(token)))),
+      eventually(async () => expect(await everywhere(token)).toEqual(instances.gateways.map(() => due(token)))),
     ),
   );
   const sample = same.filter((_token, i) => (i + dice) % Math.ceil(same.length / 3) === 0);
   const probed = [scopes[dice % scopes.length] as Scope];
   for (const token of sample)
-    expect(await everywhere(token, probed)).toEqual(replicas.gateways.map(() => due(token, probed)));
+    expect(await everywhere(token, probed)).toEqual(instances.gateways.map(() => due(token, probed)));
   for (const token of [...changed, ...sample].slice(0, 3)) await expectIntrospection(token);
 }
 
@@ -75,7 +75,7 @@ async function expectIntrospection(token: AccessToken): Promise<void> {
   const { application, granted } = token;
   if (!application.isAlive || application.secrets.length === 0) return;
   const answers = await Promise.all(
-    replicas.identities.map((url) => ask(url, 'introspect', application, { token: token.text })),
+    instances.identities.map((url) => ask(url, 'introspect', application, { token: token.text })),
   );
   const isActive = verdict(token) !== 'dead' && verdict(token) !== '';
   for (const { body } of answers)
@@ -89,11 +89,11 @@ let accounts = 0;
 
 /** An account of its own for each sequence, with three applications, one of them public, and three users. */
 async function begin(): Promise<{ model: Model; real: System }> {
-  const made = await replicas.operator.CreateAccount(
+  const made = await instances.operator.CreateAccount(
     { accountId: 0 },
     { name: `Account ${++accounts}`, admin_email: `admin${accounts}@example.com`, redirect_uri, plan: 'business' },
   );
-  const [publicUrl = ''] = replicas.gateways;
+  const [publicUrl = ''] = instances.gateways;
   const { access_token } = await signInMachine(publicUrl, made);
   const admin = createApi(publicUrl, access_token);
   const applications = await Promise.all(
@@ -110,7 +110,7 @@ async function begin(): Promise<{ model: Model; real: System }> {
       return { id, ...person, browser: new Browser(), isAlive: true };
     }),
   );
-  return { model: { applications, users, families: [], tokens: [] }, real: { ...replicas, admin } };
+  return { model: { applications, users, families: [], tokens: [] }, real: { ...instances, admin } };
 }
 
 /** The command with its checks, as fast-check wants it. */
@@ -138,7 +138,7 @@ it('tokens live and die everywhere as they should', async () => {
     const state = await begin();
     await fc.asyncModelRun(async () => state, sequence);
     for (const token of state.model.tokens)
-      expect(await everywhere(token)).toEqual(replicas.gateways.map(() => due(token)));
+      expect(await everywhere(token)).toEqual(instances.gateways.map(() => due(token)));
     done += 1;
   });
   // A failure is printed with its seed and path; to see it again, give them here. Trying shorter ones would take long.

@@ -1,5 +1,5 @@
 // Liveness is answering at all; readiness is everything that a call can't do without answering, and not draining. What work can wait for is
-// told beside it: if a broker that is away took every replica out of service, its outage would be the API's.
+// told beside it: if a broker that is away took every instance out of service, its outage would be the API's.
 
 type Check = () => Promise<unknown> | unknown;
 

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Balancer, type Instance, probe, startBalancer } from './balancer.ts';
 import { eventually } from './eventually.ts';
+import { makeDatabases } from './instances.ts';
 import { createTestKeys } from './keys.ts';
 import { findFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
-import { makeDatabases } from './replicas.ts';
 import { endService, spawnService, untilReady } from './service-process.ts';
 
 export const fleetServices = ['billing', 'identity', 'data', 'metadata', 'jobs', 'gateway'] as const;

@@ -1,4 +1,4 @@
-// Takes back, every few seconds, what silent gateways hold, and forgets leases that ended long ago. Every replica runs one.
+// Takes back, every few seconds, what silent gateways hold, and forgets leases that ended long ago. Every instance runs one.
 import { pgSql } from '@almanac/service-kit/database';
 import type { Part } from '@almanac/service-kit/frame';
 import type { Logger } from '@almanac/service-kit/logger';

@@ -1,4 +1,4 @@
-// Accounts on several PostgreSQL clusters: two databases stand for them, and a second replica of the service for one that knows
+// Accounts on several PostgreSQL clusters: two databases stand for them, and a second instance of the service for one that knows
 // nothing of what the first does.
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -80,10 +80,10 @@ const schemasOn = async (client: Pick<pg.Client, 'query'>, account: number) =>
   (await client.query('select nspname from pg_namespace where nspname = $1', [`b_${account}`])).rows.length;
 
 describe('an account', () => {
-  it('moves with its rows, its rules and its numbers, and is found there by every replica', async () => {
+  it('moves with its rows, its rules and its numbers, and is found there by every instance', async () => {
     const given = await givenAccount();
     const before = await grid(given.call, given.countries);
-    await grid(given.elsewhere, given.countries); // the second replica remembers where it was
+    await grid(given.elsewhere, given.countries); // the second instance remembers where it was
     const removed = { id: given.account * 10 + 2, branch_id: given.account, columns: [{ name: 'x' }] };
     await deploy(first, [removed], { accountId: given.account });
     await first.metadata.DropTable({ ...caller, accountId: given.account }, { table_definition_id: removed.id });

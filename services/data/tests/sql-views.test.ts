@@ -301,7 +301,7 @@ describe('housekeeping', () => {
     await admin.query(`drop owned by ${latecomer}`);
   });
 
-  it('hinders no deployment and no load where the setting comes to one replica after the other', async () => {
+  it('hinders no deployment and no load where the setting comes to one instance after the other', async () => {
     const without = await restart({});
     const table = await givenTable();
     const lines = Array.from({ length: 2_000 }, (_, i) => `${i}\n`).join('');

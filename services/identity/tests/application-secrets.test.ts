@@ -54,11 +54,11 @@ describe('the secrets of an application', () => {
     expect([body.updated_at === past.toISOString(), body.updated_at]).toEqual([false, shown.updated_at]);
   });
 
-  it('are refused at once on every instance when they are deleted or regenerated', async () => {
-    const replica = await identity.replica();
+  it('are refused at once on every another when they are deleted or regenerated', async () => {
+    const another = await identity.another();
     const made = await given();
     const added = await add(made);
-    const urls = [identity.url, replica.url];
+    const urls = [identity.url, another.url];
     const eachWorks = (secret: string) => Promise.all(urls.map((url) => works(made, secret, url)));
     expect(await eachWorks(added.body.client_secret)).toEqual([true, true]);
     await remove(made, added.body.id);

@@ -50,14 +50,14 @@ export type Identity = {
   events: BusMessage[];
   /** The mails it has asked for so far. */
   mails: BusMessage[];
-  /** What it and its replicas have logged so far. */
+  /** What it and the others have logged so far. */
   log(): string;
   /** How many messages of a queue were given up. */
   deadLetters(queue: string): Promise<number>;
   publish(type: string, payload: Record<string, unknown>): Promise<BusMessage>;
   billing: { overage_enabled: boolean };
-  /** Starts another instance beside this one, over the same database and bus. */
-  replica(): Promise<Pick<Identity, 'url' | 'context'>>;
+  /** Starts another another beside this one, over the same database and bus. */
+  another(): Promise<Pick<Identity, 'url' | 'context'>>;
   /** Ends all of it; throws when a secret stands in the log, in a refusal or in an announcement. */
   close(): Promise<void>;
 };
@@ -92,7 +92,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
   log.note({ key_encryption_key: settings.IDENTITY_KEY_ENCRYPTION_KEY });
   const service = await createIdentity(readConfig(settings), { log: log.destination });
   const { rpcPort } = await service.start();
-  const replicas: Service<IdentityContext>[] = [];
+  const others: Service<IdentityContext>[] = [];
 
   const events: BusMessage[] = [];
   const bus = await startBus(busDatabase.url, 'listener');
@@ -137,18 +137,18 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     },
     deadLetters: (queue) => bus.deadLetters(queue),
     billing: billing.state,
-    async replica() {
+    async another() {
       const other = await createIdentity(readConfig({ ...settings, IDENTITY_HTTP_PORT: '0' }), {
         log: log.destination,
       });
-      replicas.push(other);
+      others.push(other);
       const { httpPort } = await other.start();
       return { url: `http://127.0.0.1:${httpPort}`, context: other.context };
     },
     async close() {
       for (const { close } of clients.values()) close();
       await bus.stop();
-      await Promise.all([service, ...replicas].map((each) => each.stop()));
+      await Promise.all([service, ...others].map((each) => each.stop()));
       await billing.stop();
       await Promise.all([database.drop(), busDatabase.drop()]);
       log.expectNoSecret({ 'an announcement': [events, mails] });

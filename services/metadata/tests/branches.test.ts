@@ -48,7 +48,7 @@ describe('main', () => {
   it('can be described and unprotected, not deleted, renamed or made private', async () => {
     const path = `/branches/${account.mainId}`;
     expect((await admin.send('DELETE', path)).status).toBe(422);
-    expect((await admin.send('PATCH', path, { name: 'trunk', branch_type: 'private' })).body.errors).toHaveLength(2);
+    expect((await admin.send('PATCH', path, { name: 'line', branch_type: 'private' })).body.errors).toHaveLength(2);
     const changed = await admin.send('PATCH', path, { branch: { description: 'All of it', is_protected: false } });
     expect(changed.body).toMatchObject({ name: 'main', description: 'All of it', is_protected: false });
   });

@@ -1,4 +1,4 @@
-// Work that is finished by another hand than the one that began it: by the reconciler, by a later request, by another replica. Data and
+// Work that is finished by another hand than the one that began it: by the reconciler, by a later request, by another instance. Data and
 // the audit log are told the request and the person that asked for it, and the actions of the work name the same request.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';

@@ -1,5 +1,5 @@
 // Which cluster an account lives on. The home cluster holds the list; a cluster that an account has left points to where it went.
-// What is remembered may be old: whoever then finds nothing follows the pointer, so no replica needs to be told of a move.
+// What is remembered may be old: whoever then finds nothing follows the pointer, so no instance needs to be told of a move.
 import { pgSql } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { LRUCache } from 'lru-cache';

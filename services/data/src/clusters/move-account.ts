@@ -46,7 +46,7 @@ export async function* moveAccount(
   }
 }
 
-// One move of an account at a time, in all replicas: a lock of the session, gone with it.
+// One move of an account at a time, in all instances: a lock of the session, gone with it.
 async function holdMove(home: Cluster, accountId: number): Promise<() => Promise<void>> {
   const client = await home.context.pools.quiet.connect();
   const { sql } = side(client);

@@ -1,4 +1,4 @@
-// What pages asked for, kept in the database: so that all replicas add up, and a restart forgets nothing.
+// What pages asked for, kept in the database: so that all instances add up, and a restart forgets nothing.
 import type { Sql } from '@almanac/service-kit/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { gridIndexPattern } from '../query/identifiers.ts';

@@ -85,7 +85,7 @@ export class SqlViews {
     return (await sql(missingSql, [this.reader, tableDefinitionId ?? null])).rows as Place[];
   }
 
-  // Not while a deployment makes views there, as a replica with another setting does for a while.
+  // Not while a deployment makes views there, as an instance with another setting does for a while.
   private remove(pool: pg.Pool, branchId: number): Promise<void> {
     return gently(pool, async (sql) => {
       await lockBranch(sql, branchId);
@@ -98,7 +98,7 @@ export class SqlViews {
     return gently(pool, async (sql) => {
       await lockBranch(sql, place.branch_id);
       await sql(`lock table ${tableName(place)} in share row exclusive mode`);
-      if ((await this.findMissing(sql, place.table_definition_id)).length === 0) return; // another replica was first
+      if ((await this.findMissing(sql, place.table_definition_id)).length === 0) return; // another instance was first
       const { text, values } = catalogueSql.byId(place.account_id, place.table_definition_id);
       await this.make(sql, (await sql(text, values)).rows as DeployedTable[]);
     });

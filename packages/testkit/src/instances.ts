@@ -11,7 +11,7 @@ import { findFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { endService, spawnService, untilReady } from './service-process.ts';
 
-export type Replicas = {
+export type Instances = {
   /** Base URLs. Each gateway asks an identity of its own, in turn. */
   gateways: string[];
   identities: string[];
@@ -21,7 +21,7 @@ export type Replicas = {
 };
 
 /** Starts them as processes, with a PostgreSQL of their own. The first gateway is the public address. */
-export async function startReplicas({ gateways = 2, identities = 2 } = {}): Promise<Replicas> {
+export async function startInstances({ gateways = 2, identities = 2 } = {}): Promise<Instances> {
   const cluster = await startPostgres();
   const children: ChildProcess[] = [];
   const stop = async () => {
