@@ -54,7 +54,7 @@ describe('the secrets of an application', () => {
     expect([body.updated_at === past.toISOString(), body.updated_at]).toEqual([false, shown.updated_at]);
   });
 
-  it('are refused at once on every another when they are deleted or regenerated', async () => {
+  it('are refused at once on every instance when they are deleted or regenerated', async () => {
     const another = await identity.another();
     const made = await given();
     const added = await add(made);

@@ -84,7 +84,7 @@ describe('authorization_code', () => {
     );
   });
 
-  it('gives tokens exactly once to fifty exchanges at the same time on two others, and no faults', async () => {
+  it('gives tokens exactly once to fifty exchanges at the same time on two instances, and no faults', async () => {
     const another = await identity.another();
     const code = await codeOf(identity, account);
     const { family_id } = await identity.context.prisma.authorization_code.findFirstOrThrow({

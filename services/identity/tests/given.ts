@@ -56,7 +56,7 @@ export type Identity = {
   deadLetters(queue: string): Promise<number>;
   publish(type: string, payload: Record<string, unknown>): Promise<BusMessage>;
   billing: { overage_enabled: boolean };
-  /** Starts another another beside this one, over the same database and bus. */
+  /** Starts another instance beside this one, over the same database and bus. */
   another(): Promise<Pick<Identity, 'url' | 'context'>>;
   /** Ends all of it; throws when a secret stands in the log, in a refusal or in an announcement. */
   close(): Promise<void>;

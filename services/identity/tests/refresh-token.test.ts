@@ -62,7 +62,7 @@ describe('refresh_token', () => {
     expect(await isActive(two.access_token)).toBe(true);
   });
 
-  it('answers fifty uses at the same time on two others once, without faults, and leaves no chain', async () => {
+  it('answers fifty uses at the same time on two instances once, without faults, and leaves no chain', async () => {
     const another = await identity.another();
     const { refresh_token, access_token } = await begin();
     const places = Array.from({ length: 50 }, (_, i) => (i % 2 ? another : identity));
