@@ -55,7 +55,7 @@ export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Exp
 
 const createRouter = (steps: RequestHandler[]) => express.Router().use(...steps);
 
-// Express takes `%2F` and a second slash for others than we do: the path is compared as it was sent.
+// Instead of a path of Express, which would be decoded for the comparison and cut off from what is forwarded.
 const where =
   (isOurs: (path: string) => boolean, steps: RequestHandler): RequestHandler =>
   (req, res, next) => {
