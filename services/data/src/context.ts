@@ -7,8 +7,8 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import type { Counts } from './counting/counts.ts';
 import type { Pools } from './database.ts';
 import type { Indexing } from './indexing/indexing.ts';
+import type { PageCache } from './rows/page-cache.ts';
 import type { PageSlots } from './rows/page-slots.ts';
-import type { RememberedPages } from './rows/remembered-pages.ts';
 import type { SqlViews } from './sql-views/sql-views.ts';
 
 export type DataContext = {
@@ -21,7 +21,7 @@ export type DataContext = {
   counts: Counts;
   indexing: Indexing;
   pageSlots: PageSlots;
-  rememberedPages: RememberedPages;
+  pageCache: PageCache;
   sqlViews: SqlViews;
   logger: Logger;
 };

@@ -36,12 +36,12 @@ export async function createData(config: DataConfig, overrides: Overrides = {}):
     frame.metrics,
     clusters.all.map(({ relay }) => relay),
   );
-  const remembered = () => clusters.all.map(({ context }) => context.rememberedPages);
+  const pageCaches = () => clusters.all.map(({ context }) => context.pageCache);
   frame.metrics.gauge('almanac_data_remembered_bytes', 'Pages kept in memory, in bytes.', () =>
-    sum(remembered().map(({ size }) => size)),
+    sum(pageCaches().map(({ size }) => size)),
   );
   frame.metrics.gauge('almanac_data_remembered_answers', 'Pages answered from memory since the start.', () =>
-    sum(remembered().map(({ answers }) => answers)),
+    sum(pageCaches().map(({ hits }) => hits)),
   );
   const rpc = createDataRpc(clusters, frame, config.rpcPort);
   const http = createDataHttp(clusters, frame);

@@ -15,8 +15,8 @@ import { closePools, createPools } from '../database.ts';
 import { createHousekeeping } from '../housekeeping.ts';
 import { Indexing } from '../indexing/indexing.ts';
 import { readLastChange } from '../rows/last-change.ts';
+import { PageCache } from '../rows/page-cache.ts';
 import { PageSlots } from '../rows/page-slots.ts';
-import { RememberedPages } from '../rows/remembered-pages.ts';
 import { SqlViews } from '../sql-views/sql-views.ts';
 
 export type Cluster = {
@@ -61,14 +61,7 @@ export function createCluster({ name, url, config, frame, rights }: Options): Cl
       counts,
       indexing,
       pageSlots: new PageSlots(config.connections.rows),
-      rememberedPages: new RememberedPages({
-        lastChange: (table) => readLastChange(pools, table, undefined),
-        marks,
-        whenSetBack: () => {
-          marks.forget();
-          counts.forget();
-        },
-      }),
+      pageCache: new PageCache({ lastChange: (table) => readLastChange(pools, table, undefined), marks }),
       sqlViews,
       logger,
     },

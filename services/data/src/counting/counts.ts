@@ -26,7 +26,7 @@ export type Counted = { c: number; changes: number; since?: number };
 export class Counts {
   private readonly marks: Marks;
   private readonly sizes: TableSizes;
-  private byTable = new WeakMap<DeployedTable, LRUCache<string, Remembered>>();
+  private readonly byTable = new WeakMap<DeployedTable, LRUCache<string, Remembered>>();
 
   constructor(marks: Marks, sizes: TableSizes) {
     this.marks = marks;
@@ -36,11 +36,6 @@ export class Counts {
   /** Whether counts of this table are remembered. */
   isLarge(table: DeployedTable): boolean {
     return this.sizes.find(table) >= rowsMinimum;
-  }
-
-  /** No count from before is true any more: the clock was set back. */
-  forget(): void {
-    this.byTable = new WeakMap();
   }
 
   /** How to count what `key` stands for. */

@@ -9,7 +9,6 @@ export class Marks {
   private readonly pool: pg.Pool;
   private mark: string | undefined;
   private askedAt = Number.NEGATIVE_INFINITY;
-  private timesForgotten = 0;
 
   constructor(pool: pg.Pool) {
     this.pool = pool;
@@ -24,19 +23,10 @@ export class Marks {
     return this.mark;
   }
 
-  /** No mark from before is true any more: the clock was set back. */
-  forget(): void {
-    this.mark = undefined;
-    this.askedAt = Number.NEGATIVE_INFINITY;
-    this.timesForgotten += 1;
-  }
-
   /** Asks now. */
   async read(): Promise<string> {
     this.askedAt = performance.now();
-    const { timesForgotten } = this;
-    const mark = await readMark(pgSql(this.pool));
-    if (timesForgotten === this.timesForgotten) this.mark = mark;
-    return mark;
+    this.mark = await readMark(pgSql(this.pool));
+    return this.mark;
   }
 }

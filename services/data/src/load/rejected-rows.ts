@@ -8,6 +8,7 @@ import { quoteLiteral } from '../query/literals.ts';
 import type { Statement } from '../query/statement.ts';
 import { copyOut } from '../read/copy-out.ts';
 import { csvLine } from '../read/csv.ts';
+import { openSnapshot } from '../read/snapshot.ts';
 import { loadLimits } from './load-limits.ts';
 import type { LoadName } from './load-sessions.ts';
 
@@ -44,8 +45,8 @@ export async function* readRejectedRows(
   if (!rows[0]) throw notFound('Load');
   const columns = rows[0].file_columns as string[];
   yield Buffer.from(csvLine([...columns, 'svc_row', 'svc_errors']));
-  const client = await ctx.pools.quiet.connect();
-  yield* copyOut([client], [copySql(columns.length, { accountId: call.accountId, loadId })], signal);
+  const client = await openSnapshot(ctx.pools.quiet, ['rejected_block', 'rejected_row']);
+  yield* copyOut(client, [copySql(columns.length, { accountId: call.accountId, loadId })], signal);
 }
 
 function copySql(columns: number, { accountId, loadId }: LoadName): string {

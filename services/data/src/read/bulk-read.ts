@@ -15,9 +15,8 @@ import { askHistory, asOfSchema, refuseAsOf } from '../rows/as-of.ts';
 import { findBeforeSql, goneSql, presentSql } from './changes-sql.ts';
 import { copyOut } from './copy-out.ts';
 import { copySql, exportColumns, fullSql } from './export-sql.ts';
-import { cutByKey, expected, type KeyRange } from './key-ranges.ts';
 import { readMark, refuseMarkToCome } from './mark.ts';
-import { joinSnapshot, openSnapshot } from './snapshots.ts';
+import { openSnapshot } from './snapshot.ts';
 
 export type ReadRequest = {
   tableDefinitionId: number;
@@ -50,8 +49,8 @@ export async function* bulkRead(
   const known = await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
   if (plan.mark !== undefined) await refuseMarkToCome(pgSql(ctx.pools.rows), plan.mark);
   const nextMark = await readMark(pgSql(ctx.pools.rows));
-  const { clients, table, texts } = await prepare(ctx, call, known, plan);
-  const copied = copyOut(clients, texts, signal, 'commit');
+  const { client, table, texts } = await prepare(ctx, call, known, plan);
+  const copied = copyOut(client, texts, signal);
   const columns = exportColumns(table, plan);
   // Before anything is told: what has not begun gives no connection back, and a caller may stop at the first word.
   let part = await copied.next();
@@ -66,48 +65,29 @@ export async function* bulkRead(
   }
 }
 
-// The table as the snapshot has it, and how it is read: side by side where that is worth it.
+// The table as the snapshot has it, and the statements that read it.
 async function prepare({ pools }: DataContext, call: CallContext, known: DeployedTable, plan: Plan) {
   const past = plan.asOf ?? plan.mark;
   const read = [tableName(known), ...(past === undefined ? [] : [historyName(known)])];
-  const clients = [await open(pools.quiet, read)] as [pg.PoolClient, ...pg.PoolClient[]];
+  const client = await open(pools.quiet, read);
   try {
-    const sql = pgSql(clients[0]);
+    const sql = pgSql(client);
     const { text, values } = catalogueSql.byId(call.accountId, known.table_definition_id);
     const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
     if (!table) throw notDeployed();
     await refuseAsOf(reader(sql), table, plan.asOf);
-    const { first, ranges, selectRange } = await planRanges(sql, table, plan);
-    const second = ranges.length > 1 ? await joinSnapshot(pools.quiet, clients[0], read) : undefined;
-    if (second) clients.push(second);
-    const selects = [...first, ...(second ? ranges : [{}]).map(selectRange)];
-    return { clients, table, texts: selects.map(copySql) };
+    return { client, table, texts: (await planSelects(sql, table, plan)).map(copySql) };
   } catch (error) {
-    for (const client of clients) client.release(true);
+    client.release(true);
     throw error;
   }
 }
 
-type Ranges = { first: string[]; ranges: KeyRange[]; selectRange: (range: KeyRange) => string };
-
-// What is read before all else, and the rest in ranges of the key.
-async function planRanges(sql: Sql, table: DeployedTable, { mark, ...plan }: Plan): Promise<Ranges> {
-  const cut = async (select: string) => cutByKey(await expected(sql, tableName(table), select));
-  if (mark === undefined)
-    return {
-      first: [],
-      ranges: await cut(fullSql(table, plan)),
-      selectRange: (range) => fullSql(table, plan, range),
-    };
+async function planSelects(sql: Sql, table: DeployedTable, { mark, ...plan }: Plan): Promise<string[]> {
+  if (mark === undefined) return [fullSql(table, plan)];
   await requireHistory(sql, table, mark);
   const anyBefore = (await sql(findBeforeSql(table, mark))).rows[0]?.found as boolean;
-  // Each range would look up all that was there before.
-  const ranges = anyBefore ? [{}] : await cut(presentSql(table, mark, false));
-  return {
-    first: [goneSql(table, mark)],
-    ranges,
-    selectRange: (range) => presentSql(table, mark, anyBefore, range),
-  };
+  return [goneSql(table, mark), presentSql(table, mark, anyBefore)];
 }
 
 const reader = (sql: Sql) => async (asked: Statement) => (await sql(asked.text, asked.values)).rows as never;

@@ -6,8 +6,7 @@
 import { type DeployedTable, keyColumns } from '../catalogue/structure.ts';
 import { columnName, historyName, tableName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
-import { exportRowsSql, rangeSql } from './export-sql.ts';
-import type { KeyRange } from './key-ranges.ts';
+import { exportRowsSql } from './export-sql.ts';
 
 /** What tells rows apart: their key, or else they themselves. */
 function identityOf({ structure }: DeployedTable): string[] {
@@ -47,12 +46,11 @@ export function goneSql(table: DeployedTable, mark: string): string {
  * The live rows that changed: `u` where their key was there at the mark, else `i`. `anyBefore`: what `findBeforeSql` said; without any
  * there is nothing to look up.
  */
-export function presentSql(table: DeployedTable, mark: string, anyBefore: boolean, range: KeyRange = {}): string {
+export function presentSql(table: DeployedTable, mark: string, anyBefore: boolean): string {
   const key = identityOf(table).join(', ');
   const code = anyBefore
     ? `case when (${key}) in (select ${key} from ${thereBeforeSql(table, mark)}) then 'u' else 'i' end`
     : "'i'";
-  const conditions = ['not svc_is_deleted', `svc_updated_at > ${instant(mark)}`, ...rangeSql(range)].join(' and ');
   const rows = exportRowsSql(table, tableName(table), { code, isDeleted: false });
-  return `${rows} where ${conditions} order by svc_sk`;
+  return `${rows} where not svc_is_deleted and svc_updated_at > ${instant(mark)} order by svc_sk`;
 }

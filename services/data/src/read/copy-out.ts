@@ -1,48 +1,46 @@
-// COPY … TO STDOUT as chunks of a useful size, in step with whoever takes them.
+// COPY … TO STDOUT as chunks of a useful size, no faster than their reader takes them.
 import type pg from 'pg';
-import { CopyQuery, startCopy } from './copy-query.ts';
+import { to as copyTo } from 'pg-copy-streams';
 
+/** The size of a chunk, and what is read ahead of a slow reader. */
 const chunkBytes = 512 * 1024;
-/** What one statement may have ready while the rows of another are taken. */
-const chunksAhead = 8;
 
 export type Copied = { rows: number };
 
 /**
- * Runs COPY statements on these connections, on each the next one as soon as it is free, and gives their bytes one statement after the
- * other. At the end all connections are given back, whatever happens; those that are still sending are thrown away. `after` runs on each when all
- * is read, before that (the end of a transaction).
+ * Runs COPY statements one after another in the transaction that is open on this connection, yields their bytes in chunks of about
+ * half a megabyte, cut anywhere, commits, and returns the number of rows. Throws the error of PostgreSQL or of the connection, or
+ * the reason of `signal` when the next bytes come. The connection goes back to its pool; it is closed unless all was read, which
+ * ends the statement.
  */
 export async function* copyOut(
-  clients: readonly pg.PoolClient[],
+  client: pg.PoolClient,
   texts: readonly string[],
   signal: AbortSignal,
-  after?: string,
 ): AsyncGenerator<Buffer, Copied> {
-  let broken = true;
+  let isBroken = true;
   try {
-    const running = new Map<number, CopyQuery>();
-    const start = (index: number) => {
-      const [client, text] = [clients[index % clients.length], texts[index]];
-      if (client && text !== undefined)
-        running.set(index, startCopy(client, new CopyQuery(text, chunkBytes, chunksAhead)));
-    };
-    let rows = 0;
-    for (const index of clients.keys()) start(index);
-    for (const index of texts.keys()) {
-      const query = running.get(index) as CopyQuery;
-      for await (const chunk of query.chunks()) {
+    const streams = [];
+    let pieces: Buffer[] = [];
+    let bytes = 0;
+    for (const text of texts) {
+      const stream = client.query(copyTo(text, { highWaterMark: chunkBytes }));
+      streams.push(stream);
+      for await (const piece of stream) {
         signal.throwIfAborted();
-        yield chunk;
+        pieces.push(piece);
+        bytes += piece.length;
+        if (bytes < chunkBytes) continue;
+        yield Buffer.concat(pieces);
+        [pieces, bytes] = [[], 0];
       }
-      running.delete(index);
-      rows += query.rows;
-      start(index + clients.length);
     }
-    if (after !== undefined) await Promise.all(clients.map((client) => client.query(after)));
-    broken = false;
-    return { rows };
+    if (bytes > 0) yield Buffer.concat(pieces);
+    await client.query('commit');
+    isBroken = false;
+    // The bytes of a statement end before it says its number; the next statement waits for that.
+    return { rows: streams.reduce((sum, { rowCount }) => sum + rowCount, 0) };
   } finally {
-    for (const client of clients) client.release(broken);
+    client.release(isBroken);
   }
 }

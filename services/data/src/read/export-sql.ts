@@ -4,7 +4,6 @@ import { rowsSql } from '../query/as-of-sql.ts';
 import { columnName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';
 import { typeOf, valueTypes } from '../values/value-types.ts';
-import type { KeyRange } from './key-ranges.ts';
 
 type Structured = Pick<DeployedTable, 'structure'>;
 
@@ -52,24 +51,16 @@ export function exportRowsSql(table: Structured, rows: string, change?: Change):
   return `select ${columns.join(', ')} from ${rows} ${once}`;
 }
 
-/** The conditions of a range. */
-export const rangeSql = ({ from, to }: KeyRange): string[] => [
-  ...(from === undefined ? [] : [`svc_sk >= ${from}`]),
-  ...(to === undefined ? [] : [`svc_sk < ${to}`]),
-];
-
 /** The rows that are live, or were at an instant. COPY takes no parameters: the instant is a literal that was parsed and rewritten. */
 export function fullSql(
   table: DeployedTable,
   { asOf, forEditing }: Pick<How, 'forEditing'> & { asOf?: string },
-  range: KeyRange = {},
 ): string {
   const rows = rowsSql(table, asOf === undefined ? undefined : `${quoteLiteral(asOf)}::timestamptz`);
-  const conditions = ['not svc_is_deleted', ...rangeSql(range)].join(' and ');
   const select = forEditing
     ? `select ${[...versions, ...ownSql(table)].join(', ')} from ${rows}`
     : exportRowsSql(table, rows);
-  return `${select} where ${conditions} order by svc_sk`;
+  return `${select} where not svc_is_deleted order by svc_sk`;
 }
 
 /** A statement that sends what `select` gives. */

@@ -6,25 +6,23 @@ import { tableName } from '../query/identifiers.ts';
 import { type Statement, Values } from '../query/statement.ts';
 import { createBatcher } from './batching.ts';
 
-/** In milliseconds since 1970 by the database's clock: the latest `svc_updated_at` (0 in an empty table), and what it is now. */
-export type LastChange = { at: number; now: number };
-
-/** Undefined when the table is no longer what its entry says. An answer is never older than the call. */
-export const readLastChange = createBatcher<undefined, LastChange | undefined>({
+/**
+ * The latest `svc_updated_at`, in milliseconds since 1970 by the database's clock; 0 in an empty table. Undefined when the
+ * table is no longer what its entry says. An answer is never older than the call.
+ */
+export const readLastChange = createBatcher<undefined, number | undefined>({
   execute: async (pools, table, calls) => {
-    const [change] = await run<LastChange>(pools.rows, lastChangeSql(table));
-    return calls.map(() => change);
+    const [change] = await run<{ at: number }>(pools.rows, lastChangeSql(table));
+    return calls.map(() => change?.at);
   },
 });
-
-const milliseconds = (instant: string) => `(extract(epoch from ${instant}) * 1000)::float8`;
 
 // The end of the index of svc_updated_at, which every table has.
 function lastChangeSql(table: DeployedTable): Statement {
   const values = new Values();
   const latest = `(select max(svc_updated_at) from ${tableName(table)})`;
   return {
-    text: `select coalesce(${milliseconds(latest)}, 0) as at, ${milliseconds('clock_timestamp()')} as now where ${currentSql(table, values.bind)}`,
+    text: `select coalesce((extract(epoch from ${latest}) * 1000)::float8, 0) as at where ${currentSql(table, values.bind)}`,
     values: values.list,
   };
 }

@@ -38,7 +38,7 @@ export async function readPage(
   // With lookups a page changes with other tables, too.
   if (targets) return readNow();
   const key = [name, plan.offset, plan.limit, orderSql(plan), matches].join(' ');
-  return ctx.rememberedPages.find(table, key, readNow);
+  return ctx.pageCache.find(table, key, readNow);
 }
 
 async function readLarge(

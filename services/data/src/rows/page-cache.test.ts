@@ -1,15 +1,15 @@
 import type { DeployedTable } from '../catalogue/structure.ts';
-import { RememberedPages } from './remembered-pages.ts';
+import { PageCache } from './page-cache.ts';
 
 const minute = 60_000;
-/** The database, as these pages see it: its clock, when the table changed last, and the latest mark. */
+/** The database, as the cache sees it: its clock, when the table changed last, and the latest mark. */
 let now: number;
 let elapsed: number;
 let changedAt: number;
 let mark: number | undefined;
 let isDeployed: boolean;
 let questions: number;
-let pages: RememberedPages;
+let pages: PageCache;
 const table = {} as DeployedTable;
 
 beforeEach(() => {
@@ -19,16 +19,13 @@ beforeEach(() => {
   mark = now - 5;
   isDeployed = true;
   questions = 0;
-  pages = new RememberedPages({
+  pages = new PageCache({
     lastChange: async () => {
       questions += 1;
-      return isDeployed ? { at: changedAt, now } : undefined;
+      return isDeployed ? changedAt : undefined;
     },
     marks: {
       find: () => (mark === undefined ? undefined : new Date(mark).toISOString()),
-    },
-    whenSetBack: () => {
-      mark = undefined;
     },
     now: () => elapsed,
   });
@@ -48,7 +45,7 @@ async function ask(key = 'page', body = 'rows', of = table) {
     wasRead = true;
     return isDeployed ? body : undefined;
   });
-  return [answer?.toString(), wasRead ? 'read' : 'remembered'];
+  return [answer?.toString(), wasRead ? 'read' : 'cached'];
 }
 
 async function askTwice(key?: string) {
@@ -56,17 +53,17 @@ async function askTwice(key?: string) {
   expect(await ask(key)).toEqual(['rows', 'read']);
 }
 
-it('a page is remembered when it is asked for again, and costs nobody a question before', async () => {
+it('a page is cached when it is requested again, and costs no question before', async () => {
   expect(await ask()).toEqual(['rows', 'read']);
   expect(questions).toBe(0);
   expect(await ask()).toEqual(['rows', 'read']);
-  expect(await ask()).toEqual(['rows', 'remembered']);
+  expect(await ask()).toEqual(['rows', 'cached']);
   expect(questions).toBe(2);
   expect(await ask('another page')).toEqual(['rows', 'read']);
   expect(await ask('page', 'rows', {} as DeployedTable)).toEqual(['rows', 'read']);
 });
 
-it('is read again after a change, and remembered again when the table is at rest', async () => {
+it('is read again after a change, and cached again when the table is at rest', async () => {
   await askTwice();
   changedAt = now;
   expect(await ask('page', 'new')).toEqual(['new', 'read']);
@@ -74,7 +71,7 @@ it('is read again after a change, and remembered again when the table is at rest
   expect(await ask('page', 'newer')).toEqual(['newer', 'read']);
   pass(1_000);
   expect(await ask('page', 'newest')).toEqual(['newest', 'read']);
-  expect(await ask()).toEqual(['newest', 'remembered']);
+  expect(await ask()).toEqual(['newest', 'cached']);
 });
 
 it('a table that is being changed is not asked with every page', async () => {
@@ -84,7 +81,7 @@ it('a table that is being changed is not asked with every page', async () => {
   expect(questions).toBe(1);
 });
 
-it('what a change under way may still bring is not remembered without it', async () => {
+it('what a change under way may still bring is not cached without it', async () => {
   mark = changedAt - 1; // somebody began before the last change and has not ended
   await ask();
   for (let i = 0; i < 4; i += 1) {
@@ -99,7 +96,7 @@ it('what a change under way may still bring is not remembered without it', async
 it('a table that is no longer what its entry says has no pages', async () => {
   await askTwice();
   isDeployed = false;
-  expect(await ask()).toEqual([undefined, 'remembered']);
+  expect(await ask()).toEqual([undefined, 'cached']);
 });
 
 it('a database that is restored to an earlier day has its pages read anew', async () => {
@@ -108,73 +105,13 @@ it('a database that is restored to an earlier day has its pages read anew', asyn
   expect(await ask('page', 'earlier')).toEqual(['earlier', 'read']);
 });
 
-it('after the clock was set back nothing is believed that was known before, and for a while nothing is kept', async () => {
-  changedAt = now - 10_000;
-  await askTwice();
-  expect(await ask()).toEqual(['rows', 'remembered']);
-  now -= minute; // and from now on a change may bear the time of the last one, or an earlier one
-  expect(await ask('page', 'new')).toEqual(['new', 'read']);
-  expect(mark).toBeUndefined();
-  for (let i = 0; i < 5; i += 1) {
-    pass(1.9 * minute); // whoever was writing then may still be about it
-    expect(await ask('page', 'newer')).toEqual(['newer', 'read']);
-  }
-  pass(minute);
-  expect(await ask()).toEqual(['rows', 'read']);
-  expect(await ask()).toEqual(['rows', 'remembered']);
-});
-
-it('an answer that came late looks the same and costs no more than what was remembered', async () => {
-  await askTwice();
-  now -= 700;
-  expect(await ask()).toEqual(['rows', 'read']);
-  now += 700;
-  mark = now - 5;
-  expect(await ask()).toEqual(['rows', 'read']);
-  expect(await ask()).toEqual(['rows', 'remembered']);
-});
-
-it('a page is read anew now and then', async () => {
+it('a cached page is read again after ten minutes at the latest', async () => {
   await askTwice();
   pass(9 * minute);
-  expect(await ask()).toEqual(['rows', 'remembered']);
+  expect(await ask()).toEqual(['rows', 'cached']);
   pass(2 * minute);
   expect(await ask()).toEqual(['rows', 'read']);
-  expect(await ask()).toEqual(['rows', 'remembered']);
-});
-
-it('also when it was set back by no more than a table has to be at rest', async () => {
-  await askTwice();
-  now -= 1_000;
-  expect(await ask('page', 'new')).toEqual(['new', 'read']);
-});
-
-it('nor what was being read meanwhile', async () => {
-  changedAt = now - 10_000;
-  await ask();
-  await ask('another page');
-  let answer = (_: string) => {};
-  const reading = pages.find(
-    table,
-    'page',
-    () =>
-      new Promise((resolve) => {
-        answer = resolve;
-      }),
-  );
-  now -= minute;
-  await ask('another page');
-  pass(minute);
-  answer('old');
-  await reading;
-  pass(9.5 * minute);
-  expect(await ask()).toEqual(['rows', 'read']);
-});
-
-it('a clock that is a little late now and then changes nothing', async () => {
-  await askTwice();
-  now -= 400;
-  expect(await ask()).toEqual(['rows', 'remembered']);
+  expect(await ask()).toEqual(['rows', 'cached']);
 });
 
 it('pages are forgotten when there is no room for them', async () => {
@@ -184,11 +121,11 @@ it('pages are forgotten when there is no room for them', async () => {
     await ask(`large ${i}`, large);
   }
   expect(pages.size).toBeLessThanOrEqual(32 * 1_048_576);
-  expect(await ask('large 59')).toEqual([large, 'remembered']);
+  expect(await ask('large 59')).toEqual([large, 'cached']);
   expect((await ask('large 0'))[1]).toBe('read');
 });
 
-it('what is too large, or has too long a filter, is not remembered', async () => {
+it('what is too large, or has too long a filter, is not cached', async () => {
   const huge = 'x'.repeat(1_100_000);
   for (let i = 0; i < 4; i += 1) expect((await ask('huge', huge))[1]).toBe('read');
   const long = 'x'.repeat(5_000);
@@ -204,5 +141,5 @@ it('a page that fails to be read fails, and is read when it is asked for again',
   await ask();
   await expect(pages.find(table, 'page', failing)).rejects.toThrow('lost');
   expect(await ask()).toEqual(['rows', 'read']);
-  expect(await ask()).toEqual(['rows', 'remembered']);
+  expect(await ask()).toEqual(['rows', 'cached']);
 });
