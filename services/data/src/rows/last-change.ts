@@ -9,8 +9,8 @@ import { together } from './together.ts';
 const statementsAtOnce = 2; // of a table: who comes meanwhile must not be told of a time before he came, and waits for the next
 
 /**
- * The latest `svc_updated_at`, in milliseconds since 1970 by the database's clock; 0 in an empty table. Undefined when the table is no
- * longer what its entry says. It is not older than the question.
+ * The latest `svc_updated_at`, in milliseconds since 1970 by the database's clock; 0 in an empty
+ * table. Undefined when the table is no longer what its entry says. It is not older than the question.
  */
 export const readLastChange = together<undefined, number | undefined>(
   statementsAtOnce,
