@@ -8,10 +8,11 @@ const chunkBytes = 512 * 1024;
 export type Copied = { rows: number };
 
 /**
- * Runs COPY statements one after another in the transaction that is open on this connection, yields their bytes in chunks of about
- * half a megabyte, cut anywhere, commits, and returns the number of rows. Throws the error of PostgreSQL or of the connection, or
- * the reason of `signal` when the next bytes come. The connection goes back to its pool; it is closed unless all was read, which
- * ends the statement.
+ * Runs COPY statements one after another in the transaction that is open on this connection, yields
+ * their bytes in chunks of about half a megabyte, cut anywhere, commits, and returns the number of
+ * rows. Throws the error of PostgreSQL or of the connection, or the reason of `signal` when the next
+ * bytes come. The connection goes back to its pool; it is closed unless all was read, which ends the
+ * statement.
  */
 export async function* copyOut(
   client: pg.PoolClient,

@@ -2,8 +2,9 @@
 import type pg from 'pg';
 
 /**
- * A connection in a transaction that sees what is committed now of these tables, without time limits. A deployment that changes
- * them is waited for first: a snapshot taken before PostgreSQL rewrites a table (another type of a column) sees it empty.
+ * A connection in a transaction that sees what is committed now of these tables, without time
+ * limits. A deployment that changes them is waited for first: a snapshot taken before PostgreSQL
+ * rewrites a table (another type of a column) sees it empty.
  */
 export async function openSnapshot(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
   const client = await pool.connect();

@@ -1,5 +1,6 @@
-// Caches pages that are requested more than once, as bytes, while nothing in their table changes. PostgreSQL is asked for the table's
-// last change before each answer, which costs a fraction of the page (docs/adr/0020-page-cache.md).
+// Caches pages that are requested more than once, as bytes, while nothing in their table changes.
+// PostgreSQL is asked for the table's last change before each answer, which costs a fraction of the
+// page (docs/adr/0020-page-cache.md).
 import { LRUCache } from 'lru-cache';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Marks } from '../counting/marks.ts';
@@ -13,9 +14,10 @@ const entryOverheadBytes = 1_024;
 const maxKeyLength = 4_096;
 /** How many keys of pages requested once are kept. */
 const maxSeenOnce = 4_000;
-/** How long a table must be at rest before its pages are cached. A database clock set back by less does no harm. */
+/** How long a table must be at rest before it has cached pages. A clock set back by less is harmless. */
 const restMs = 1_000;
-// Bounds what a database clock that is set back, or a database that lost its latest writes, can do: a page is read again then.
+// Bounds what a database clock that is set back, or a database that lost its latest writes, can do:
+// a page is read again then.
 const ttlMs = 10 * 60_000;
 
 type Page = { body: Buffer; changedAt: number; until: number };
@@ -23,8 +25,8 @@ type TableEntry = { serial: number; changingUntil: number };
 
 type Options = {
   /**
-   * When the table changed last, in milliseconds since 1970 by the database's clock; not older than the question. Undefined when
-   * the table is no longer what its entry says.
+   * When the table changed last, in milliseconds since 1970 by the database's clock; not older than
+   * the question. Undefined when the table is no longer what its entry says.
    */
   lastChange: (table: DeployedTable) => Promise<number | undefined>;
   marks: Pick<Marks, 'find'>;
@@ -60,8 +62,8 @@ export class PageCache {
   }
 
   /**
-   * The page that `key` stands for, as it is now: cached, or by `read`, which answers undefined when the table is no longer what its
-   * entry says; then so does this.
+   * The page that `key` stands for, as it is now: cached, or by `read`, which answers undefined when
+   * the table is no longer what its entry says; then so does this.
    */
   async find(table: DeployedTable, key: string, read: () => Promise<string | undefined>): Promise<Body | undefined> {
     const entry = this.entryOf(table);
