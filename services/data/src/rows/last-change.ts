@@ -7,13 +7,8 @@ import { type Statement, Values } from '../query/statement.ts';
 import { createBatcher } from './batching.ts';
 
 /**
-<<<<<<< HEAD
  * The latest `svc_updated_at`, in milliseconds since 1970 by the database's clock; 0 in an empty table. Undefined when the
  * table is no longer what its entry says. An answer is never older than the call.
-=======
- * The latest `svc_updated_at`, in milliseconds since 1970 by the database's clock; 0 in an empty
- * table. Undefined when the table is no longer what its entry says. It is not older than the question.
->>>>>>> slice-exports
  */
 export const readLastChange = createBatcher<undefined, number | undefined>({
   execute: async (pools, table, calls) => {
