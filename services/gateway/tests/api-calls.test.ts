@@ -1,53 +1,16 @@
 import { createContextVerifier } from '@almanac/service-kit/call-context';
 import { limits } from '@almanac/service-kit/limits';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { upstreamNames } from '../src/config.ts';
 import { apiRoutes } from '../src/routes.ts';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  type GatewayOptions,
-  getExactly,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  publicUrl,
-  type TestGateway,
-} from './given.ts';
+import { callWith, getExactly, publicUrl } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
 import { lines, send } from './raw.ts';
 
-let keys: TestKeys;
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
-let gateway: TestGateway;
+const { keys, services, identity, useGateway, startGateway } = useNeighbours();
+const gateway = useGateway();
 let token: string;
-
 beforeAll(async () => {
-  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  gateway = await givenGateway({
-    keys,
-    busUrl: database.url,
-    identity,
-    billingRpc: billing.rpc,
-    services: services.url,
-  });
   token = await identity.token();
-});
-afterAll(async () => {
-  await gateway?.stop();
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
-});
-beforeEach(() => {
-  services.reached.length = 0;
-  services.answer(undefined);
 });
 
 const call = (method: string, path: string, init?: RequestInit) => callWith(gateway, token, method, path, init);
@@ -354,19 +317,7 @@ describe('outside the API', () => {
       Array(3).fill(['/dev/mail', '127.0.0.1']),
     );
     for (const host of ['almanac.test:8080', 'localhost.evil.test', '10.0.0.1']) expect(await ask(host)).toBe(404);
-    const behindProxy = await givenGateway({
-      keys,
-      busUrl: database.url,
-      identity,
-      billingRpc: billing.rpc,
-      services: services.url,
-      config: { trustedHops: 1 },
-    });
-    try {
-      expect(await ask('localhost', behindProxy)).toBe(404);
-    } finally {
-      await behindProxy.stop();
-    }
+    expect(await ask('localhost', await startGateway({ trustedHops: 1 }))).toBe(404);
     expect(services.reached).toHaveLength(3);
     expect((await fetch(`${gateway.url}/dev/mail`, { method: 'POST' })).status).toBe(405);
   });
@@ -403,15 +354,6 @@ describe('outside the API', () => {
 });
 
 describe('browsers', () => {
-  const given = (config: GatewayOptions['config']) =>
-    givenGateway({
-      keys,
-      busUrl: database.url,
-      identity,
-      billingRpc: billing.rpc,
-      services: services.url,
-      ...(config ? { config } : {}),
-    });
   const safe = {
     'cache-control': 'no-store',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -434,9 +376,8 @@ describe('browsers', () => {
   });
 
   it('are told to stay with TLS where there is TLS', async () => {
-    const secure = await given({ common: { publicUrl: 'https://almanac.test' } });
+    const secure = await startGateway({ common: { publicUrl: 'https://almanac.test' } });
     const { headers } = await fetch(`${secure.url}/nothing`);
-    await secure.stop();
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
   });
 
@@ -446,7 +387,7 @@ describe('browsers', () => {
   });
 
   it('of an origin on the list may call the API, send files and read why they were refused; others may not', async () => {
-    const other = await given({ corsOrigins: ['https://app.test', 'https://other.test'] });
+    const other = await startGateway({ corsOrigins: ['https://app.test', 'https://other.test'] });
     const ask = (path: string, origin: string, method: string) =>
       fetch(`${other.url}${path}`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method } });
     const mayCall = ({ status, headers }: Response) => [
@@ -455,32 +396,28 @@ describe('browsers', () => {
       headers.get('access-control-allow-origin'),
       headers.get('access-control-allow-methods'),
     ];
-    try {
-      const methods = 'GET, HEAD, POST, OPTIONS';
-      const preflight = await ask('/api/v1/domains', 'https://app.test', 'POST');
-      expect(mayCall(preflight)).toEqual([204, 'Origin', 'https://app.test', methods]);
-      const headers = preflight.headers.get('access-control-allow-headers')?.split(', ');
-      expect(headers).toEqual(
-        expect.arrayContaining(['Authorization', 'Content-Type', 'Exact-Numbers', 'Idempotency-Key', 'If-Match']),
-      );
-      const file = await ask('/files/imports/1?signature=x', 'https://other.test', 'PUT');
-      expect(mayCall(file)).toEqual([204, 'Origin', 'https://other.test', 'GET, HEAD, PUT, OPTIONS']);
-      for (const evil of ['https://evil.test', 'https://app.test.evil.test', 'null', 'http://app.test'])
-        expect(mayCall(await ask('/api/v1/domains', evil, 'POST'))).toEqual([204, 'Origin', null, null]);
+    const methods = 'GET, HEAD, POST, OPTIONS';
+    const preflight = await ask('/api/v1/domains', 'https://app.test', 'POST');
+    expect(mayCall(preflight)).toEqual([204, 'Origin', 'https://app.test', methods]);
+    const headers = preflight.headers.get('access-control-allow-headers')?.split(', ');
+    expect(headers).toEqual(
+      expect.arrayContaining(['Authorization', 'Content-Type', 'Exact-Numbers', 'Idempotency-Key', 'If-Match']),
+    );
+    const file = await ask('/files/imports/1?signature=x', 'https://other.test', 'PUT');
+    expect(mayCall(file)).toEqual([204, 'Origin', 'https://other.test', 'GET, HEAD, PUT, OPTIONS']);
+    for (const evil of ['https://evil.test', 'https://app.test.evil.test', 'null', 'http://app.test'])
+      expect(mayCall(await ask('/api/v1/domains', evil, 'POST'))).toEqual([204, 'Origin', null, null]);
 
-      const get = (path: string, origin: string) => callWith(other, token, 'GET', path, { headers: { origin } });
-      for (const path of ['/api/v1/domains', '/api/v1/nothing']) {
-        const answer = await get(path, 'https://app.test');
-        expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.test');
-        expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id');
-        expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-        expect((await get(path, 'https://evil.test')).headers.get('access-control-allow-origin')).toBeNull();
-      }
-      services.answer((_req, res) => res.setHeader('vary', 'Exact-Numbers').end('{}'));
-      const varied = await get('/api/v1/table_data', 'https://app.test');
-      expect(varied.headers.get('vary')?.split(', ').sort()).toEqual(['Exact-Numbers', 'Origin']);
-    } finally {
-      await other.stop();
+    const get = (path: string, origin: string) => callWith(other, token, 'GET', path, { headers: { origin } });
+    for (const path of ['/api/v1/domains', '/api/v1/nothing']) {
+      const answer = await get(path, 'https://app.test');
+      expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.test');
+      expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id');
+      expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+      expect((await get(path, 'https://evil.test')).headers.get('access-control-allow-origin')).toBeNull();
     }
+    services.answer((_req, res) => res.setHeader('vary', 'Exact-Numbers').end('{}'));
+    const varied = await get('/api/v1/table_data', 'https://app.test');
+    expect(varied.headers.get('vary')?.split(', ').sort()).toEqual(['Exact-Numbers', 'Origin']);
   });
 });

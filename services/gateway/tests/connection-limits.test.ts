@@ -1,48 +1,16 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
+import { callWith, type TestGateway } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
 
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
-let gateway: TestGateway;
-let proxied: TestGateway;
+const { services, identity, useGateway, onEnd } = useNeighbours();
+const limits = { addressConnections: 20, connections: 30 };
+const gateway = useGateway({ limits });
+const proxied = useGateway({ limits, trustedHops: 1 });
 let token: string;
-const opened: Socket[] = [];
-
 beforeAll(async () => {
-  const keys = await createTestKeys();
-  [database, services] = await Promise.all([createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  const options = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  const limits = { addressConnections: 20, connections: 30 };
-  gateway = await givenGateway({ ...options, config: { limits } });
-  proxied = await givenGateway({ ...options, config: { limits, trustedHops: 1 } });
   token = await identity.token();
-});
-
-afterEach(async () => {
-  for (const socket of opened.splice(0)) socket.destroy();
-});
-
-afterAll(async () => {
-  await Promise.all([gateway?.stop(), proxied?.stop()]);
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
 });
 
 /** Connections that ask nothing, opened one after the other. */
@@ -55,7 +23,9 @@ async function givenIdle(to: TestGateway, count: number, localAddress = '127.0.0
     socket.resume();
     sockets.push(socket);
   }
-  opened.push(...sockets);
+  onEnd(() => {
+    for (const socket of sockets) socket.destroy();
+  });
   return sockets;
 }
 
@@ -68,21 +38,13 @@ it('keeps so many connections of one address and closes those that have been idl
 });
 
 it('never closes a connection whose request is under way', async () => {
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  services.answer(async (_req, res) => {
-    await held;
-    res.end('{}');
-  });
+  services.hold();
   const call = callWith(gateway, token, 'GET', '/api/v1/domains');
-  await eventually(() => expect(services.reached.length).toBeGreaterThan(0));
+  await eventually(() => expect(services.held).toHaveLength(1));
   const sockets = await givenIdle(gateway, 50);
   await eventually(() => expect(openOf(sockets).filter(Boolean)).toHaveLength(19));
-  answer();
+  services.release();
   expect((await call).status).toBe(200);
-  services.answer(undefined);
 });
 
 it('keeps so many in total, and only these where the address is that of a proxy', async () => {

@@ -1,47 +1,14 @@
 // SIGTERM under load (fault R42): a gateway process goes without a failed request. Clients leave a connection when they are told to.
 import { Agent, request } from 'node:http';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
-import {
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenIdentity,
-  givenServices,
-  publicUrl,
-} from './given.ts';
+import { useNeighbours } from './neighbours.ts';
 
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
+const { services, identity, billing, gatewayEnv } = useNeighbours();
 let port: number;
-let env: Record<string, string | undefined>;
-
 beforeAll(async () => {
-  const keys = await createTestKeys();
-  [database, services, port] = await Promise.all([createTestDatabase('gateway'), givenServices(), findFreePort()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  env = {
-    ...keys.env,
-    ALMANAC_BUS_URL: database.url,
-    ALMANAC_LOG_LEVEL: 'silent',
-    ALMANAC_PUBLIC_URL: publicUrl,
-    ALMANAC_DRAIN_SECONDS: '8',
-    GATEWAY_HTTP_PORT: String(port),
-    BILLING_RPC: billing.rpc,
-    IDENTITY_RPC: identity.rpc,
-    IDENTITY_URL: identity.url,
-    ...Object.fromEntries(['METADATA', 'DATA', 'JOBS', 'BILLING'].map((each) => [`${each}_URL`, services.url])),
-  };
-});
-afterAll(async () => {
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
+  port = await findFreePort();
 });
 
 /** Asks over kept connections, one call after the other, until an answer says that this connection ends; answers what else came. */
@@ -71,7 +38,7 @@ async function askUntilTold(token: string, tally: { served: number }): Promise<s
 
 it('a gateway that is told to stop finishes what it has, ends its connections and goes; nobody notices', async () => {
   services.answer((_req, res) => void setTimeout(() => res.end('{}'), 20));
-  const gateway = spawnService('gateway', env);
+  const gateway = spawnService('gateway', { ...gatewayEnv(port), ALMANAC_DRAIN_SECONDS: '8' });
   await untilReady('gateway', gateway);
   const tally = { served: 0 };
   const token = await identity.token();
@@ -82,5 +49,5 @@ it('a gateway that is told to stop finishes what it has, ends its connections an
   await ended;
   expect(gateway.exitCode).toBe(0);
   expect(billing.calls()).toBe(services.reached.length);
-  expect(billing.reserved).toBe(0);
+  expect(billing.reserved()).toBe(0);
 });

@@ -1,49 +1,24 @@
 // What goes wrong between the gateway and a service, byte by byte, and clients that hang up in between: whoever asked is told so or cut off, nothing is
 // sent twice that may have been done, and nothing is left behind.
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
-import { lines, send } from './raw.ts';
+import { callWith, type TestGateway } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
+import { lines, open, send } from './raw.ts';
 
-let keys: TestKeys;
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
+const { identity, startGateway, onEnd } = useNeighbours();
 let data: RawService;
 let gateway: TestGateway;
 let token: string;
 let auth: string;
-
 beforeAll(async () => {
-  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
   token = await identity.token();
   auth = `Authorization: Bearer ${token}`;
 });
-afterAll(async () => {
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
-});
 beforeEach(async () => {
   data = await givenRawService();
-  const common = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  gateway = await givenGateway({ ...common, config: { upstreams: { data: data.url, jobs: data.url } } });
-});
-afterEach(async () => {
-  await Promise.all([gateway.stop(), data.close()]);
+  gateway = await startGateway({ upstreams: { data: data.url, jobs: data.url } });
+  onEnd(data.close);
 });
 
 type RawService = {
@@ -297,7 +272,7 @@ describe('a large body', () => {
     data.answer = (socket) => {
       service = socket.pause();
     };
-    const client = connect(gateway.port, '127.0.0.1');
+    const client = open(gateway);
     const length = `Content-Length: ${pieces * megabyte.length}`;
     client.write(lines('PUT /api/v1/imports/1/tables/1/file HTTP/1.1', 'Host: a', auth, length));
     for (let i = 0; i < pieces; i += 1) client.write(megabyte);
@@ -324,7 +299,7 @@ describe('a large body', () => {
       };
       more();
     };
-    const socket = connect(gateway.port, '127.0.0.1').pause();
+    const socket = open(gateway).pause();
     socket.write(ask('GET'));
     await eventually(() => expect(written).toBeGreaterThan(0));
     await untilItStands(() => written);
@@ -381,7 +356,7 @@ describe('a client that hangs up', () => {
   it.each(stages)('$what takes its request along and leaves nothing', async ({ what, bytes, answer, when }) => {
     data.answer = answer;
     const sockets = Array.from({ length: many }, () => {
-      const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
+      const socket = open(gateway);
       if (what.includes('not read')) socket.pause();
       else socket.resume();
       socket.write(bytes());
@@ -398,7 +373,7 @@ describe('a client that hangs up', () => {
 
 /** A client's connection with a call whose body of ten bytes has come by half. */
 function givenHalfACall() {
-  const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
+  const socket = open(gateway);
   const given = { socket, text: '', head: lines(`PATCH ${path} HTTP/1.1`, 'Host: a', auth, 'Content-Length: 10') };
   socket.on('data', (chunk) => {
     given.text += chunk;

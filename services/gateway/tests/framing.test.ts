@@ -1,46 +1,16 @@
-import { connect } from 'node:net';
 import { limits } from '@almanac/service-kit/limits';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
-import { isErrorBody, lines, send } from './raw.ts';
+import { callWith } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
+import { isErrorBody, lines, open, send } from './raw.ts';
 
-let keys: TestKeys;
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
-let gateway: TestGateway;
+const { services, identity, useGateway } = useNeighbours();
+const gateway = useGateway();
 let token: string;
 let auth: string;
-
 beforeAll(async () => {
-  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  const options = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  gateway = await givenGateway(options);
   token = await identity.token();
   auth = `Authorization: Bearer ${token}`;
-});
-afterAll(async () => {
-  await gateway?.stop();
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
-});
-beforeEach(() => {
-  services.reached.length = 0;
-  services.answer(undefined);
 });
 
 describe('framing', () => {
@@ -235,7 +205,7 @@ describe('Expect', () => {
     lines('POST /api/v1/domains HTTP/1.1', 'Host: a', 'Content-Length: 2', 'Expect: 100-continue', ...more);
 
   it('asks for the body only when it will be forwarded', async () => {
-    const socket = connect(gateway.port, '127.0.0.1');
+    const socket = open(gateway);
     let text = '';
     socket.on('data', (chunk) => {
       text += chunk;

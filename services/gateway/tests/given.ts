@@ -8,6 +8,7 @@ import { createMetrics } from '@almanac/service-kit/metrics';
 import { loadServiceDefinition } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
 import type { TestKeys } from '@almanac/testkit/keys';
+import type { TestDatabase } from '@almanac/testkit/postgres';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { GatewayConfig } from '../src/config.ts';
@@ -24,6 +25,11 @@ export type FakeServices = {
   reached: Reached[];
   sockets: Set<Socket>;
   answer(handler: Handler | undefined): void;
+  /** Leaves later requests without an answer; their responses wait in `held`. */
+  hold(): void;
+  held: ServerResponse[];
+  /** Answers the requests that are held, and later ones at once. */
+  release(): void;
   /** Takes a request as if it had been sent here. */
   take(req: IncomingMessage, res: ServerResponse): void;
   close(): Promise<void>;
@@ -49,17 +55,24 @@ export async function givenServices(): Promise<FakeServices> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  const services: FakeServices = {
+  const held: ServerResponse[] = [];
+  const answer = (given: Handler | undefined) => {
+    handler = given;
+  };
+  return {
     url: await listen(server),
     reached,
     sockets,
     take,
-    answer: (given) => {
-      handler = given;
+    answer,
+    hold: () => answer((_req, res) => void held.push(res)),
+    held,
+    release: () => {
+      answer(undefined);
+      for (const res of held.splice(0)) res.end('{}');
     },
     close: () => close(server),
   };
-  return services;
 }
 
 export type FakeIdentity = {
@@ -139,7 +152,8 @@ export type FakeBilling = {
     branching: boolean;
     storageBytes: number;
   };
-  reserved: number;
+  /** Calls of leases that are neither booked nor given back. */
+  reserved(): number;
   /** What was booked, by report. */
   booked: { lease: string; sequence: number; calls: number; method: string; resource: string; application: number }[];
   calls(): number;
@@ -148,6 +162,7 @@ export type FakeBilling = {
 
 /** Billing at its RPC edge: one account, generous grants. What it does with its books is tested where they are kept. */
 export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
+  let reserved = 0;
   const billing: FakeBilling = {
     rpc: '',
     state: {
@@ -158,7 +173,7 @@ export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
       branching: true,
       storageBytes: 1024 ** 4,
     },
-    reserved: 0,
+    reserved: () => reserved,
     booked: [],
     calls: () => billing.booked.reduce((sum, part) => sum + part.calls, 0),
     close: async () => {},
@@ -168,9 +183,9 @@ export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
   const rpc = await startRpc('billing', keys, {
     ReserveCalls: async (_call: unknown, request: { wanted: number }) => {
       const { state } = billing;
-      const left = state.allowance - billing.calls() - billing.reserved;
+      const left = state.allowance - billing.calls() - reserved;
       const granted = state.overage ? request.wanted : Math.max(0, Math.min(request.wanted, left));
-      billing.reserved += granted;
+      reserved += granted;
       return {
         lease_id: granted > 0 ? crypto.randomUUID() : '',
         granted,
@@ -196,9 +211,9 @@ export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
       const key = `${request.lease_id} ${request.sequence}`;
       if (seen.has(key)) return { lease_open: !request.release, expires_in_seconds: 30 };
       seen.add(key);
-      billing.reserved -= request.give_back;
+      reserved -= request.give_back;
       for (const part of request.served) {
-        billing.reserved -= part.calls;
+        reserved -= part.calls;
         billing.booked.push({
           lease: request.lease_id,
           sequence: request.sequence,
@@ -246,16 +261,19 @@ async function startRpc(service: 'identity' | 'billing', keys: TestKeys, given: 
   return { address: `127.0.0.1:${port}`, stop: () => server.stop() };
 }
 
+/** All that a gateway talks to. */
+export type Fakes = {
+  keys: TestKeys;
+  database: TestDatabase;
+  services: FakeServices;
+  identity: FakeIdentity;
+  billing: FakeBilling;
+};
+
 type Parts = 'common' | 'upstreams' | 'timeouts' | 'limits';
 
-export type GatewayOptions = {
-  keys: TestKeys;
-  busUrl: string;
-  identity: Pick<FakeIdentity, 'url' | 'rpc'>;
-  billingRpc: string;
-  services: string;
-  config?: Partial<Omit<GatewayConfig, Parts>> & { [P in Parts]?: Partial<GatewayConfig[P]> };
-};
+/** The settings that a test changes; see `givenGateway` for all others. */
+export type TestConfig = Partial<Omit<GatewayConfig, Parts>> & { [P in Parts]?: Partial<GatewayConfig[P]> };
 
 export type TestGateway = {
   port: number;
@@ -264,13 +282,15 @@ export type TestGateway = {
   metrics(): Promise<string>;
   /** What it has logged so far. */
   log(): string;
-  /** Stops it; throws when a secret stands in its log. */
+  /** Stops it; further calls wait for the first. Throws when a secret stands in its log. */
   stop(): Promise<void>;
 };
 
 /** A running gateway. Its bus is PostgreSQL, its limits and timeouts those of the product unless a test narrows them. */
-export async function givenGateway(options: GatewayOptions): Promise<TestGateway> {
-  const { keys, busUrl, identity, billingRpc, services, config = {} } = options;
+export async function givenGateway(
+  { keys, database, services, identity, billing }: Fakes,
+  config: TestConfig = {},
+): Promise<TestGateway> {
   const log = watchLog();
   const settings: GatewayConfig = {
     graceCalls: 1_000,
@@ -278,6 +298,8 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
     corsOrigins: [],
     trustedHops: 0,
     connectMs: 30_000,
+    identityRpc: identity.rpc,
+    billingRpc: billing.rpc,
     ...config,
     common: {
       name: 'gateway',
@@ -287,20 +309,18 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
       logLevel: 'trace',
       drainSeconds: 0,
       loopDelayMs: 60_000, // … nor for a gateway that has too much to do
-      secrets: { contextKey: keys.privateKeys.gateway as Record<string, unknown>, busUrl },
+      secrets: { contextKey: keys.privateKeys.gateway as Record<string, unknown>, busUrl: database.url },
       contextKeys: keys.publicKeys,
       ...config.common,
     },
     upstreams: {
       identity: identity.url,
-      metadata: services,
-      data: services,
-      jobs: services,
-      billing: services,
+      metadata: services.url,
+      data: services.url,
+      jobs: services.url,
+      billing: services.url,
       ...config.upstreams,
     },
-    identityRpc: identity.rpc,
-    billingRpc,
     timeouts: {
       headersMs: 20_000,
       idleMs: 65_000,
@@ -322,14 +342,19 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
   };
   const gateway = await createGateway(settings, { log: log.destination });
   const { httpPort } = await gateway.start();
+  const stop = async () => {
+    await gateway.stop();
+    log.expectNoSecret();
+  };
+  let stopped: Promise<void> | undefined;
   return {
     port: httpPort,
     url: `http://127.0.0.1:${httpPort}`,
     metrics: () => gateway.context.frame.metrics.text(),
     log: log.text,
-    stop: async () => {
-      await gateway.stop();
-      log.expectNoSecret();
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
     },
   };
 }
@@ -343,6 +368,10 @@ export function callWith(gateway: TestGateway, token: string, method: string, pa
     headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) },
   });
 }
+
+/** Runs it so many times at once. */
+export const times = <T>(count: number, run: () => Promise<T>) => Promise.all(Array.from({ length: count }, run));
+export const statuses = async (answers: Promise<Response[]>) => (await answers).map(({ status }) => status);
 
 /** GET with the path exactly as written; fetch would tidy it up. */
 export function getExactly(gateway: TestGateway, path: string): Promise<{ status: number; body: string }> {

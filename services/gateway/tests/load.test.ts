@@ -1,72 +1,24 @@
 // More than there is room for: one account gets no more than its share (BIL-12), and a gateway that has too much to do says so early, while
 // who watches over it still hears from it (R43).
-import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  type GatewayOptions,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
-import { lines } from './raw.ts';
+import { callWith, statuses, type TestConfig, type TestGateway, times } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
+import { lines, open } from './raw.ts';
 
-let keys: TestKeys;
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
+const { services, identity, billing, startGateway } = useNeighbours();
 let token: string;
-let gateway: TestGateway | undefined;
-let held: ServerResponse[];
-
+let gateway: TestGateway;
 beforeAll(async () => {
-  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  identity = await givenIdentity(keys, services);
   token = await identity.token();
 });
-afterAll(async () => {
-  await Promise.all([identity?.close(), services?.close()]);
-  await database?.drop();
-});
-beforeEach(async () => {
-  billing = await givenBilling(keys);
-  services.reached.length = 0;
-  services.answer(undefined);
-  held = [];
-});
-afterEach(async () => {
-  release();
-  await gateway?.stop();
-  gateway = undefined;
-  await billing.close();
-});
 
-async function given(config: GatewayOptions['config']): Promise<TestGateway> {
-  const common = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  gateway = await givenGateway({ ...common, config: config ?? {} });
+async function given(config: TestConfig): Promise<TestGateway> {
+  gateway = await startGateway(config);
   return gateway;
 }
 
-const hold = () => services.answer((_req, res) => void held.push(res));
-function release(): void {
-  services.answer(undefined);
-  for (const res of held.splice(0)) res.end('{}');
-}
-
-const call = (as = token, init: RequestInit = {}) =>
-  callWith(gateway as TestGateway, as, 'GET', '/api/v1/domains', init);
-const times = <T>(count: number, run: () => Promise<T>) => Promise.all(Array.from({ length: count }, run));
-const statuses = async (answers: Promise<Response[]>) => (await answers).map(({ status }) => status);
-const state = async (path: string) => (await fetch(`${gateway?.url}${path}`)).status;
+const call = (as = token, init: RequestInit = {}) => callWith(gateway, as, 'GET', '/api/v1/domains', init);
+const state = async (path: string) => (await fetch(`${gateway.url}${path}`)).status;
 
 async function expectRefused(answer: Response, status: number, error: string): Promise<number> {
   const body = await answer.json();
@@ -80,6 +32,7 @@ async function expectRefused(answer: Response, status: number, error: string): P
 describe('an account', () => {
   it('makes so many calls in ten seconds and not one more; others are served, and none of it counts', async () => {
     const most = 5;
+    const before = billing.calls();
     const { stop } = await given({ limits: { accountBurst: most } });
     expect(await statuses(times(most, () => call()))).toEqual(Array(most).fill(200));
     const refused = await call();
@@ -93,21 +46,20 @@ describe('an account', () => {
       expect(status).toBe(200);
     });
     expect(inVain).toBeGreaterThan(0);
-    gateway = undefined;
     await stop();
-    expect(billing.calls()).toBe(most + 2);
+    expect(billing.calls() - before).toBe(most + 2);
   });
 
   it('has so many calls under way and not one more, gets the places back of those that end, and takes none of others', async () => {
     const most = 3;
     await given({ limits: { callerRequests: most } });
-    hold();
+    services.hold();
     const slow = times(most, () => call());
-    await eventually(() => expect(held).toHaveLength(most));
+    await eventually(() => expect(services.held).toHaveLength(most));
     await expectRefused(await call(), 429, 'Too many requests');
     const other = call(await identity.token({ account_id: 2 }));
-    await eventually(() => expect(held).toHaveLength(most + 1));
-    release();
+    await eventually(() => expect(services.held).toHaveLength(most + 1));
+    services.release();
     expect(await statuses(slow)).toEqual(Array(most).fill(200));
     expect((await other).status).toBe(200);
     await eventually(async () => expect((await call()).status).toBe(200));
@@ -116,14 +68,14 @@ describe('an account', () => {
   it('shares places with nobody: who asks without a token has his own, as many', async () => {
     const most = 3;
     await given({ limits: { callerRequests: most } });
-    hold();
-    const authorize = () => fetch(`${gateway?.url}/.well-known/oauth-authorization-server`);
+    services.hold();
+    const authorize = () => fetch(`${gateway.url}/.well-known/oauth-authorization-server`);
     const slow = times(most, authorize);
-    await eventually(() => expect(held).toHaveLength(most));
+    await eventually(() => expect(services.held).toHaveLength(most));
     await expectRefused(await authorize(), 429, 'Too many requests');
     const own = call();
-    await eventually(() => expect(held).toHaveLength(most + 1));
-    release();
+    await eventually(() => expect(services.held).toHaveLength(most + 1));
+    services.release();
     expect(await statuses(slow)).toEqual(Array(most).fill(200));
     expect((await own).status).toBe(200);
   });
@@ -132,19 +84,19 @@ describe('an account', () => {
     const most = 3;
     await given({ limits: { callerRequests: most } });
     for (let round = 0; round < 5; round += 1) {
-      hold();
+      services.hold();
       const abort = new AbortController();
       const gone = times(most, () => call(token, { signal: abort.signal }).catch(() => undefined));
-      if (round > 0) await eventually(() => expect(held).toHaveLength(most));
+      if (round > 0) await eventually(() => expect(services.held).toHaveLength(most));
       abort.abort();
       await gone;
-      release();
+      services.release();
       await eventually(async () => expect(await statuses(times(most, () => call()))).toEqual(Array(most).fill(200)));
     }
     // Gone while a token is looked at that was never seen before.
     const tokens = await Promise.all(Array.from({ length: 50 }, () => identity.token()));
     for (const fresh of tokens) {
-      const socket = connect(gateway?.port as number, '127.0.0.1').on('error', () => {});
+      const socket = open(gateway);
       const head = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', `Authorization: Bearer ${fresh}`);
       await new Promise((sent) => socket.write(head, sent));
       socket.destroy();
@@ -157,14 +109,14 @@ describe('a gateway', () => {
   it('has so many requests under way and not one more; its health is told all the same', async () => {
     const most = 4;
     const { metrics } = await given({ limits: { requests: most } });
-    hold();
+    services.hold();
     const slow = times(most, () => call());
-    await eventually(() => expect(held).toHaveLength(most));
+    await eventually(() => expect(services.held).toHaveLength(most));
     await expectRefused(await call(), 503, 'Service unavailable');
     expect(await state('/openapi.json')).toBe(503);
     expect([await state('/healthz'), await state('/readyz')]).toEqual([200, 200]);
     await eventually(async () => expect(await metrics()).toMatch(/^almanac_gateway_open_exchanges\S* 4$/m));
-    release();
+    services.release();
     expect(await statuses(slow)).toEqual(Array(most).fill(200));
     await eventually(async () => expect((await call()).status).toBe(200));
   });

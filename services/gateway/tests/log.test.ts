@@ -1,41 +1,9 @@
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
+import { callWith } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
 
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  const keys = await createTestKeys();
-  [database, services] = await Promise.all([createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  gateway = await givenGateway({
-    keys,
-    busUrl: database.url,
-    identity,
-    billingRpc: billing.rpc,
-    services: services.url,
-  });
-});
-afterAll(async () => {
-  await gateway?.stop();
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
-});
+const { services, identity, useGateway } = useNeighbours();
+const gateway = useGateway();
 
 type Line = { level: string; msg: string; request_id?: string };
 const linesAbout = (id: string | null) =>
@@ -50,7 +18,6 @@ describe('the log', () => {
   it('tells why the gateway itself failed, under the id that the caller was told (LOG-06)', async () => {
     services.answer((_req, res) => res.end('{"no": JSON'));
     const answer = await fetch(`${gateway.url}/openapi.json`);
-    services.answer(undefined);
     expect(answer.status).toBe(503);
     expect(await answer.text()).not.toContain('JSON');
     const err = expect.objectContaining({ type: 'SyntaxError', stack: expect.stringMatching(/^at JSON\.parse/) });

@@ -7,11 +7,10 @@ import type { ChildProcess } from 'node:child_process';
 import { createContextSigner } from '@almanac/service-kit/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
-import { type FakeIdentity, type FakeServices, givenIdentity, givenServices, publicUrl } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
 
 const runs = Number(process.env.ALMANAC_TEST_METERING_RUNS ?? 4);
 const seed = Number(process.env.ALMANAC_TEST_METERING_SEED ?? Date.now() % 1_000_000);
@@ -23,33 +22,23 @@ const leaseSeconds = 10;
 
 type Name = 'billing' | 'a' | 'b';
 
-let keys: TestKeys;
-let databases: TestDatabase[];
-let services: FakeServices;
-let identity: FakeIdentity;
+const { keys, database, services, identity, gatewayEnv, onEnd } = useNeighbours();
+let books: TestDatabase;
 let billing: ClosableRpcClient<'billing'>;
 let ports: Record<Name | 'billingRpc', number>;
 const processes: Partial<Record<Name, ChildProcess>> = {};
 
 beforeAll(async () => {
-  [keys, databases, services] = await Promise.all([
-    createTestKeys(),
-    Promise.all([createTestDatabase('gateway_bus'), createTestDatabase('gateway_billing')]),
-    givenServices(),
-  ]);
-  identity = await givenIdentity(keys, services);
+  books = await createTestDatabase('gateway_billing');
+  onEnd(books.drop);
   const [own, billingRpc, a, b] = await Promise.all([findFreePort(), findFreePort(), findFreePort(), findFreePort()]);
   ports = { billing: own, billingRpc, a, b } as typeof ports;
   const sign = await createContextSigner('operator', keys.privateKeys.operator);
   billing = createRpcClient('billing', `127.0.0.1:${billingRpc}`, sign);
+  onEnd(() => Promise.all(Object.values(processes).map((child) => endService(child, 'SIGKILL'))));
+  onEnd(() => billing.close());
   await start('billing');
   await Promise.all([start('a'), start('b')]);
-});
-afterAll(async () => {
-  billing?.close();
-  await Promise.all(Object.values(processes).map((child) => endService(child, 'SIGKILL')));
-  await Promise.all([identity?.close(), services?.close()]);
-  await Promise.all(databases.map((database) => database.drop()));
 });
 
 /** Starts it, and again when it ends before it serves, as a supervisor does: a busy machine may keep its database waiting. */
@@ -58,30 +47,24 @@ function start(name: Name): Promise<void> {
 }
 
 async function startOnce(name: Name): Promise<void> {
-  const common = {
-    ...keys.env,
-    ALMANAC_BUS_URL: databases[0]?.url,
-    ALMANAC_LOG_LEVEL: 'silent',
-    ALMANAC_PUBLIC_URL: publicUrl,
-  };
   const service = name === 'billing' ? 'billing' : 'gateway';
-  const own =
+  const env =
     name === 'billing'
       ? {
-          BILLING_DATABASE_URL: databases[1]?.url,
+          ...keys.env,
+          ALMANAC_BUS_URL: database.url,
+          ALMANAC_LOG_LEVEL: 'silent',
+          BILLING_DATABASE_URL: books.url,
           BILLING_HTTP_PORT: String(ports.billing),
           BILLING_RPC_PORT: String(ports.billingRpc),
           BILLING_LEASE_SECONDS: String(leaseSeconds),
         }
       : {
-          GATEWAY_HTTP_PORT: String(ports[name]),
+          ...gatewayEnv(ports[name]),
           GATEWAY_GRACE_CALLS: '0', // what is let in while billing is away is not what the allowance promises
           BILLING_RPC: `127.0.0.1:${ports.billingRpc}`,
-          IDENTITY_RPC: identity.rpc,
-          IDENTITY_URL: identity.url,
-          ...Object.fromEntries(['METADATA', 'DATA', 'JOBS', 'BILLING'].map((each) => [`${each}_URL`, services.url])),
         };
-  const child = spawnService(service, { ...common, ...own });
+  const child = spawnService(service, env);
   processes[name] = child;
   await untilReady(service, child);
 }

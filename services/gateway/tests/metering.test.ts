@@ -1,29 +1,15 @@
 // Counting with the real billing service behind the gateways, as a process of its own with a real database.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { createContextSigner } from '@almanac/service-kit/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase } from '@almanac/testkit/postgres';
+import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
-import {
-  callWith,
-  type FakeIdentity,
-  type FakeServices,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
+import { callWith, type TestGateway } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
 
-let keys: TestKeys;
-let databases: TestDatabase[];
-let identity: FakeIdentity;
-let services: FakeServices;
-let billingProcess: ChildProcess;
+const { keys, database, services, identity, startGateway, onEnd } = useNeighbours();
 let billing: ClosableRpcClient<'billing'>;
 let billingRpc: string;
 let a: TestGateway;
@@ -31,52 +17,27 @@ let b: TestGateway;
 let lastAccount = 100;
 
 beforeAll(async () => {
-  [keys, databases, services] = await Promise.all([
-    createTestKeys(),
-    Promise.all([createTestDatabase('gateway_bus'), createTestDatabase('gateway_billing')]),
-    givenServices(),
-  ]);
-  identity = await givenIdentity(keys, services);
   const port = await findFreePort();
   billingRpc = `127.0.0.1:${port}`;
-  billingProcess = await startBilling(port);
+  await startBilling(port);
   billing = createRpcClient('billing', billingRpc, await createContextSigner('operator', keys.privateKeys.operator));
-  const options = { keys, busUrl: busUrl(), identity, billingRpc, services: services.url };
-  [a, b] = await Promise.all([givenGateway(options), givenGateway(options)]);
+  onEnd(() => billing.close());
+  [a, b] = await Promise.all([startGateway({ billingRpc }), startGateway({ billingRpc })]);
 });
-afterAll(async () => {
-  await Promise.all([a?.stop(), b?.stop()]);
-  billing?.close();
-  billingProcess?.kill();
-  await new Promise((resolve) =>
-    billingProcess?.exitCode === null ? billingProcess.once('exit', resolve) : resolve(0),
-  );
-  await Promise.all([identity?.close(), services?.close()]);
-  await Promise.all(databases.map((database) => database.drop()));
-});
-beforeEach(() => services.answer(undefined));
 
-const busUrl = () => databases[0]?.url ?? '';
-
-async function startBilling(port: number): Promise<ChildProcess> {
-  const program = join(dirname(createRequire(import.meta.url).resolve('../package.json')), '../billing/src/main.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
-    env: {
-      PATH: process.env.PATH,
-      ...keys.env,
-      ALMANAC_BUS_URL: busUrl(),
-      ALMANAC_LOG_LEVEL: 'silent',
-      BILLING_DATABASE_URL: databases[1]?.url,
-      BILLING_HTTP_PORT: '0',
-      BILLING_RPC_PORT: String(port),
-    },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+async function startBilling(port: number): Promise<void> {
+  const books = await createTestDatabase('gateway_billing');
+  onEnd(books.drop);
+  const child = spawnService('billing', {
+    ...keys.env,
+    ALMANAC_BUS_URL: database.url,
+    ALMANAC_LOG_LEVEL: 'silent',
+    BILLING_DATABASE_URL: books.url,
+    BILLING_HTTP_PORT: '0',
+    BILLING_RPC_PORT: String(port),
   });
-  await new Promise<void>((resolve, reject) => {
-    child.once('message', () => resolve());
-    child.once('exit', (code) => reject(new Error(`billing ended with ${code}`)));
-  });
-  return child;
+  onEnd(() => endService(child));
+  await untilReady('billing', child);
 }
 
 type Account = { id: number; token: string };
@@ -382,18 +343,8 @@ describe('billing away', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     proxy = await startTcpProxy(`http://${billingRpc}`);
-    gateway = await givenGateway({
-      keys,
-      busUrl: busUrl(),
-      identity,
-      billingRpc: `127.0.0.1:${proxy.port}`,
-      services: services.url,
-      config: { graceCalls: 50 },
-    });
-  });
-  afterAll(async () => {
-    await gateway?.stop();
-    await proxy?.stop();
+    onEnd(() => proxy.stop());
+    gateway = await startGateway({ billingRpc: `127.0.0.1:${proxy.port}`, graceCalls: 50 });
   });
 
   it('serves from the lease and then a bounded grace, then 503, and books all of it when billing is back', async () => {

@@ -1,45 +1,16 @@
 // Tokens may do what they were issued with and their application may do now, on every gateway that heard of it.
 import type { Bus } from '@almanac/service-kit/bus/bus';
 import { contextHeader } from '@almanac/service-kit/call-context';
-import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { decodeJwt } from 'jose';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
+import { callWith } from './given.ts';
+import { announce, useNeighbours } from './neighbours.ts';
 
-let keys: TestKeys;
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
-let gateway: TestGateway;
+const { services, identity, useGateway, startGateway, connectBus } = useNeighbours();
+const gateway = useGateway();
 let bus: Bus;
-
-const start = () =>
-  givenGateway({ keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url });
-
 beforeAll(async () => {
-  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  gateway = await start();
-  bus = await startBus(database.url, 'identity');
-});
-afterAll(async () => {
-  await bus?.stop();
-  await gateway?.stop();
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
+  bus = await connectBus('identity');
 });
 
 let words = 0;
@@ -56,16 +27,7 @@ function word(clientId: string, scope: string, number = ++words): Record<string,
   };
 }
 
-const say = (payload: Record<string, string>) =>
-  bus.publish([
-    {
-      v: 1,
-      id: crypto.randomUUID(),
-      type: 'identity.token.revoked',
-      occurred_at: new Date().toISOString(),
-      payload: { ...payload, account_id: 1 },
-    },
-  ]);
+const say = (payload: Record<string, string>) => announce(bus, 'identity.token.revoked', { ...payload, account_id: 1 });
 
 const calls = {
   'api:read': ['GET', '/api/v1/branches'],
@@ -134,15 +96,11 @@ it('words that come late change nothing, wherever they were heard', async () => 
 it('a gateway that starts later knows it from the first call on', async () => {
   const token = await identity.token({ client_id: 'narrow', scope: 'api' });
   identity.revocations.push(word('narrow', 'api:write'));
-  const late = await start();
-  try {
-    expect(await mayDo(token, late)).toEqual(['api:write']);
-    // Like identity, which writes down before it tells: a gateway this young may not listen yet, and then asks once more.
-    const wider = word('narrow', 'api:write api:admin');
-    identity.revocations.push(wider);
-    await say(wider);
-    await eventually(async () => expect(await mayDo(token, late)).toEqual(['api:write', 'api:admin']));
-  } finally {
-    await late.stop();
-  }
+  const late = await startGateway();
+  expect(await mayDo(token, late)).toEqual(['api:write']);
+  // Like identity, which writes down before it tells: a gateway this young may not listen yet, and then asks once more.
+  const wider = word('narrow', 'api:write api:admin');
+  identity.revocations.push(wider);
+  await say(wider);
+  await eventually(async () => expect(await mayDo(token, late)).toEqual(['api:write', 'api:admin']));
 });

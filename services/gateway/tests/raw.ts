@@ -1,5 +1,5 @@
 // Requests as bytes: what no HTTP client would send.
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { TestGateway } from './given.ts';
 
 export type Raw = { text: string; status: number; closed: boolean };
@@ -28,6 +28,9 @@ export function send(
     socket.write(bytes);
   });
 }
+
+/** A client's connection; that it breaks is no error. */
+export const open = (to: TestGateway): Socket => connect(to.port, '127.0.0.1').on('error', () => {});
 
 /** Lines of a head, with its end. */
 export const lines = (...parts: string[]) => `${parts.join('\r\n')}\r\n\r\n`;

@@ -1,49 +1,16 @@
 // Calls that a token's scopes don't hold: refused, and told to the audit log.
 import type { AuditEntry } from '@almanac/service-kit/audit';
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { gather, startBus } from '@almanac/testkit/bus';
+import { gather } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
+import { callWith } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
 
-let services: FakeServices;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let gateway: TestGateway;
-let database: TestDatabase;
-let log: Bus;
+const { services, identity, useGateway, connectBus } = useNeighbours();
+const gateway = useGateway();
 let told: AuditEntry[];
-
 beforeAll(async () => {
-  const keys = await createTestKeys();
-  database = await createTestDatabase('bus');
-  services = await givenServices();
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  gateway = await givenGateway({
-    keys,
-    busUrl: database.url,
-    identity,
-    billingRpc: billing.rpc,
-    services: services.url,
-  });
-  log = await startBus(database.url, 'log');
+  const log = await connectBus('log');
   told = await gather(log, 'log.acts', ['gateway.audit.requested'], ({ payload }) => payload as AuditEntry);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await Promise.all([identity.close(), billing.close(), services.close(), log.stop()]);
-  await database.drop();
 });
 
 it('a call without the scope it needs reaches no service and is told to the audit log, once in a while', async () => {

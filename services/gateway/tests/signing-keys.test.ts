@@ -1,62 +1,26 @@
 // Identity's keys change while gateways run: what the old one signed, what the new one signs, and floods of neither.
 import type { Bus } from '@almanac/service-kit/bus/bus';
-import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
+import { callWith } from './given.ts';
+import { announce, useNeighbours } from './neighbours.ts';
 
-let keys: TestKeys;
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
-let gateways: TestGateway[];
+const { identity, useGateway, connectBus } = useNeighbours();
+const gateways = [useGateway(), useGateway()];
 let bus: Bus;
-
 beforeAll(async () => {
-  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  const one = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  gateways = await Promise.all([givenGateway(one), givenGateway(one)]);
-  bus = await startBus(database.url, 'identity');
-});
-afterAll(async () => {
-  await bus?.stop();
-  await Promise.all((gateways ?? []).map((gateway) => gateway.stop()));
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
+  bus = await connectBus('identity');
 });
 
 const statuses = (token: string) =>
   Promise.all(gateways.map(async (gateway) => (await callWith(gateway, token, 'GET', '/api/v1/branches')).status));
-const announce = () =>
-  bus.publish([
-    {
-      v: 1,
-      id: crypto.randomUUID(),
-      type: 'identity.signing_key.rotated',
-      occurred_at: new Date().toISOString(),
-      payload: { kid: 'new' },
-    },
-  ]);
+const announceRotation = () => announce(bus, 'identity.signing_key.rotated', { kid: 'new' });
 
 it('a rotation that is announced is known before the first token of the new key comes', async () => {
   expect(await statuses(await identity.token())).toEqual([200, 200]);
   for (const _time of [1, 2, 3]) {
     const before = identity.keyFetches();
     await identity.rotate({ keep: true });
-    await announce();
+    await announceRotation();
     await eventually(() => expect(identity.keyFetches()).toBeGreaterThanOrEqual(before + 2));
     const token = await identity.token();
     expect(await statuses(token)).toEqual([200, 200]);
@@ -67,12 +31,12 @@ it('a rotation that is announced is known before the first token of the new key 
 it('tokens of an old key hold as long as it is published, and not a call longer than that is known', async () => {
   const old = await identity.token();
   await identity.rotate({ keep: true });
-  await announce();
+  await announceRotation();
   const fresh = await identity.token();
   await eventually(async () => expect(await statuses(fresh)).toEqual([200, 200]));
   expect(await statuses(old)).toEqual([200, 200]);
   await identity.rotate();
-  await announce();
+  await announceRotation();
   await eventually(async () => expect(await statuses(old)).toEqual([401, 401]));
   expect(await statuses(await identity.token())).toEqual([200, 200]);
 });
@@ -85,7 +49,7 @@ it('a flood of unknown keys does not ask identity each time, and does not keep a
   };
   const flooding = Promise.all([flood(), flood()]);
   await identity.rotate({ keep: true });
-  await announce();
+  await announceRotation();
   const token = await identity.token();
   await eventually(async () => expect(await statuses(token)).toEqual([200, 200]));
   await flooding;

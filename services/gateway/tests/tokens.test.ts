@@ -1,46 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { apiRoutes } from '../src/routes.ts';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  publicUrl,
-  type TestGateway,
-} from './given.ts';
+import { callWith, publicUrl } from './given.ts';
+import { announce, useNeighbours } from './neighbours.ts';
 
-let keys: TestKeys;
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  gateway = await givenGateway({
-    keys,
-    busUrl: database.url,
-    identity,
-    billingRpc: billing.rpc,
-    services: services.url,
-  });
-});
-afterAll(async () => {
-  await gateway?.stop();
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
-});
+const { identity, billing, useGateway, startGateway, connectBus } = useNeighbours();
+const gateway = useGateway();
 
 const get = (token: string) => callWith(gateway, token, 'GET', '/api/v1/domains');
 
@@ -168,9 +134,9 @@ describe('a token that does not hold', () => {
   });
 
   it('is never counted', async () => {
-    const before = billing.calls() + billing.reserved;
+    const before = billing.calls() + billing.reserved();
     await get('a.b.c');
-    expect(billing.calls() + billing.reserved).toBe(before);
+    expect(billing.calls() + billing.reserved()).toBe(before);
   });
 
   it('two Authorization headers are none', async () => {
@@ -253,19 +219,14 @@ describe('scopes', () => {
 describe('revocations', () => {
   const soon = () => new Date(Date.now() + 7_200_000).toISOString();
   const revoke = async (kind: string, subject: string, reason: string) => {
-    const bus = await startBus(database.url, 'identity');
-    const payload = {
+    await announce(await connectBus('identity'), 'identity.token.revoked', {
       account_id: 1,
       kind,
       subject,
       issued_before: new Date(Date.now() + 1_000).toISOString(),
       expires_at: soon(),
       reason,
-    };
-    await bus.publish([
-      { v: 1, id: crypto.randomUUID(), type: 'identity.token.revoked', occurred_at: new Date().toISOString(), payload },
-    ]);
-    await bus.stop();
+    });
   };
 
   it.each([
@@ -292,36 +253,16 @@ describe('revocations', () => {
       expires_at: soon(),
       reason: 'revoked',
     });
-    const late = await givenGateway({
-      keys,
-      busUrl: database.url,
-      identity,
-      billingRpc: billing.rpc,
-      services: services.url,
-    });
-    try {
-      const token = await identity.token({ jti: 'dead-before' });
-      await expectRefused(await callWith(late, token, 'GET', '/api/v1/domains'), 'Invalid token');
-    } finally {
-      await late.stop();
-    }
+    const late = await startGateway();
+    const token = await identity.token({ jti: 'dead-before' });
+    await expectRefused(await callWith(late, token, 'GET', '/api/v1/domains'), 'Invalid token');
   });
 
   it('that are not known make the gateway let nobody in, and not be ready', async () => {
-    const blind = await givenGateway({
-      keys,
-      busUrl: database.url,
-      identity: { url: identity.url, rpc: '127.0.0.1:1' },
-      billingRpc: billing.rpc,
-      services: services.url,
-    });
-    try {
-      const answer = await callWith(blind, await identity.token(), 'GET', '/api/v1/domains');
-      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
-      expect((await fetch(`${blind.url}/readyz`)).status).toBe(503);
-    } finally {
-      await blind.stop();
-    }
+    const blind = await startGateway({ identityRpc: '127.0.0.1:1' });
+    const answer = await callWith(blind, await identity.token(), 'GET', '/api/v1/domains');
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await fetch(`${blind.url}/readyz`)).status).toBe(503);
   });
 
   it('of tokens issued before spare those issued after', async () => {

@@ -1,48 +1,18 @@
-import { connect } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
-import { lines, send } from './raw.ts';
+import { callWith, givenBilling, type TestGateway } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
+import { lines, open, send } from './raw.ts';
 
-let keys: TestKeys;
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
-let gateway: TestGateway;
-let impatient: TestGateway;
+const { keys, services, identity, billing, useGateway, startGateway } = useNeighbours();
+const gateway = useGateway();
+const impatient = useGateway({
+  timeouts: { headersMs: 1_500, idleMs: 1_500, clientMs: 1_500, readMs: 1_500, writeMs: 1_500, sweepMs: 100 },
+});
 let token: string;
 let auth: string;
-
 beforeAll(async () => {
-  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  const options = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  gateway = await givenGateway(options);
-  const timeouts = { headersMs: 1_500, idleMs: 1_500, clientMs: 1_500, readMs: 1_500, writeMs: 1_500, sweepMs: 100 };
-  impatient = await givenGateway({ ...options, config: { timeouts } });
   token = await identity.token();
   auth = `Authorization: Bearer ${token}`;
-});
-afterAll(async () => {
-  await Promise.all([gateway?.stop(), impatient?.stop()]);
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
-});
-beforeEach(() => {
-  services.reached.length = 0;
-  services.answer(undefined);
 });
 
 describe('clients that stand still', () => {
@@ -71,12 +41,11 @@ describe('clients that stand still', () => {
 
   it('are cut when they dribble an upload', async () => {
     const head = lines('PUT /api/v1/imports/1/tables/1/file HTTP/1.1', 'Host: a', auth, 'Content-Length: 100000');
-    const socket = connect(impatient.port, '127.0.0.1');
+    const socket = open(impatient);
     let closed = false;
     socket.on('close', () => {
       closed = true;
     });
-    socket.on('error', () => {});
     socket.write(head);
     const dribble = setInterval(() => socket.write('x'), 50);
     await eventually(() => expect(closed).toBe(true));
@@ -86,8 +55,7 @@ describe('clients that stand still', () => {
   it('are cut when they do not read the answer', async () => {
     const large = 'x'.repeat(30_000_000);
     services.answer((_req, res) => res.end(large));
-    const socket = connect(impatient.port, '127.0.0.1');
-    socket.on('error', () => {});
+    const socket = open(impatient);
     socket.pause();
     socket.write(lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth));
     await eventually(() => expect(services.reached).toHaveLength(1));
@@ -97,8 +65,7 @@ describe('clients that stand still', () => {
 
   it('do not keep others from being served', async () => {
     const slow = Array.from({ length: 200 }, () => {
-      const socket = connect(gateway.port, '127.0.0.1');
-      socket.on('error', () => {});
+      const socket = open(gateway);
       socket.write('POST /api/v1/domains HTTP/1.1\r\nHost: a\r\n');
       return socket;
     });
@@ -135,8 +102,7 @@ describe('clients that go away', () => {
     const before = services.sockets.size;
     const head = lines('POST /api/v1/domains HTTP/1.1', 'Host: a', auth, 'Content-Length: 100');
     const sockets = Array.from({ length: 50 }, () => {
-      const socket = connect(gateway.port, '127.0.0.1');
-      socket.on('error', () => {});
+      const socket = open(gateway);
       socket.write(`${head}{"a":`);
       return socket;
     });
@@ -166,13 +132,9 @@ describe('clients that go away', () => {
 });
 
 describe('services that are away', () => {
-  type Timeouts = Partial<Parameters<typeof givenGateway>[0]['config']>;
-  const awayGateway = (url: string, timeouts?: Timeouts, billingRpc = billing.rpc) =>
-    givenGateway({ keys, busUrl: database.url, identity, billingRpc, services: url, config: timeouts });
-
   it('are a 503 with Retry-After that is not counted', async () => {
     const books = await givenBilling(keys); // the other gateways of this file are still booking their calls
-    const away = await awayGateway('http://127.0.0.1:1', undefined, books.rpc);
+    const away = await startGateway({ upstreams: { metadata: 'http://127.0.0.1:1' }, billingRpc: books.rpc });
     for (const method of ['GET', 'POST'])
       expect(await describeAnswer(await callWith(away, token, method, '/api/v1/domains'))).toEqual([
         503,
@@ -181,7 +143,7 @@ describe('services that are away', () => {
       ]);
     await away.stop();
     await books.close();
-    expect(books.reserved).toBe(0);
+    expect(books.reserved()).toBe(0);
     expect(books.calls()).toBe(0);
   });
 
@@ -230,17 +192,13 @@ async function describeAnswer(answer: Response): Promise<unknown[]> {
 }
 
 it('a gateway that is stopped lets running calls finish and books them', async () => {
-  const options = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  const stopping = await givenGateway(options);
-  let release: (() => void) | undefined;
-  services.answer((_req, res) => {
-    release = () => res.end('{}');
-  });
+  const stopping = await startGateway();
+  services.hold();
   const own = await identity.token({ application_id: 4242 });
   const answer = callWith(stopping, own, 'GET', '/api/v1/domains');
-  await eventually(() => expect(release).toBeDefined());
+  await eventually(() => expect(services.held).toHaveLength(1));
   const stopped = stopping.stop();
-  release?.();
+  services.release();
   expect((await answer).status).toBe(200);
   expect((await answer).headers.get('connection')).toBe('close');
   await stopped;

@@ -1,37 +1,11 @@
 // Files may take long to come, through the API and over pre-signed addresses alike, as long as they move.
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
+import { useNeighbours } from './neighbours.ts';
 
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  const [keys, made, fakes] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  [database, services] = [made, fakes];
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
-  const timeouts = { headersMs: 4_000, clientMs: 4_000, readMs: 4_000, writeMs: 4_000, sweepMs: 50 };
-  const options = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  gateway = await givenGateway({ ...options, config: { timeouts } });
-});
-afterAll(async () => {
-  await gateway?.stop();
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
+const { services, identity, useGateway } = useNeighbours();
+const gateway = useGateway({
+  timeouts: { headersMs: 4_000, clientMs: 4_000, readMs: 4_000, writeMs: 4_000, sweepMs: 50 },
 });
 
 /** Sends four times the client's time, and answers the status. */

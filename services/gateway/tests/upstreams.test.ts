@@ -5,58 +5,23 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import {
-  callWith,
-  type FakeBilling,
-  type FakeIdentity,
-  type FakeServices,
-  type GatewayOptions,
-  givenBilling,
-  givenGateway,
-  givenIdentity,
-  givenServices,
-  type TestGateway,
-} from './given.ts';
+import { callWith, statuses, type TestConfig, type TestGateway, times } from './given.ts';
+import { useNeighbours } from './neighbours.ts';
 
-let keys: TestKeys;
-let database: TestDatabase;
-let identity: FakeIdentity;
-let billing: FakeBilling;
-let services: FakeServices;
+const { services, identity, startGateway, onEnd } = useNeighbours();
 let token: string;
-let gateway: TestGateway | undefined;
-
+let gateway: TestGateway;
 beforeAll(async () => {
-  [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  [identity, billing] = await Promise.all([givenIdentity(keys, services), givenBilling(keys)]);
   token = await identity.token();
 });
-afterAll(async () => {
-  await Promise.all([identity?.close(), billing?.close(), services?.close()]);
-  await database?.drop();
-});
-beforeEach(() => {
-  services.reached.length = 0;
-  services.answer(undefined);
-});
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
 
-async function given(config: GatewayOptions['config'] = {}): Promise<TestGateway> {
-  const common = { keys, busUrl: database.url, identity, billingRpc: billing.rpc, services: services.url };
-  gateway = await givenGateway({ ...common, config });
-  return gateway;
+async function given(config: TestConfig = {}): Promise<void> {
+  gateway = await startGateway(config);
 }
 
-const call = (method: string, path: string) => callWith(gateway as TestGateway, token, method, `/api/v1${path}`);
+const call = (method: string, path: string) => callWith(gateway, token, method, `/api/v1${path}`);
 const atData = (method = 'GET') => call(method, '/table_data/1?table_definition_id=1');
 const atMetadata = () => call('GET', '/domains');
-const times = <T>(count: number, run: () => Promise<T>) => Promise.all(Array.from({ length: count }, run));
-const statuses = async (answers: Promise<Response[]>) => (await answers).map(({ status }) => status);
 
 const away = [503, '1', 'Service unavailable', 1];
 async function describeAnswer(answer: Response): Promise<unknown[]> {
@@ -66,7 +31,7 @@ async function describeAnswer(answer: Response): Promise<unknown[]> {
 
 async function gauge(name: string, upstream: string): Promise<number> {
   const found = new RegExp(`^almanac_gateway_${name}\\{(?=[^}]*upstream="${upstream}")[^}]*\\} (\\d+)`, 'm');
-  return Number(found.exec((await gateway?.metrics()) ?? '')?.[1]);
+  return Number(found.exec(await gateway.metrics())?.[1]);
 }
 
 /** A service that can be cut off: it takes connections and requests, and answers nothing until it is let. */
@@ -97,31 +62,26 @@ async function givenCutService() {
 it('a service that says nothing any more keeps nobody from the others, and is used again when it is back', async () => {
   const data = await givenCutService();
   await given({ upstreams: { data: data.url } });
-  try {
-    const waiting = times(3, atData);
-    await eventually(() => expect(data.calls()).toBe(3));
-    expect(await gauge('service_requests', 'data')).toBe(3);
-    expect(await statuses(times(5, atMetadata))).toEqual(Array(5).fill(200));
-    data.heal();
-    expect(await statuses(waiting)).toEqual([200, 200, 200]);
-    expect((await atData('PATCH')).status).toBe(200);
-  } finally {
-    data.heal();
-    await data.close();
-  }
+  onEnd(data.close);
+  const waiting = times(3, atData);
+  await eventually(() => expect(data.calls()).toBe(3));
+  expect(await gauge('service_requests', 'data')).toBe(3);
+  expect(await statuses(times(5, atMetadata))).toEqual(Array(5).fill(200));
+  data.heal();
+  expect(await statuses(waiting)).toEqual([200, 200, 200]);
+  expect((await atData('PATCH')).status).toBe(200);
 });
 
 it('a service that was busy for two seconds has answered all that came meanwhile (R43)', async () => {
-  const held: ServerResponse[] = [];
-  services.answer((_req, res) => void held.push(res));
+  services.hold();
   await given({ connectMs: 3_000 });
   const answers = statuses(times(20, atData));
-  await eventually(() => expect(held).toHaveLength(20));
+  await eventually(() => expect(services.held).toHaveLength(20));
   services.answer(undefined);
   const more = statuses(times(5, atData));
   const until = performance.now() + 2_000;
   while (performance.now() < until); // here this stops the gateway as well
-  for (const res of held) res.end('{}');
+  services.release();
   expect([...(await answers), ...(await more)]).toEqual(Array(25).fill(200));
 });
 
@@ -154,16 +114,14 @@ it('a service that takes no connection is a 503', async () => {
 describe('a service that is slow', () => {
   it('has so many requests at once and not one more, and leaves the others theirs', async () => {
     const most = 5;
-    const held: ServerResponse[] = [];
-    services.answer((req, res) => (req.url?.includes('/table_data') ? held.push(res) : res.end('{}')));
+    services.answer((req, res) => (req.url?.includes('/table_data') ? services.held.push(res) : res.end('{}')));
     await given({ limits: { serviceRequests: most } });
     const slow = times(most, atData);
-    await eventually(() => expect(held).toHaveLength(most));
+    await eventually(() => expect(services.held).toHaveLength(most));
     expect(await describeAnswer(await atData())).toEqual(away);
     expect(await statuses(times(most, atMetadata))).toEqual(Array(most).fill(200));
-    for (const res of held.splice(0)) res.end('{}');
+    services.release();
     expect(await statuses(slow)).toEqual(Array(most).fill(200));
-    services.answer(undefined);
     await eventually(async () => expect(await gauge('service_requests', 'data')).toBe(0));
     expect(await statuses(times(most, atData))).toEqual(Array(most).fill(200));
   });
@@ -175,9 +133,7 @@ describe('a service that is slow', () => {
     for (let round = 0; round < 3; round += 1) {
       const abort = new AbortController();
       const gone = times(most, () =>
-        callWith(gateway as TestGateway, token, 'GET', '/api/v1/table_data/1?slow=1', { signal: abort.signal }).catch(
-          () => {},
-        ),
+        callWith(gateway, token, 'GET', '/api/v1/table_data/1?slow=1', { signal: abort.signal }).catch(() => {}),
       );
       await eventually(async () => expect(await gauge('service_requests', 'data')).toBe(most));
       abort.abort();
@@ -197,13 +153,12 @@ it('connections to a service are kept and used again', async () => {
 
 it('connections that are idle are left when the service says that it stops', async () => {
   await given();
-  const held: ServerResponse[] = [];
-  services.answer((_req, res) => void held.push(res));
+  services.hold();
   const answers = statuses(times(5, atData));
-  await eventually(() => expect(held).toHaveLength(5));
-  const sockets = new Set(held.map(({ socket }) => socket));
+  await eventually(() => expect(services.held).toHaveLength(5));
+  const sockets = new Set(services.held.map(({ socket }) => socket));
   expect(sockets.size).toBe(5);
-  for (const res of held) res.end('{}');
+  services.release();
   expect(await answers).toEqual(Array(5).fill(200));
   services.answer(({ socket }, res) => {
     sockets.delete(socket);
