@@ -7,7 +7,7 @@ import type { Api } from '@almanac/api-client/api';
 import { type ContextSigner, createContextSigner } from '@almanac/service-kit/call-context';
 import { createLogger } from '@almanac/service-kit/logger';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
-import { type RpcTls, watchRpcTls } from '@almanac/service-kit/rpc-tls';
+import { type ServiceTls, watchServiceTls } from '@almanac/service-kit/service-tls';
 import { type Account, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
 import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/certificate';
 import { eventually } from '@almanac/testkit/eventually';
@@ -23,7 +23,7 @@ const open: (() => unknown)[] = [];
 let files: MountedFiles;
 let system: RunningSystem;
 let addresses: Record<string, string>;
-let watched: RpcTls;
+let watched: ServiceTls;
 let sign: ContextSigner;
 let account: Account;
 let api: Api;
@@ -35,9 +35,9 @@ const asFiles = (authorities: Authority[], { cert, key }: Certificate) => ({
   'ca.crt': authorities.map((each) => each.cert).join(''),
 });
 
-function watch(mounted: MountedFiles): RpcTls {
+function watch(mounted: MountedFiles): ServiceTls {
   const paths = { cert: mounted.path('tls.crt'), key: mounted.path('tls.key'), ca: mounted.path('ca.crt') };
-  const found = watchRpcTls(paths, createLogger('test', 'silent'));
+  const found = watchServiceTls(paths, createLogger('test', 'silent'));
   open.push(() => found.stop());
   return found;
 }
@@ -66,7 +66,7 @@ afterAll(async () => {
   files?.remove();
 });
 
-function asOperator<N extends 'identity' | 'data' | 'billing'>(service: N, secured?: RpcTls) {
+function asOperator<N extends 'identity' | 'data' | 'billing'>(service: N, secured?: ServiceTls) {
   const made = createRpcClient(service, addresses[service] as string, sign, secured);
   open.push(() => made.close());
   return made.client;

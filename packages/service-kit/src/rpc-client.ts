@@ -16,7 +16,7 @@ import {
   requestIdMetadataKey,
 } from './rpc-contract.ts';
 import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './rpc-streams.ts';
-import type { RpcTls } from './rpc-tls.ts';
+import type { ServiceTls } from './service-tls.ts';
 import { tracing } from './tracing.ts';
 import { addTraceContext, traceClientCall } from './tracing-calls.ts';
 
@@ -37,7 +37,7 @@ export function createRpcClient<N extends RpcServiceName>(
   service: N,
   address: string,
   sign: ContextSigner,
-  tls?: RpcTls,
+  tls?: ServiceTls,
 ): ClosableRpcClient<N> {
   const definition = loadServiceDefinition(service);
   const raw = Object.entries(definition).map(([name, method]) => [name, withRawStreams(method)]);

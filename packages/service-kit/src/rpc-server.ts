@@ -18,7 +18,7 @@ import {
   requestIdMetadataKey,
 } from './rpc-contract.ts';
 import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './rpc-streams.ts';
-import { isCertificateOf, type RpcTls } from './rpc-tls.ts';
+import { isCertificateOf, type ServiceTls } from './service-tls.ts';
 import { tracing } from './tracing.ts';
 import { traceServedCall } from './tracing-calls.ts';
 
@@ -33,7 +33,7 @@ export type RpcServerOptions<N extends RpcServiceName> = {
   callers: Record<keyof RpcHandlers<N>, readonly Issuer[]>;
   verifyContext: ContextVerifier;
   /** Without it nothing is encrypted, and the signed context alone says who calls. */
-  tls: RpcTls | undefined;
+  tls: ServiceTls | undefined;
   logger: Logger;
   metrics: Metrics;
 };

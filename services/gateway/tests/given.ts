@@ -289,6 +289,7 @@ export async function givenGateway(options: GatewayOptions): Promise<TestGateway
       loopDelayMs: 60_000, // … nor for a gateway that has too much to do
       secrets: { contextKey: keys.privateKeys.gateway as Record<string, unknown>, busUrl },
       contextKeys: keys.publicKeys,
+      httpTls: false,
       ...config.common,
     },
     upstreams: {

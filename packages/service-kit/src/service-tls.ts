@@ -1,18 +1,22 @@
-// Mutual TLS for gRPC: who answers shows a certificate and so does who asks, both signed by an authority that the other trusts.
-// The files are looked at every second, by content: what mounts them may exchange a link instead of writing a file. What can't be
-// used is never taken: the previous stays, and the log says why. (grpc-js' own watcher stops serving then.)
+// Mutual TLS between services, for gRPC and HTTP: both sides show a certificate of an authority that the other trusts. The files
+// are read every second and compared by content: what mounts them may exchange a link instead of writing a file. Files that can't
+// be used are not taken: the previous ones stay, and the log says why. (grpc-js' own watcher stops serving then.)
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { PeerCertificate } from 'node:tls';
+import type { PeerCertificate, SecureContextOptions } from 'node:tls';
 import * as grpc from '@grpc/grpc-js';
 import { ConfigError, type RpcTlsFiles, rpcTlsVariables } from './config.ts';
 import type { Logger } from './logger.ts';
 
-export type RpcTls = {
+export type ServiceTls = {
   serverCredentials(): grpc.ServerCredentials;
   channelCredentials(): grpc.ChannelCredentials;
-  /** Calls the listener each time after an authority was taken out of the file: what it vouched for should come to an end. */
+  /** What is in use now, for servers and clients of HTTP: TLS 1.2 or newer. */
+  secureContext(): SecureContextOptions;
+  /** Calls the listener each time after new files were taken. */
+  onChange(listener: () => void): void;
+  /** Calls the listener, after those of `onChange`, when an authority was taken out of the file: what it vouched for should end. */
   onWithdrawal(listener: () => void): void;
   /** When the own certificate ends, in seconds since 1970. */
   expiresAt(): number;
@@ -23,9 +27,10 @@ export type RpcTls = {
 const lookEveryMs = 1_000;
 
 /** Reads the files and watches them from now on. Throws ConfigError when they can't be used. */
-export function watchRpcTls(files: RpcTlsFiles, logger: Logger): RpcTls {
+export function watchServiceTls(files: RpcTlsFiles, logger: Logger): ServiceTls {
   let read = readNow(files);
   let current = understand(read);
+  const changes: (() => void)[] = [];
   const withdrawals: (() => void)[] = [];
   const provider = new Provider(current);
 
@@ -37,11 +42,12 @@ export function watchRpcTls(files: RpcTlsFiles, logger: Logger): RpcTls {
       const previous = current;
       current = understand(found);
       provider.tell(current);
-      logger.info({ expires_at: current.expiresAt }, 'the certificate for gRPC, or whom it trusts, has changed');
+      logger.info({ expires_at: current.expiresAt }, 'the certificate, or whom it trusts, has changed');
+      for (const tell of changes) tell();
       if (previous.authorities.some((each) => !current.authorities.includes(each)))
         for (const tell of withdrawals) tell();
     } catch (error) {
-      logger.error({ err: error }, 'the new certificate for gRPC can not be used; the previous one stays in use');
+      logger.error({ err: error }, 'the new certificate can not be used; the previous one stays in use');
     }
   };
   let looking = false;
@@ -58,6 +64,8 @@ export function watchRpcTls(files: RpcTlsFiles, logger: Logger): RpcTls {
     // Of the two providers the one for the own certificate comes first, whatever its type says; here they are one.
     serverCredentials: () => grpc.experimental.createCertificateProviderServerCredentials(provider, provider, true),
     channelCredentials: () => grpc.experimental.createCertificateProviderChannelCredentials(provider, provider),
+    secureContext: () => ({ cert: current.cert, key: current.key, ca: current.ca, minVersion: 'TLSv1.2' }),
+    onChange: (listener) => void changes.push(listener),
     onWithdrawal: (listener) => void withdrawals.push(listener),
     expiresAt: () => current.expiresAt.getTime() / 1000,
     stop: () => clearInterval(timer),
