@@ -54,8 +54,10 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
   watchBus(metrics, bus);
   const rpcTls = config.rpcTls && watchServiceTls(config.rpcTls, logger);
   if (rpcTls)
-    metrics.gauge('almanac_rpc_certificate_expires_seconds', 'When the certificate of the service ends, since 1970.', () =>
-      rpcTls.expiresAt(),
+    metrics.gauge(
+      'almanac_rpc_certificate_expires_seconds',
+      'When the certificate of the service ends, since 1970.',
+      () => rpcTls.expiresAt(),
     );
   const signContext = await createContextSigner(config.name, config.secrets.contextKey as JWK);
   return {

@@ -97,7 +97,13 @@ describe('HTTP of a service by TLS', () => {
     }
     const plain = plainRequest({ port, host: '127.0.0.1', path: '/healthz' }).end();
     await expect(once(plain, 'response')).rejects.toThrow();
-    const old = request({ port, path: '/healthz', ca: authority.cert, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' }).end();
+    const old = request({
+      port,
+      path: '/healthz',
+      ca: authority.cert,
+      maxVersion: 'TLSv1.1',
+      minVersion: 'TLSv1',
+    }).end();
     await expect(once(old, 'response')).rejects.toThrow();
   });
 
@@ -158,11 +164,11 @@ describe('HTTP of a service by TLS', () => {
     // One more answer says that the connection ends; the next one needs another handshake.
     expect(await kept?.ask('/page')).toMatchObject({ status: 200, connection: 'close' });
     await expect(kept?.ask('/page')).rejects.toThrow();
+    await eventually(() => expect(unused?.destroyed).toBe(true));
     for (const res of held) res.end('done');
     expect(await answer).toMatchObject({ status: 200, connection: 'close', body: 'done' });
     expect(stream && (await text(stream))).toBe('begun, done');
     await eventually(() => expect(streaming?.destroyed).toBe(true));
-    await eventually(() => expect(unused?.destroyed).toBe(true));
   }, 60_000);
 });
 

@@ -35,7 +35,13 @@ export function createTlsServer(
   };
 
   const server = createServer(
-    { ...settings, ...tls.secureContext(), requestCert: true, rejectUnauthorized: false, handshakeTimeout: handshakeMs },
+    {
+      ...settings,
+      ...tls.secureContext(),
+      requestCert: true,
+      rejectUnauthorized: false,
+      handshakeTimeout: handshakeMs,
+    },
     (req, res) => {
       const { socket } = req;
       underWay.set(socket, res);
@@ -68,8 +74,14 @@ export function createTlsServer(
     const end = (isOver: (socket: Socket) => boolean) => () => {
       for (const socket of before) if (isOver(socket)) socket.destroy();
     };
-    setTimeout(end((socket) => !underWay.has(socket)), idleMs).unref();
-    setTimeout(end(() => true), longestCallMs).unref();
+    setTimeout(
+      end((socket) => !underWay.has(socket)),
+      idleMs,
+    ).unref();
+    setTimeout(
+      end(() => true),
+      longestCallMs,
+    ).unref();
   });
   return server;
 }

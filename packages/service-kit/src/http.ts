@@ -8,8 +8,8 @@ import { type ApiOptions, apiPrefix, createApiRouter, nothingHere } from './api-
 import { requestIdHeader } from './call-context.ts';
 import { ServiceError } from './errors.ts';
 import type { Health } from './health.ts';
-import { limits } from './limits.ts';
 import { createTlsServer, isOfGateway } from './http-tls.ts';
+import { limits } from './limits.ts';
 import { createAccessLogger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiFragment } from './openapi.ts';
@@ -82,7 +82,10 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 
 // The platform's probes and Prometheus have no certificate. The rest is forbidden without the gateway's, as by gRPC.
 function requireGateway(req: Request, res: Response, next: NextFunction): void {
-  if (quietPaths.has(req.path) || isOfGateway(req)) return next();
+  if (quietPaths.has(req.path) || isOfGateway(req)) {
+    next();
+    return;
+  }
   res.setHeader('Connection', 'close');
   throw new ServiceError('forbidden', 'The certificate of the connection is not one of gateway.');
 }

@@ -16,6 +16,7 @@ import {
   requestIdMetadataKey,
 } from './rpc-contract.ts';
 import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './rpc-streams.ts';
+import { channelCredentials } from './rpc-tls.ts';
 import type { ServiceTls } from './service-tls.ts';
 import { tracing } from './tracing.ts';
 import { addTraceContext, traceClientCall } from './tracing-calls.ts';
@@ -42,7 +43,7 @@ export function createRpcClient<N extends RpcServiceName>(
   const definition = loadServiceDefinition(service);
   const raw = Object.entries(definition).map(([name, method]) => [name, withRawStreams(method)]);
   const Client = grpc.makeGenericClientConstructor(Object.fromEntries(raw), service);
-  const stub = new Client(`dns:///${address}`, tls?.channelCredentials() ?? grpc.credentials.createInsecure(), {
+  const stub = new Client(`dns:///${address}`, tls ? channelCredentials(tls) : grpc.credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,

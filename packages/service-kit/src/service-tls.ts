@@ -1,19 +1,16 @@
 // Mutual TLS between services, for gRPC and HTTP: both sides show a certificate of an authority that the other trusts. The files
 // are read every second and compared by content: what mounts them may exchange a link instead of writing a file. Files that can't
-// be used are not taken: the previous ones stay, and the log says why. (grpc-js' own watcher stops serving then.)
+// be used are not taken: the previous ones stay, and the log says why.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PeerCertificate, SecureContextOptions } from 'node:tls';
-import * as grpc from '@grpc/grpc-js';
 import { ConfigError, type RpcTlsFiles, rpcTlsVariables } from './config.ts';
 import type { Logger } from './logger.ts';
 
 export type ServiceTls = {
-  serverCredentials(): grpc.ServerCredentials;
-  channelCredentials(): grpc.ChannelCredentials;
-  /** What is in use now, for servers and clients of HTTP: TLS 1.2 or newer. */
-  secureContext(): SecureContextOptions;
+  /** What is in use now: TLS 1.2 or newer. */
+  secureContext(): SecureContextOptions & { cert: Buffer; key: Buffer; ca: Buffer };
   /** Calls the listener each time after new files were taken. */
   onChange(listener: () => void): void;
   /** Calls the listener, after those of `onChange`, when an authority was taken out of the file: what it vouched for should end. */
@@ -32,7 +29,6 @@ export function watchServiceTls(files: RpcTlsFiles, logger: Logger): ServiceTls 
   let current = understand(read);
   const changes: (() => void)[] = [];
   const withdrawals: (() => void)[] = [];
-  const provider = new Provider(current);
 
   const look = async () => {
     const found = await readAgain(files);
@@ -41,7 +37,6 @@ export function watchServiceTls(files: RpcTlsFiles, logger: Logger): ServiceTls 
     try {
       const previous = current;
       current = understand(found);
-      provider.tell(current);
       logger.info({ expires_at: current.expiresAt }, 'the certificate, or whom it trusts, has changed');
       for (const tell of changes) tell();
       if (previous.authorities.some((each) => !current.authorities.includes(each)))
@@ -61,9 +56,6 @@ export function watchServiceTls(files: RpcTlsFiles, logger: Logger): ServiceTls 
   timer.unref();
 
   return {
-    // Of the two providers the one for the own certificate comes first, whatever its type says; here they are one.
-    serverCredentials: () => grpc.experimental.createCertificateProviderServerCredentials(provider, provider, true),
-    channelCredentials: () => grpc.experimental.createCertificateProviderChannelCredentials(provider, provider),
     secureContext: () => ({ cert: current.cert, key: current.key, ca: current.ca, minVersion: 'TLSv1.2' }),
     onChange: (listener) => void changes.push(listener),
     onWithdrawal: (listener) => void withdrawals.push(listener),
@@ -152,50 +144,4 @@ function fingerprints(bundle: Buffer): string[] {
   const blocks = bundle.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
   if (!blocks) throw new Error('no certificate');
   return blocks.map((block) => new X509Certificate(block).fingerprint256);
-}
-
-type CaListener = grpc.experimental.CaCertificateUpdateListener;
-type IdentityListener = grpc.experimental.IdentityCertificateUpdateListener;
-
-// Tells servers and channels what to use. They expect to hear of it later than they ask, never meanwhile.
-class Provider implements grpc.experimental.CertificateProvider {
-  private material: Material;
-  private readonly caListeners = new Set<CaListener>();
-  private readonly identityListeners = new Set<IdentityListener>();
-
-  constructor(material: Material) {
-    this.material = material;
-  }
-
-  tell(material: Material): void {
-    this.material = material;
-    for (const listener of this.caListeners) this.tellCa(listener);
-    for (const listener of this.identityListeners) this.tellIdentity(listener);
-  }
-
-  addCaCertificateListener(listener: CaListener): void {
-    this.caListeners.add(listener);
-    process.nextTick(() => this.tellCa(listener));
-  }
-
-  removeCaCertificateListener(listener: CaListener): void {
-    this.caListeners.delete(listener);
-  }
-
-  addIdentityCertificateListener(listener: IdentityListener): void {
-    this.identityListeners.add(listener);
-    process.nextTick(() => this.tellIdentity(listener));
-  }
-
-  removeIdentityCertificateListener(listener: IdentityListener): void {
-    this.identityListeners.delete(listener);
-  }
-
-  private tellCa(listener: CaListener): void {
-    listener({ caCertificate: this.material.ca });
-  }
-
-  private tellIdentity(listener: IdentityListener): void {
-    listener({ certificate: this.material.cert, privateKey: this.material.key });
-  }
 }
