@@ -11,7 +11,6 @@ const mostBytes = 8 * 1024 * 1024;
  */
 export async function getJson(url: string, agent: Agent): Promise<unknown> {
   const request = get(url, { agent, signal: AbortSignal.timeout(withinMs) });
-  request.on('error', () => {}); // an answer that breaks off is an error here too, after `once`
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
   let size = 0;
