@@ -9,5 +9,10 @@ done
 set_port=${ALMANAC_SERVICE^^}_HTTP_PORT
 exec 3<> "/dev/tcp/127.0.0.1/${!set_port:-$port}"
 printf 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n' >&3
+# Bash speaks no TLS. A server that does ends the connection at these bytes; a process that hangs leaves it until the time-out.
+if [ "${ALMANAC_HTTP_TLS:-}" = true ] && [ "$ALMANAC_SERVICE" != gateway ]; then
+  read -r -d '' -t 4 <&3 2> /dev/null || [ $? -le 128 ]
+  exit
+fi
 read -r -t 4 _ status _ <&3
 [ "$status" = 200 ]

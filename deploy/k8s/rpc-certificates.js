@@ -1,4 +1,4 @@
-// Certificates for gRPC between the services, for a cluster without cert-manager: makes new ones for 90 days and prints the Secrets that
+// Certificates for gRPC and HTTP between the services, for a cluster without cert-manager: makes new ones for 90 days and prints the Secrets that
 // components/rpc-tls mounts, each with its service's own key:
 //   node deploy/k8s/rpc-certificates.js FOLDER | kubectl -n almanac apply -f -
 // The first run makes the authority that signs them, authority.crt and authority.key in FOLDER; keep the key where you keep secrets. Run it

@@ -4,7 +4,7 @@ import { ConfigReader, type RpcTlsFiles, readRpcTls } from '@almanac/service-kit
 import { createLogger } from '@almanac/service-kit/logger';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { RpcClient, RpcServiceName } from '@almanac/service-kit/rpc-contract';
-import { watchRpcTls } from '@almanac/service-kit/rpc-tls';
+import { watchServiceTls } from '@almanac/service-kit/service-tls';
 import { readHome, readJson, readRuntime } from '../embedded/home.ts';
 
 type Jwk = Record<string, unknown>;
@@ -32,7 +32,7 @@ export type OperatorConfig = {
 /** Clients are made when first asked for. */
 export async function createOperator(given: OperatorConfig): Promise<Operator> {
   const sign: ContextSigner = await createContextSigner('operator', given.key);
-  const tls = given.rpcTls && watchRpcTls(given.rpcTls, createLogger('admin', 'silent'));
+  const tls = given.rpcTls && watchServiceTls(given.rpcTls, createLogger('admin', 'silent'));
   const clients = new Map<string, ClosableRpcClient<RpcServiceName>>();
   return {
     baseUrl: given.baseUrl,

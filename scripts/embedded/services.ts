@@ -23,6 +23,7 @@ const passedOn = [
   'ALMANAC_RPC_TLS_CERT_FILE',
   'ALMANAC_RPC_TLS_KEY_FILE',
   'ALMANAC_RPC_TLS_CA_FILE',
+  'ALMANAC_HTTP_TLS',
   'JOBS_OBJECT_STORE_URL',
   'JOBS_SMTP_URL',
   'GATEWAY_HOST',
@@ -53,7 +54,7 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
   return {
     ...withoutOurs(env),
     ...common,
-    ...addresses(ports),
+    ...addresses(ports, env.ALMANAC_HTTP_TLS === 'true' ? 'https' : 'http'),
     ...(name === 'gateway' ? atTheGateway(given) : behindTheGateway(name, given)),
     ...(name === 'identity' ? { IDENTITY_KEY_ENCRYPTION_KEY: secrets.key_encryption_key } : {}),
     ...(name === 'jobs'
@@ -77,11 +78,11 @@ function behindTheGateway(name: Exclude<ServiceName, 'gateway'>, { ports, databa
   return { [`${own}_RPC_PORT`]: String(ports.rpc[name]), [`${own}_DATABASE_URL`]: databaseUrl(name) };
 }
 
-function addresses(ports: Ports): Record<string, string> {
+function addresses(ports: Ports, scheme: 'http' | 'https'): Record<string, string> {
   return Object.fromEntries(
     Object.entries(ports.rpc).flatMap(([name, port]) => [
       [`${name.toUpperCase()}_RPC`, `127.0.0.1:${port}`],
-      [`${name.toUpperCase()}_URL`, `http://127.0.0.1:${ports.http[name as ServiceName]}`],
+      [`${name.toUpperCase()}_URL`, `${scheme}://127.0.0.1:${ports.http[name as ServiceName]}`],
     ]),
   );
 }

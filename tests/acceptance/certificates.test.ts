@@ -1,13 +1,17 @@
-// TLS between all services of a running system: nobody gets in without a certificate, and key, certificate and authority are exchanged
-// under steady calls without one that fails.
+// TLS between all services of a running system, for gRPC and HTTP: nobody gets in without a certificate, and key, certificate and
+// authority are exchanged under steady calls without one that fails.
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import tls from 'node:tls';
 import type { Api } from '@almanac/api-client/api';
 import { type ContextSigner, createContextSigner } from '@almanac/service-kit/call-context';
 import { createLogger } from '@almanac/service-kit/logger';
 import { createRpcClient } from '@almanac/service-kit/rpc-client';
-import { type RpcTls, watchRpcTls } from '@almanac/service-kit/rpc-tls';
+import { type ServiceTls, watchServiceTls } from '@almanac/service-kit/service-tls';
 import { type Account, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
 import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/certificate';
 import { eventually } from '@almanac/testkit/eventually';
@@ -23,7 +27,8 @@ const open: (() => unknown)[] = [];
 let files: MountedFiles;
 let system: RunningSystem;
 let addresses: Record<string, string>;
-let watched: RpcTls;
+let httpAddresses: Record<string, string>;
+let watched: ServiceTls;
 let sign: ContextSigner;
 let account: Account;
 let api: Api;
@@ -35,9 +40,9 @@ const asFiles = (authorities: Authority[], { cert, key }: Certificate) => ({
   'ca.crt': authorities.map((each) => each.cert).join(''),
 });
 
-function watch(mounted: MountedFiles): RpcTls {
+function watch(mounted: MountedFiles): ServiceTls {
   const paths = { cert: mounted.path('tls.crt'), key: mounted.path('tls.key'), ca: mounted.path('ca.crt') };
-  const found = watchRpcTls(paths, createLogger('test', 'silent'));
+  const found = watchServiceTls(paths, createLogger('test', 'silent'));
   open.push(() => found.stop());
   return found;
 }
@@ -48,11 +53,12 @@ beforeAll(async () => {
     ALMANAC_RPC_TLS_CERT_FILE: files.path('tls.crt'),
     ALMANAC_RPC_TLS_KEY_FILE: files.path('tls.key'),
     ALMANAC_RPC_TLS_CA_FILE: files.path('ca.crt'),
+    ALMANAC_HTTP_TLS: 'true',
   };
   system = await startSystem({ env });
   Object.assign(process.env, env, { ALMANAC_BASE_URL: system.baseUrl, [systemHomeName]: system.home });
   const read = (name: string) => JSON.parse(readFileSync(join(system.home, name), 'utf8'));
-  addresses = read('runtime.json').rpc;
+  ({ rpc: addresses, http: httpAddresses } = read('runtime.json'));
   sign = await createContextSigner('operator', read('secrets.json').context_keys.operator);
   watched = watch(files);
   // A deployment takes most questions that services have: rights, plans, tables, calls.
@@ -66,7 +72,7 @@ afterAll(async () => {
   files?.remove();
 });
 
-function asOperator<N extends 'identity' | 'data' | 'billing'>(service: N, secured?: RpcTls) {
+function asOperator<N extends 'identity' | 'data' | 'billing'>(service: N, secured?: ServiceTls) {
   const made = createRpcClient(service, addresses[service] as string, sign, secured);
   open.push(() => made.close());
   return made.client;
@@ -88,6 +94,34 @@ async function handshake(service: string, ca: Authority[], own?: Certificate): P
     socket.destroy();
   }
 }
+
+/** Asks a service by HTTPS over a connection of its own. */
+async function askByHttps(service: string, path: string, ca: Authority[], own?: Certificate) {
+  const [host, port] = (httpAddresses[service] as string).split(':');
+  const options = { host, port, path, agent: false as const, ca: ca.map(({ cert }) => cert), ...own };
+  const [answer] = (await once(request(options).end(), 'response')) as [IncomingMessage];
+  const certificate = (answer.socket as tls.TLSSocket).getPeerX509Certificate()?.toString();
+  return { status: answer.statusCode, certificate, body: await text(answer) };
+}
+
+it('every service tells its health by HTTPS, and the rest to the gateway alone', async () => {
+  for (const service of services) {
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      expect(await askByHttps(service, path, [before])).toMatchObject({ status: 200, certificate: old.cert });
+    const other = before.issue({ names: ['127.0.0.1', ...services, 'operator'] });
+    for (const path of ['/api/v1/domains', '/openapi.json', '/login']) {
+      expect(await askByHttps(service, path, [before])).toMatchObject({ status: 403 });
+      expect(await askByHttps(service, path, [before], other)).toMatchObject({
+        status: 403,
+        body: expect.stringContaining('The certificate of the connection is not one of gateway.'),
+      });
+    }
+    await expect(askByHttps(service, '/healthz', [before], createAuthority().issue({ names }))).rejects.toThrow();
+    expect(await askByHttps(service, '/openapi.json', [before], old)).toMatchObject({ status: 200 });
+    await expect(fetch(`http://${httpAddresses[service]}/healthz`)).rejects.toThrow();
+  }
+  expect((await fetch(`${system.baseUrl}/openapi.json`)).status).toBe(200);
+});
 
 it('every service shows its certificate and takes nobody without one', async () => {
   for (const service of services) {
@@ -134,6 +168,9 @@ it('key, certificate and authority are exchanged under steady calls, and none of
     const wanted = done + 60;
     return eventually(() => expect(done).toBeGreaterThanOrEqual(wanted));
   };
+  // The gateway answers no TLS that could be looked at.
+  const changesAtGateway = () =>
+    readFileSync(join(system.home, 'logs', 'gateway.log'), 'utf8').split('whom it trusts, has changed').length - 1;
   const everywhere = (check: (service: string) => Promise<unknown>) =>
     Promise.all(services.map((service) => eventually(() => check(service))));
 
@@ -141,9 +178,14 @@ it('key, certificate and authority are exchanged under steady calls, and none of
     await goOn();
     files.replace(asFiles([before, after], old));
     await everywhere((service) => handshake(service, [before], after.issue({ names })));
+    await eventually(() => expect(changesAtGateway()).toBe(1));
     await goOn();
     files.replace(asFiles([before, after], fresh));
     await everywhere(async (service) => expect(await handshake(service, [before, after], old)).toBe(fresh.cert));
+    await everywhere(async (service) =>
+      expect(await askByHttps(service, '/healthz', [after])).toMatchObject({ certificate: fresh.cert }),
+    );
+    await eventually(() => expect(changesAtGateway()).toBe(2));
     await goOn();
     // Whoever keeps the old key, and a connection from before.
     const kept = mountFiles(asFiles([before, after], old));
@@ -152,6 +194,7 @@ it('key, certificate and authority are exchanged under steady calls, and none of
     await left.GetAccountBilling(caller, {});
     files.replace(asFiles([after], fresh));
     await everywhere((service) => expect(handshake(service, [after], old)).rejects.toThrow());
+    await everywhere((service) => expect(askByHttps(service, '/healthz', [after], old)).rejects.toThrow());
     await eventually(() => expect(left.GetAccountBilling(caller, {})).rejects.toMatchObject({ kind: 'unavailable' }));
     await goOn();
   } finally {

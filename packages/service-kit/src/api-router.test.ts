@@ -47,6 +47,7 @@ describe('the routes of a service', () => {
       service: 'things',
       host: '127.0.0.1',
       port: 0,
+      tls: undefined,
       health: new Health(),
       metrics: createMetrics(),
       routes,

@@ -102,8 +102,10 @@ export type CommonConfig = {
   loopDelayMs: number;
   secrets: { contextKey: Record<string, unknown>; busUrl: string };
   contextKeys: { keys: Record<string, unknown>[] };
-  /** Without it gRPC is not encrypted. */
+  /** Without it nothing between services is encrypted. */
   rpcTls?: RpcTlsFiles;
+  /** Whether a service behind the gateway answers HTTP by TLS, with the files of `rpcTls`. */
+  httpTls: boolean;
 };
 
 /** Paths of PEM files: the own certificate, its key, and the authorities whose certificates are accepted of others. */
@@ -114,6 +116,9 @@ export const rpcTlsVariables = {
   key: 'ALMANAC_RPC_TLS_KEY_FILE',
   ca: 'ALMANAC_RPC_TLS_CA_FILE',
 } as const satisfies RpcTlsFiles;
+
+/** The variables as a problem with one of them names them. */
+export const rpcTlsVariableNames = Object.values(rpcTlsVariables).join(', ');
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const isKeySet = (value: unknown): value is { keys: Record<string, unknown>[] } =>
@@ -149,8 +154,15 @@ export function readCommonConfig(read: ConfigReader, name: ServiceName): CommonC
       busUrl: readBusUrl(read),
     },
     contextKeys: read.json('ALMANAC_CONTEXT_KEYS', 'the JWKS of all issuers of call contexts', isKeySet),
-    ...readRpcTls(read),
+    ...readServiceTls(read),
   };
+}
+
+function readServiceTls(read: ConfigReader): Pick<CommonConfig, 'rpcTls' | 'httpTls'> {
+  const httpTls = read.flag('ALMANAC_HTTP_TLS', { default: false });
+  const files = readRpcTls(read);
+  if (httpTls && !files.rpcTls) read.problems.push(`ALMANAC_HTTP_TLS is true, which needs ${rpcTlsVariableNames}.`);
+  return { ...files, httpTls };
 }
 
 function readBusUrl(read: ConfigReader): string {
@@ -171,7 +183,7 @@ export function readRpcTls(read: ConfigReader): { rpcTls?: RpcTlsFiles } {
   const rpcTls = { cert: path('cert'), key: path('key'), ca: path('ca') };
   const given = Object.values(rpcTls).filter((each) => each !== '').length;
   if (given === 0) return {};
-  if (given < 3) read.problems.push(`${Object.values(rpcTlsVariables).join(', ')} belong together: set all or none.`);
+  if (given < 3) read.problems.push(`${rpcTlsVariableNames} belong together: set all or none.`);
   return { rpcTls };
 }
 

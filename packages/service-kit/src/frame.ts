@@ -15,7 +15,7 @@ import { createLogger, type DestinationStream, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { type ClosableRpcClient, createRpcClient } from './rpc-client.ts';
 import type { RpcServiceName } from './rpc-contract.ts';
-import { type RpcTls, watchRpcTls } from './rpc-tls.ts';
+import { type ServiceTls, watchServiceTls } from './service-tls.ts';
 import { watchBus } from './watched-parts.ts';
 
 export type Frame = {
@@ -31,7 +31,9 @@ export type Frame = {
   /** A client of another service at host:port, as this service. */
   rpcClient: <N extends RpcServiceName>(service: N, address: string) => ClosableRpcClient<N>;
   /** For the service's own gRPC server. */
-  rpcTls: RpcTls | undefined;
+  rpcTls: ServiceTls | undefined;
+  /** For the service's own HTTP server. */
+  httpTls: ServiceTls | undefined;
   verifyContext: ContextVerifier;
 };
 
@@ -50,10 +52,12 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
   const eventLoop = watchEventLoop(config.loopDelayMs);
   health.need('event_loop', () => !eventLoop.isLate());
   watchBus(metrics, bus);
-  const rpcTls = config.rpcTls && watchRpcTls(config.rpcTls, logger);
+  const rpcTls = config.rpcTls && watchServiceTls(config.rpcTls, logger);
   if (rpcTls)
-    metrics.gauge('almanac_rpc_certificate_expires_seconds', 'When the certificate for gRPC ends, since 1970.', () =>
-      rpcTls.expiresAt(),
+    metrics.gauge(
+      'almanac_rpc_certificate_expires_seconds',
+      'When the certificate of the service ends, since 1970.',
+      () => rpcTls.expiresAt(),
     );
   const signContext = await createContextSigner(config.name, config.secrets.contextKey as JWK);
   return {
@@ -67,6 +71,7 @@ export async function createFrame(config: CommonConfig, { log }: Overrides = {})
     signContext,
     rpcClient: (service, address) => createRpcClient(service, address, signContext, rpcTls),
     rpcTls,
+    httpTls: config.httpTls ? rpcTls : undefined,
     verifyContext: createContextVerifier(config.contextKeys, config.name),
   };
 }

@@ -94,6 +94,7 @@ describe('HTTP server of a service', () => {
       service: 'things',
       host: '127.0.0.1',
       port: 0,
+      tls: undefined,
       health,
       metrics: createMetrics(),
       routes,

@@ -8,10 +8,12 @@ import { type ApiOptions, apiPrefix, createApiRouter, nothingHere } from './api-
 import { requestIdHeader } from './call-context.ts';
 import { ServiceError } from './errors.ts';
 import type { Health } from './health.ts';
+import { createTlsServer, isOfGateway } from './http-tls.ts';
 import { limits } from './limits.ts';
 import { createAccessLogger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiFragment } from './openapi.ts';
+import type { ServiceTls } from './service-tls.ts';
 import { tracing } from './tracing.ts';
 import { traceRequest } from './tracing-calls.ts';
 
@@ -28,6 +30,8 @@ export type HttpOptions = ApiOptions & {
   port: number;
   health: Health;
   metrics: Metrics;
+  /** With it the server is HTTPS and answers the gateway alone, but for health and metrics; without it nothing is encrypted. */
+  tls: ServiceTls | undefined;
   /** Handlers outside /api/v1 (pages, /oauth). */
   mount?: (app: Express) => void;
 };
@@ -37,7 +41,7 @@ const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Builds the server; nothing listens until `start`. */
 export function createHttpServer(options: HttpOptions): HttpServer {
-  const { logger, health, metrics } = options;
+  const { logger, health, metrics, tls } = options;
   const app = express();
   app
     .disable('x-powered-by')
@@ -45,6 +49,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     .set('case sensitive routing', true)
     .set('strict routing', true)
     .disable('query parser');
+  if (tls) app.use(requireGateway);
   app.use(createApiRouter(options));
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', async (_req, res) => {
@@ -64,16 +69,25 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 
   const observe = createObserver(options);
   // Twice what the gateway lets in: it adds the context and says where the call came from.
-  const server = createServer(
-    { maxHeaderSize: 2 * limits.headerBytes, keepAliveTimeout: keptMs, requestTimeout: 0 },
-    (req, response) => {
-      const res = observe(req, response);
-      const serve = () => app(req, res);
-      if (tracing) traceRequest(tracing, req, res, serve, () => served(req, res));
-      else serve();
-    },
-  );
+  const settings = { maxHeaderSize: 2 * limits.headerBytes, keepAliveTimeout: keptMs, requestTimeout: 0 };
+  const take = (req: IncomingMessage, response: ServerResponse) => {
+    const res = observe(req, response);
+    const serve = () => app(req, res);
+    if (tracing) traceRequest(tracing, req, res, serve, () => served(req, res));
+    else serve();
+  };
+  const server = tls ? createTlsServer(tls, logger, settings, take) : createServer(settings, take);
   return { start: () => listen(server, options), stop: () => close(server) };
+}
+
+// The platform's probes and Prometheus have no certificate. The rest is forbidden without the gateway's, as by gRPC.
+function requireGateway(req: Request, res: Response, next: NextFunction): void {
+  if (quietPaths.has(req.path) || isOfGateway(req)) {
+    next();
+    return;
+  }
+  res.setHeader('Connection', 'close');
+  throw new ServiceError('forbidden', 'The certificate of the connection is not one of gateway.');
 }
 
 // What a trace tells of a request when it is over.

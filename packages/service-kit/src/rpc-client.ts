@@ -16,7 +16,8 @@ import {
   requestIdMetadataKey,
 } from './rpc-contract.ts';
 import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './rpc-streams.ts';
-import type { RpcTls } from './rpc-tls.ts';
+import { channelCredentials } from './rpc-tls.ts';
+import type { ServiceTls } from './service-tls.ts';
 import { tracing } from './tracing.ts';
 import { addTraceContext, traceClientCall } from './tracing-calls.ts';
 
@@ -37,12 +38,12 @@ export function createRpcClient<N extends RpcServiceName>(
   service: N,
   address: string,
   sign: ContextSigner,
-  tls?: RpcTls,
+  tls?: ServiceTls,
 ): ClosableRpcClient<N> {
   const definition = loadServiceDefinition(service);
   const raw = Object.entries(definition).map(([name, method]) => [name, withRawStreams(method)]);
   const Client = grpc.makeGenericClientConstructor(Object.fromEntries(raw), service);
-  const stub = new Client(`dns:///${address}`, tls?.channelCredentials() ?? grpc.credentials.createInsecure(), {
+  const stub = new Client(`dns:///${address}`, tls ? channelCredentials(tls) : grpc.credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,

@@ -18,7 +18,8 @@ import {
   requestIdMetadataKey,
 } from './rpc-contract.ts';
 import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './rpc-streams.ts';
-import { isCertificateOf, type RpcTls } from './rpc-tls.ts';
+import { serverCredentials } from './rpc-tls.ts';
+import { isCertificateOf, type ServiceTls } from './service-tls.ts';
 import { tracing } from './tracing.ts';
 import { traceServedCall } from './tracing-calls.ts';
 
@@ -33,7 +34,7 @@ export type RpcServerOptions<N extends RpcServiceName> = {
   callers: Record<keyof RpcHandlers<N>, readonly Issuer[]>;
   verifyContext: ContextVerifier;
   /** Without it nothing is encrypted, and the signed context alone says who calls. */
-  tls: RpcTls | undefined;
+  tls: ServiceTls | undefined;
   logger: Logger;
   metrics: Metrics;
 };
@@ -73,7 +74,7 @@ export function createRpcServer<N extends RpcServiceName>(options: RpcServerOpti
   return {
     start: () =>
       new Promise((resolve, reject) =>
-        server.bindAsync(`${host}:${options.port}`, tls?.serverCredentials() ?? insecure(), (error, port) => {
+        server.bindAsync(`${host}:${options.port}`, tls ? serverCredentials(tls) : insecure(), (error, port) => {
           if (error) return reject(error);
           // Connections that a withdrawn authority vouched for: calls on them go on, the next ones need a new handshake.
           tls?.onWithdrawal(() => server.drain(`${host}:${port}`, longestCallMs));

@@ -11,7 +11,7 @@ import { createMetrics } from './metrics.ts';
 import { type ClosableRpcClient, createRpcClient } from './rpc-client.ts';
 import type { RpcHandlers } from './rpc-contract.ts';
 import { createRpcServer } from './rpc-server.ts';
-import { type RpcTls, watchRpcTls } from './rpc-tls.ts';
+import { type ServiceTls, watchServiceTls } from './service-tls.ts';
 
 const caller = { accountId: 7 };
 const open: (() => unknown)[] = [];
@@ -47,13 +47,13 @@ function givenTls(given: Trusted) {
   open.push(() => files.remove());
   const lines: string[] = [];
   const paths = { cert: files.path('tls.crt'), key: files.path('tls.key'), ca: files.path('ca.crt') };
-  const watched = watchRpcTls(paths, createLogger('test', 'info', { write: (line) => void lines.push(line) }));
+  const watched = watchServiceTls(paths, createLogger('test', 'info', { write: (line) => void lines.push(line) }));
   open.push(() => watched.stop());
   return { tls: watched, files, log: () => lines.join('') };
 }
 
 /** A server of data's RPCs with the certificate. */
-async function givenServer(own: Trusted, changed = (tls: RpcTls) => tls) {
+async function givenServer(own: Trusted, changed = (tls: ServiceTls) => tls) {
   const secured = givenTls(own);
   let goesOn = true;
   const handlers: Partial<RpcHandlers<'data'>> = {
@@ -313,7 +313,7 @@ describe('exchanging certificates', () => {
 
   it('does not begin with files that can not be used, and names every problem', () => {
     expect(() =>
-      watchRpcTls({ cert: '/nowhere', key: '/nowhere', ca: '/dev/null' }, createLogger('test', 'silent')),
+      watchServiceTls({ cert: '/nowhere', key: '/nowhere', ca: '/dev/null' }, createLogger('test', 'silent')),
     ).toThrow(/CERT_FILE: the file can't be read \(ENOENT\)[\s\S]*KEY_FILE: [\s\S]*CA_FILE: the file should hold/);
     const read = new ConfigReader({ ALMANAC_RPC_TLS_CERT_FILE: '/a' });
     readRpcTls(read);

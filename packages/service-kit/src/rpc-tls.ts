@@ -1,149 +1,19 @@
-// Mutual TLS for gRPC: who answers shows a certificate and so does who asks, both signed by an authority that the other trusts.
-// The files are looked at every second, by content: what mounts them may exchange a link instead of writing a file. What can't be
-// used is never taken: the previous stays, and the log says why. (grpc-js' own watcher stops serving then.)
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import type { PeerCertificate } from 'node:tls';
+// TLS between services for gRPC: credentials that change while they are in use. grpc-js' own watcher of files isn't used: it
+// stops serving while the files don't fit together.
 import * as grpc from '@grpc/grpc-js';
-import { ConfigError, type RpcTlsFiles, rpcTlsVariables } from './config.ts';
-import type { Logger } from './logger.ts';
+import type { ServiceTls } from './service-tls.ts';
 
-export type RpcTls = {
-  serverCredentials(): grpc.ServerCredentials;
-  channelCredentials(): grpc.ChannelCredentials;
-  /** Calls the listener each time after an authority was taken out of the file: what it vouched for should come to an end. */
-  onWithdrawal(listener: () => void): void;
-  /** When the own certificate ends, in seconds since 1970. */
-  expiresAt(): number;
-  /** Looks at the files no more; what was read last stays in use. */
-  stop(): void;
-};
-
-const lookEveryMs = 1_000;
-
-/** Reads the files and watches them from now on. Throws ConfigError when they can't be used. */
-export function watchRpcTls(files: RpcTlsFiles, logger: Logger): RpcTls {
-  let read = readNow(files);
-  let current = understand(read);
-  const withdrawals: (() => void)[] = [];
-  const provider = new Provider(current);
-
-  const look = async () => {
-    const found = await readAgain(files);
-    if (isSame(found, read)) return;
-    read = found; // a problem is told once
-    try {
-      const previous = current;
-      current = understand(found);
-      provider.tell(current);
-      logger.info({ expires_at: current.expiresAt }, 'the certificate for gRPC, or whom it trusts, has changed');
-      if (previous.authorities.some((each) => !current.authorities.includes(each)))
-        for (const tell of withdrawals) tell();
-    } catch (error) {
-      logger.error({ err: error }, 'the new certificate for gRPC can not be used; the previous one stays in use');
-    }
-  };
-  let looking = false;
-  const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
-    void look().finally(() => {
-      looking = false;
-    });
-  }, lookEveryMs);
-  timer.unref();
-
-  return {
-    // Of the two providers the one for the own certificate comes first, whatever its type says; here they are one.
-    serverCredentials: () => grpc.experimental.createCertificateProviderServerCredentials(provider, provider, true),
-    channelCredentials: () => grpc.experimental.createCertificateProviderChannelCredentials(provider, provider),
-    onWithdrawal: (listener) => void withdrawals.push(listener),
-    expiresAt: () => current.expiresAt.getTime() / 1000,
-    stop: () => clearInterval(timer),
-  };
+/** For a server, which requires a certificate of its clients. */
+export function serverCredentials(tls: ServiceTls): grpc.ServerCredentials {
+  const provider = new Provider(tls);
+  // Of the two providers the one for the own certificate comes first, whatever its type says; here they are one.
+  return grpc.experimental.createCertificateProviderServerCredentials(provider, provider, true);
 }
 
-/**
- * True when the certificate is the one of this service or of the operator: one of its DNS names is `name`, or begins with it and a dot
- * (`jobs.almanac.svc`).
- */
-export function isCertificateOf(name: string, certificate: PeerCertificate | undefined): boolean {
-  const names = certificate?.subjectaltname?.split(', ') ?? [];
-  return names.some((entry) => entry === `DNS:${name}` || entry.startsWith(`DNS:${name}.`));
-}
-
-type Part = keyof RpcTlsFiles;
-type Read = Record<Part, Buffer | Error>;
-type Material = Record<Part, Buffer> & { authorities: string[]; expiresAt: Date };
-
-const parts = ['cert', 'key', 'ca'] as const;
-
-function readNow(files: RpcTlsFiles): Read {
-  const read = (part: Part): Buffer | Error => {
-    try {
-      return readFileSync(files[part]);
-    } catch (error) {
-      return error as Error;
-    }
-  };
-  return { cert: read('cert'), key: read('key'), ca: read('ca') };
-}
-
-async function readAgain(files: RpcTlsFiles): Promise<Read> {
-  const [cert, key, ca] = await Promise.all(parts.map((part) => readFile(files[part]).catch((error: Error) => error)));
-  return { cert, key, ca } as Read;
-}
-
-function isSame(one: Read, other: Read): boolean {
-  return parts.every((part) => {
-    const [a, b] = [one[part], other[part]];
-    return Buffer.isBuffer(a) && Buffer.isBuffer(b) ? a.equals(b) : String(a) === String(b);
-  });
-}
-
-// Everything is tried here, so that what comes later, in a handshake, can only fail for a reason of the other side.
-function understand(read: Read): Material {
-  const problems: string[] = [];
-  const attempt = <T>(part: Part, what: string, parse: (bytes: Buffer) => T): T | undefined => {
-    const bytes = read[part];
-    try {
-      if (Buffer.isBuffer(bytes)) return parse(bytes);
-      problems.push(`${rpcTlsVariables[part]}: the file can't be read (${(bytes as NodeJS.ErrnoException).code}).`);
-    } catch {
-      problems.push(`${rpcTlsVariables[part]}: the file should hold ${what}.`);
-    }
-  };
-  const cert = attempt('cert', 'a certificate in PEM, followed by those between it and its authority', (bytes) => ({
-    bytes,
-    own: new X509Certificate(bytes),
-  }));
-  const key = attempt('key', 'the private key of the certificate in PEM, without a password', (bytes) => ({
-    bytes,
-    own: createPrivateKey(bytes),
-  }));
-  const ca = attempt('ca', "the authorities' certificates in PEM, one or more", (bytes) => ({
-    bytes,
-    authorities: fingerprints(bytes),
-  }));
-  if (cert && key && !cert.own.checkPrivateKey(key.own))
-    problems.push(`${rpcTlsVariables.key}: the key is not the one of the certificate; exchange both files at once.`);
-  if (cert && cert.own.validToDate.getTime() < Date.now())
-    problems.push(`${rpcTlsVariables.cert}: the certificate has expired (${cert.own.validTo}); renew it.`);
-  if (!cert || !key || !ca || problems.length > 0) throw new ConfigError(problems);
-  return {
-    cert: cert.bytes,
-    key: key.bytes,
-    ca: ca.bytes,
-    authorities: ca.authorities,
-    expiresAt: cert.own.validToDate,
-  };
-}
-
-function fingerprints(bundle: Buffer): string[] {
-  const blocks = bundle.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-  if (!blocks) throw new Error('no certificate');
-  return blocks.map((block) => new X509Certificate(block).fingerprint256);
+/** For a client, which shows its certificate and checks the server's. */
+export function channelCredentials(tls: ServiceTls): grpc.ChannelCredentials {
+  const provider = new Provider(tls);
+  return grpc.experimental.createCertificateProviderChannelCredentials(provider, provider);
 }
 
 type CaListener = grpc.experimental.CaCertificateUpdateListener;
@@ -151,18 +21,16 @@ type IdentityListener = grpc.experimental.IdentityCertificateUpdateListener;
 
 // Tells servers and channels what to use. They expect to hear of it later than they ask, never meanwhile.
 class Provider implements grpc.experimental.CertificateProvider {
-  private material: Material;
+  private readonly tls: ServiceTls;
   private readonly caListeners = new Set<CaListener>();
   private readonly identityListeners = new Set<IdentityListener>();
 
-  constructor(material: Material) {
-    this.material = material;
-  }
-
-  tell(material: Material): void {
-    this.material = material;
-    for (const listener of this.caListeners) this.tellCa(listener);
-    for (const listener of this.identityListeners) this.tellIdentity(listener);
+  constructor(tls: ServiceTls) {
+    this.tls = tls;
+    tls.onChange(() => {
+      for (const listener of this.caListeners) this.tellCa(listener);
+      for (const listener of this.identityListeners) this.tellIdentity(listener);
+    });
   }
 
   addCaCertificateListener(listener: CaListener): void {
@@ -184,10 +52,11 @@ class Provider implements grpc.experimental.CertificateProvider {
   }
 
   private tellCa(listener: CaListener): void {
-    listener({ caCertificate: this.material.ca });
+    listener({ caCertificate: this.tls.secureContext().ca });
   }
 
   private tellIdentity(listener: IdentityListener): void {
-    listener({ certificate: this.material.cert, privateKey: this.material.key });
+    const { cert, key } = this.tls.secureContext();
+    listener({ certificate: cert, privateKey: key });
   }
 }

@@ -28,9 +28,10 @@ const advice: Record<string, string> = {
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: ours,
 };
 
-// gRPC and mail tell the words alone.
+// gRPC, mail and HTTP tell the words alone.
 const byWords: [RegExp, string][] = [
   [/unable to (verify the first|get local issuer) certificate|self[- ]signed certificate/, untrusted],
+  [/wrong version number/, advice.ERR_SSL_WRONG_VERSION_NUMBER as string],
   [/certificate has expired|certificate is not yet valid/, expired],
   [/ERR_TLS_CERT_ALTNAME_INVALID|does not match certificate's altnames/, advice.ERR_TLS_CERT_ALTNAME_INVALID as string],
 ];

@@ -62,6 +62,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
     health,
     metrics,
     verifyContext,
+    tls: frame.httpTls,
     routes: routes(context),
     ...(webhooks.length > 0 && {
       mount: (app: Express) => mountPaymentWebhook(app, context, createStandardWebhooks(webhooks)),

@@ -15,7 +15,7 @@ export function dataRoutes(ctx: DataContext): Route[] {
 /** Serves each call where its account lives. */
 export function createDataHttp(clusters: Clusters, frame: Frame): HttpServer {
   const { host, httpPort } = frame.config;
-  const { logger, health, metrics, verifyContext } = frame;
+  const { logger, health, metrics, verifyContext, httpTls: tls } = frame;
   return createHttpServer({
     service: 'data',
     host,
@@ -24,6 +24,7 @@ export function createDataHttp(clusters: Clusters, frame: Frame): HttpServer {
     health,
     metrics,
     verifyContext,
+    tls,
     routes: routesOf(clusters),
     onRefused: (call, act) => announceAct(pgSql(clusters.home.context.pools.outbox), 'data', call, act),
   });

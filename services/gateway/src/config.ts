@@ -5,6 +5,7 @@ import {
   type Environment,
   readCommonConfig,
   readRpcAddress,
+  rpcTlsVariableNames,
   type ServiceName,
   serviceNames,
 } from '@almanac/service-kit/config';
@@ -71,10 +72,11 @@ export function readConfig(env: Environment): GatewayConfig {
     read.integer(name, `${what}, in seconds`, { default: fallback, min: 1, max }) * 1000;
   const atMost = (name: string, what: string, fallback: number) =>
     read.integer(name, `the most ${what}`, { default: fallback, min: 1, max: 10_000_000 });
+  const common = readCommonConfig(read, 'gateway');
   return read.finish({
-    common: readCommonConfig(read, 'gateway'),
+    common,
     upstreams: Object.fromEntries(
-      upstreamNames.map((name) => [name, readUrl(read, name)]),
+      upstreamNames.map((name) => [name, readUrl(read, name, common.rpcTls !== undefined)]),
     ) as GatewayConfig['upstreams'],
     identityRpc: readRpcAddress(read, 'identity'),
     billingRpc: readRpcAddress(read, 'billing'),
@@ -119,13 +121,17 @@ function readMetricsPort(read: ConfigReader, env: Environment): { metricsPort?: 
   return env.GATEWAY_METRICS_PORT ? { metricsPort: read.port('GATEWAY_METRICS_PORT', 'the port of the metrics') } : {};
 }
 
-function readUrl(read: ConfigReader, name: ServiceName): string {
+function readUrl(read: ConfigReader, name: ServiceName, hasCertificate: boolean): string {
   const variable = `${name.toUpperCase()}_URL`;
   const fallback = `http://127.0.0.1:${8080 + serviceNames.indexOf(name)}`;
-  const url = read.url(variable, `where ${name} answers HTTP`, ['http:'], { default: fallback })?.replace(/\/+$/, ''); // nothing when it was refused: `finish` tells
+  const url = read
+    .url(variable, `where ${name} answers HTTP`, ['http:', 'https:'], { default: fallback })
+    ?.replace(/\/+$/, ''); // nothing when it was refused: `finish` tells
   // Only host and port are used: a path would stand before those of the contract.
-  if (url && !/^http:\/\/[^/?#@]+$/.test(url))
-    read.problems.push(`${variable} should be http://host:port and no more.`);
+  if (url && !/^https?:\/\/[^/?#@]+$/.test(url))
+    read.problems.push(`${variable} should be http://host:port or https://host:port and no more.`);
+  if (url?.startsWith('https:') && !hasCertificate)
+    read.problems.push(`${variable} is https://, which needs ${rpcTlsVariableNames}.`);
   return url;
 }
 

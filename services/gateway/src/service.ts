@@ -26,7 +26,6 @@ export async function createGateway(
   const billing = frame.rpcClient('billing', config.billingRpc);
 
   const revocations = createRevocations({ identity: identity.client, bus, logger });
-  const keys = createSigningKeys({ identityUrl: config.upstreams.identity, bus, logger });
   const meter = createMeter({
     billing: billing.client,
     gatewayId: instance,
@@ -39,12 +38,14 @@ export async function createGateway(
   const defaults = defaultHeaders(url.protocol === 'https:');
   const upstreams = createUpstreams({
     urls: config.upstreams,
+    tls: frame.rpcTls,
     connectMs: config.connectMs,
     mostOpen: config.limits.serviceRequests,
     defaults,
     logger,
     isDraining: () => health.isDraining,
   });
+  const keys = createSigningKeys({ identity: upstreams.identity, bus, logger });
   const context: GatewayContext = {
     config,
     publicUrl: url,
@@ -53,7 +54,7 @@ export async function createGateway(
     meter,
     upstreams,
     defaults,
-    openApi: createOpenApiDocument(config.upstreams, publicUrl),
+    openApi: createOpenApiDocument(upstreams, publicUrl),
     noteRefusal: createNoteRefusal({ bus, logger }),
     signContext,
   };

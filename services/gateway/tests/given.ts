@@ -7,6 +7,7 @@ import { createLogger } from '@almanac/service-kit/logger';
 import { createMetrics } from '@almanac/service-kit/metrics';
 import { loadServiceDefinition } from '@almanac/service-kit/rpc-contract';
 import { createRpcServer } from '@almanac/service-kit/rpc-server';
+import type { ServiceTls } from '@almanac/service-kit/service-tls';
 import type { TestKeys } from '@almanac/testkit/keys';
 import type { TestDatabase } from '@almanac/testkit/postgres';
 import { watchLog } from '@almanac/testkit/watched-logs';
@@ -89,7 +90,7 @@ export type FakeIdentity = {
 };
 
 /** Publishes its keys and lists its revocations; all else goes to the services that record what reaches them. */
-export async function givenIdentity(keys: TestKeys, services: FakeServices): Promise<FakeIdentity> {
+export async function givenIdentity(keys: TestKeys, services: FakeServices, tls?: ServiceTls): Promise<FakeIdentity> {
   const revocations: Record<string, string>[] = [];
   let fetches = 0;
   let number = 0;
@@ -100,7 +101,7 @@ export async function givenIdentity(keys: TestKeys, services: FakeServices): Pro
     fetches += 1;
     res.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: published }));
   });
-  const rpc = await startRpc('identity', keys, { ListRevocations: async () => ({ revocations }) });
+  const rpc = await startRpc('identity', keys, { ListRevocations: async () => ({ revocations }) }, tls);
   return {
     url: await listen(server),
     rpc: rpc.address,
@@ -161,7 +162,7 @@ export type FakeBilling = {
 };
 
 /** Billing at its RPC edge: one account, generous grants. What it does with its books is tested where they are kept. */
-export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
+export async function givenBilling(keys: TestKeys, tls?: ServiceTls): Promise<FakeBilling> {
   let reserved = 0;
   const billing: FakeBilling = {
     rpc: '',
@@ -180,7 +181,7 @@ export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
   };
   const end = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1)).toISOString();
   const seen = new Set<string>();
-  const rpc = await startRpc('billing', keys, {
+  const handlers = {
     ReserveCalls: async (_call: unknown, request: { wanted: number }) => {
       const { state } = billing;
       const left = state.allowance - billing.calls() - reserved;
@@ -225,7 +226,8 @@ export async function givenBilling(keys: TestKeys): Promise<FakeBilling> {
       }
       return { lease_open: !request.release, expires_in_seconds: 30 };
     },
-  });
+  };
+  const rpc = await startRpc('billing', keys, handlers, tls);
   billing.rpc = rpc.address;
   billing.close = () => rpc.stop();
   return billing;
@@ -240,7 +242,12 @@ type SettleRequest = {
 };
 
 // Only the methods given answer; the gateway has no business with the others.
-async function startRpc(service: 'identity' | 'billing', keys: TestKeys, given: Record<string, unknown>) {
+async function startRpc(
+  service: 'identity' | 'billing',
+  keys: TestKeys,
+  given: Record<string, unknown>,
+  tls: ServiceTls | undefined,
+) {
   const names = Object.keys(loadServiceDefinition(service));
   const missing = async () => {
     throw new Error('not part of this test');
@@ -253,7 +260,7 @@ async function startRpc(service: 'identity' | 'billing', keys: TestKeys, given: 
     handlers: Object.fromEntries(names.map((name) => [name, given[name] ?? missing])) as never,
     callers: Object.fromEntries(names.map((name) => [name, callers])) as never,
     verifyContext: createContextVerifier(keys.publicKeys),
-    tls: undefined,
+    tls,
     logger: createLogger(service, 'silent'),
     metrics: createMetrics(),
   });
@@ -311,6 +318,7 @@ export async function givenGateway(
       loopDelayMs: 60_000, // … nor for a gateway that has too much to do
       secrets: { contextKey: keys.privateKeys.gateway as Record<string, unknown>, busUrl: database.url },
       contextKeys: keys.publicKeys,
+      httpTls: false,
       ...config.common,
     },
     upstreams: {

@@ -25,7 +25,7 @@ export function identityRoutes(ctx: IdentityContext): Route[] {
 
 export function createIdentityHttp(ctx: IdentityContext, frame: Frame): HttpServer {
   const { host, httpPort } = ctx.config.common;
-  const { logger, health, metrics, verifyContext } = frame;
+  const { logger, health, metrics, verifyContext, httpTls: tls } = frame;
   return createHttpServer({
     service: 'identity',
     host,
@@ -34,6 +34,7 @@ export function createIdentityHttp(ctx: IdentityContext, frame: Frame): HttpServ
     health,
     metrics,
     verifyContext,
+    tls,
     routes: identityRoutes(ctx),
     onRefused: (call, act) => recordActOf(ctx.prisma, call, act),
     mount: mountOAuth(ctx),

@@ -119,6 +119,7 @@ export async function createJobs(
     health,
     metrics,
     verifyContext,
+    tls: frame.httpTls,
     routes: routes(context),
     onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
     mount: (app) => {

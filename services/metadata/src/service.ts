@@ -71,6 +71,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
     health,
     metrics,
     verifyContext,
+    tls: frame.httpTls,
     routes: routes(context),
     onRefused: (call, act) => announceAct(pgSql(pool), 'metadata', call, act),
   });

@@ -154,9 +154,11 @@ describe.each(overlays)('%s', (folder) => {
 
     it('is asked for its health at its HTTP port', () => {
       const asks = (probe: string) => service[probe].httpGet;
-      expect(asks('startupProbe')).toEqual({ path: '/healthz', port: 'http' });
-      expect(asks('livenessProbe')).toEqual({ path: '/healthz', port: 'http' });
-      expect(asks('readinessProbe')).toEqual({ path: '/readyz', port: 'http' });
+      const isTls = name !== 'gateway' && readers[name](environmentOf(service, manifests)).common.httpTls;
+      const port = { port: 'http', ...(isTls ? { scheme: 'HTTPS' } : {}) };
+      expect(asks('startupProbe')).toEqual({ path: '/healthz', ...port });
+      expect(asks('livenessProbe')).toEqual({ path: '/healthz', ...port });
+      expect(asks('readinessProbe')).toEqual({ path: '/readyz', ...port });
     });
 
     it('is spread over nodes and zones', () => {

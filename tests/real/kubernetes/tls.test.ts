@@ -1,4 +1,4 @@
-// What is encrypted in production: gRPC between the services, with certificates of whoever makes them, and the way to the servers outside.
+// What is encrypted in production: gRPC and HTTP between the services, with certificates of whoever makes them, and the way to the servers outside.
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import tls from 'node:tls';
-import { isCertificateOf } from '@almanac/service-kit/rpc-tls';
+import { isCertificateOf } from '@almanac/service-kit/service-tls';
 import { blocksOf } from '../../../scripts/documentation/shell-commands.ts';
 import { readConfig as jobs } from '../../../services/jobs/src/config.ts';
 import { type Manifest, render, root } from './render.ts';
@@ -36,7 +36,7 @@ function sourceOf(name: string, container: Manifest, path: string): { volume: Ma
   return { volume, file: path.slice(dirname(path).length + 1) };
 }
 
-describe('gRPC between the services', () => {
+describe('TLS between the services', () => {
   it.each(names)(
     'has %s show a certificate that it alone has, and trust an authority that is not its own to choose',
     (name) => {
@@ -78,6 +78,17 @@ describe('gRPC between the services', () => {
       others.filter((other) => isCertificateOf(other, { subjectaltname } as tls.PeerCertificate));
     expect(issued(own.subjectAltName)).toEqual([]);
     expect(issued(wanted.spec.dnsNames.map((each: string) => `DNS:${each}`).join(', '))).toEqual([]);
+  });
+
+  it('is what the gateway does with HTTP, too, and what every service expects', () => {
+    const envOf = (name: string): Record<string, string> => {
+      const [{ env }] = podOf(name).containers as [Manifest];
+      return Object.fromEntries(env.map((each: Manifest) => [each.name, each.value]));
+    };
+    for (const name of names.filter((each) => !['gateway', 'operator'].includes(each))) {
+      expect(envOf(name).ALMANAC_HTTP_TLS).toBe('true');
+      expect(envOf('gateway')[`${name.toUpperCase()}_URL`]).toMatch(new RegExp(`^https://${name}-http:\\d+$`));
+    }
   });
 
   it('has cert-manager sign all of them with one authority, whose key stays when it is renewed', () => {

@@ -2,23 +2,22 @@
 // just now is the one known before.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { mergeOpenApi, type OpenApiDocument } from '@almanac/service-kit/openapi';
-import { type GatewayConfig, upstreamNames } from '../config.ts';
+import { upstreamNames } from '../config.ts';
+import type { Upstreams } from '../forwarding/upstreams.ts';
 
 type Fragment = Pick<OpenApiDocument, 'paths'>;
 
 const freshForMs = 60_000;
-const fetchWithinMs = 3_000;
 
 /** Answers the document as text; 503 while a service has never told its part. */
-export function createOpenApiDocument(urls: GatewayConfig['upstreams'], publicUrl: string): () => Promise<string> {
+export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): () => Promise<string> {
   const fragments = new Map<string, Fragment>();
   let made: { text: string; until: number } | undefined;
   let making: Promise<string> | undefined;
 
   const read = async (name: (typeof upstreamNames)[number]) => {
     try {
-      const answer = await fetch(`${urls[name]}/openapi.json`, { signal: AbortSignal.timeout(fetchWithinMs) });
-      if (answer.ok) fragments.set(name, (await answer.json()) as Fragment);
+      fragments.set(name, (await upstreams[name].getJson('/openapi.json')) as Fragment);
     } catch (cause) {
       if (!fragments.has(name))
         throw new ServiceError('unavailable', `The part of ${name} is not available just now; try again.`, { cause });

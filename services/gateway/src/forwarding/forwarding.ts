@@ -1,6 +1,7 @@
 // One request on its way to a service: repeated when that is safe, given up when it takes too long, and what of its answer
 // the client gets. Which bytes flow where is http-proxy-middleware's business.
 import type { ClientRequest } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import type { ServiceError } from '@almanac/service-kit/errors';
 import type { Request, Response } from 'express';
 import { callOf, type Destination } from '../call.ts';
@@ -103,14 +104,16 @@ export class Forwarding {
 
   private awaitConnection(proxyReq: ClientRequest): void {
     const { socket } = proxyReq;
+    let isMade = false;
     // What has happened by then is heard first: this process may have been what was late.
     const giveUp = () =>
       setImmediate(() => {
-        if (socket?.connecting)
+        if (!isMade)
           proxyReq.destroy(Object.assign(new Error('No connection was made in time.'), { code: 'ETIMEDOUT' }));
       });
     const timer = setTimeout(giveUp, this.options.connectMs);
-    socket?.once('connect', () => {
+    socket?.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
+      isMade = true;
       this.wasSent = true;
       clearTimeout(timer);
     });

@@ -1,9 +1,10 @@
 // The services that requests are forwarded to, each over connections that are kept: http-proxy-middleware carries the bytes
 // (docs/adr/0013-forwarding.md). Here is what is ours: a bound on what is under way at one service, the headers of answers,
 // and 503 in the contract's form.
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
+import type { ServiceTls } from '@almanac/service-kit/service-tls';
 import type { NextFunction, Request, Response } from 'express';
 import { createProxyMiddleware, type Plugin } from 'http-proxy-middleware';
 import { callOf, learn, whenOver } from '../call.ts';
@@ -14,10 +15,14 @@ import { answerBegins } from '../steps/admit.ts';
 import type { DefaultHeader } from '../steps/default-headers.ts';
 import { answerFailure } from '../steps/refuse.ts';
 import { Forwarding } from './forwarding.ts';
+import { getJson } from './get-json.ts';
+import { closeIdle, createServiceAgent } from './service-agent.ts';
 
 export type Upstream = {
   /** Forwards the request with these headers; 503 when the service has too much to do or can't be reached. */
   forward(req: Request, res: Response, next: NextFunction, headers: OutgoingHttpHeaders): void;
+  /** A document of the service's own; see `getJson`. */
+  getJson(path: string): Promise<unknown>;
   /** Requests under way. */
   open(): number;
   /** Ends its connections. */
@@ -28,6 +33,8 @@ export type Upstreams = Record<UpstreamName, Upstream>;
 
 export type UpstreamOptions = {
   urls: Record<UpstreamName, string>;
+  /** For services whose URL is https://. */
+  tls: ServiceTls | undefined;
   /** How long a connection may take to be made. */
   connectMs: number;
   /** Requests under way at one service; more are 503, so that one that is slow leaves room for the others. */
@@ -70,11 +77,8 @@ function createUpstream(name: UpstreamName, options: UpstreamOptions): Upstream 
   let open = 0;
   const unavailable = (what: string) => new ServiceError('unavailable', `The ${name} service ${what}; try again.`);
 
-  // There is no bound on connections: requests are bounded, and a queue of the agent's would be unseen.
-  const agent = new Agent({ keepAlive: true });
-  const dropIdle = () => {
-    for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
-  };
+  const agent = createServiceAgent(name, urls[name].startsWith('https:') ? options.tls : undefined);
+  const dropIdle = () => closeIdle(agent);
 
   const warn = (res: Response, err: Error, what: string) =>
     logger.warn({ err, upstream: name, request_id: callOf(res).requestId }, what);
@@ -127,6 +131,7 @@ function createUpstream(name: UpstreamName, options: UpstreamOptions): Upstream 
       learn(res, { forwarding });
       forwarding.start();
     },
+    getJson: (path) => getJson(`${urls[name]}${path}`, agent),
     open: () => open,
     close: () => agent.destroy(),
   };

@@ -3,8 +3,9 @@
 import type { Bus } from '@almanac/service-kit/bus/bus';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
+import type { Upstream } from '../forwarding/upstreams.ts';
 
 export type SigningKeys = {
   getKey: JWTVerifyGetKey;
@@ -14,13 +15,14 @@ export type SigningKeys = {
   stop(): void;
 };
 
-type Options = { identityUrl: string; bus: Pick<Bus, 'subscribe'>; logger: Logger; reloadMs?: number };
+type Options = { identity: Pick<Upstream, 'getJson'>; bus: Pick<Bus, 'subscribe'>; logger: Logger; reloadMs?: number };
 
-export function createSigningKeys({ identityUrl, bus, logger, reloadMs = 60_000 }: Options): SigningKeys {
-  const remote = createRemoteJWKSet(new URL('/.well-known/jwks.json', identityUrl), {
+export function createSigningKeys({ identity, bus, logger, reloadMs = 60_000 }: Options): SigningKeys {
+  const path = '/.well-known/jwks.json';
+  const remote = createRemoteJWKSet(new URL(path, 'http://identity'), {
+    [customFetch]: async () => Response.json(await identity.getJson(path)), // over TLS where identity's URL says so
     cooldownDuration: 1_000,
     cacheMaxAge: Number.POSITIVE_INFINITY,
-    timeoutDuration: 3_000,
   });
   const listeners: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
