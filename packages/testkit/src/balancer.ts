@@ -4,8 +4,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { closeAll, listen, pairSockets } from './paired-sockets.ts';
 import { findFreePort } from './ports.ts';
 
-/** An instance, as its readiness probe sees it. */
-export type Instance = { ports: Record<'http' | 'rpc', number>; isReady: boolean };
+/** An instance, as its readiness probe sees it; `said` is what the probe got last. */
+export type Instance = { ports: Record<'http' | 'rpc', number>; isReady: boolean; said?: string };
 
 export type Balancer = { port: number; stop(): Promise<void> };
 
@@ -35,6 +35,8 @@ export async function startBalancer(instances: readonly Instance[], which: keyof
 
 const probeEveryMs = 50;
 
+const reasonOf = ({ message, cause }: Error) => `${message} (${cause})`;
+
 /** Asks the instance again and again whether it is ready, as a kubelet does; answers how to stop asking. */
 export function probe(instance: Instance): () => void {
   let isOver = false;
@@ -42,9 +44,10 @@ export function probe(instance: Instance): () => void {
     if (isOver) return;
     const answer = await fetch(`http://127.0.0.1:${instance.ports.http}/readyz`, {
       signal: AbortSignal.timeout(5_000),
-    }).catch(() => undefined);
-    await answer?.arrayBuffer().catch(() => {});
-    instance.isReady = answer?.status === 200;
+    }).catch(reasonOf);
+    const text = answer instanceof Response ? await answer.text().catch(reasonOf) : answer;
+    instance.said = `${answer instanceof Response ? answer.status : 'no answer'}: ${text}`;
+    instance.isReady = answer instanceof Response && answer.status === 200;
     setTimeout(ask, probeEveryMs).unref();
   };
   void ask();

@@ -101,7 +101,7 @@ export async function startFleet({ drainSeconds, instances = 2, from }: Options)
       };
       member.child = spawnService(name, { ...shared, ...places }, code);
       await untilReady(name, member.child);
-      await isReady(member, true);
+      await isReady(name, member, true);
     };
     for (const name of fleetServices) for (const member of members[name]) member.stopProbing = probe(member);
     for (let place = 0; place < instances; place += 1)
@@ -120,7 +120,7 @@ export async function startFleet({ drainSeconds, instances = 2, from }: Options)
         const { child } = member;
         if (!child) throw new Error(`${name} ${place} does not run.`);
         await endService(child);
-        await isReady(member, false); // the probe may be behind
+        await isReady(name, member, false); // the probe may be behind
         await start(name, member, code);
         return child.exitCode;
       },
@@ -137,8 +137,9 @@ async function givenMember(): Promise<Member> {
   return { ports: { http, rpc }, isReady: false, stopProbing: () => {} };
 }
 
-function isReady(member: Member, wanted: boolean): Promise<void> {
+function isReady(name: FleetService, member: Member, wanted: boolean): Promise<void> {
   return eventually(() => {
-    if (member.isReady !== wanted) throw new Error(`An instance is ${wanted ? 'not ready yet' : 'still ready'}.`);
+    if (member.isReady !== wanted)
+      throw new Error(`An instance of ${name} is ${wanted ? 'not ready yet' : 'still ready'}: ${member.said}`);
   });
 }
