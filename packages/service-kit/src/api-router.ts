@@ -22,13 +22,9 @@ import { readAttributes, readParameters, splitBody } from './input.ts';
 import { parseJsonBody } from './json-body.ts';
 import { limits } from './limits.ts';
 import type { Logger } from './logger.ts';
-import { readPath } from './path.ts';
+import { apiPrefix, nothingHere, pathOf, readPath } from './path.ts';
 import { JsonText, type Method, type Route } from './route.ts';
 import { noToken } from './unauthenticated.ts';
-
-export const apiPrefix = '/api/v1';
-
-export const nothingHere = () => new ServiceError('not_found', 'There is nothing at this address.');
 
 export type ApiOptions = {
   routes: Route[];
@@ -67,7 +63,7 @@ const byPlace = (one: string, other: string) => (`${one}~` < `${other}~` ? -1 : 
 // Express would take a whole URL for its path and any encoding within a parameter, and answer 400 for
 // one that it can't decode; only normal paths get that far.
 const passNormalPaths: RequestHandler = (request, _res, next) => {
-  const [path] = splitUrl(request.url);
+  const path = pathOf(request.url);
   if (!path.startsWith(`${apiPrefix}/`)) next('router');
   else if (readPath(path)) next();
   else throw nothingHere();

@@ -1,18 +1,19 @@
 // The HTTP server of every service: request ids, one log line and one measurement a request, and an
 // Express app with the API's routes, health, metrics and pages.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { type Answering, type Locals, readRequestId, sendError } from './answer.ts';
-import { type ApiOptions, apiPrefix, createApiRouter, nothingHere } from './api-router.ts';
+import { type ApiOptions, createApiRouter } from './api-router.ts';
 import { requestIdHeader } from './call-context.ts';
 import { ServiceError } from './errors.ts';
 import type { Health } from './health.ts';
 import { createTlsServer, isOfGateway } from './http-tls.ts';
 import { limits } from './limits.ts';
+import { drain, listen } from './listening.ts';
 import { createAccessLogger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiFragment } from './openapi.ts';
+import { apiPrefix, nothingHere, pathOf } from './path.ts';
 import type { ServiceTls } from './service-tls.ts';
 import { tracing } from './tracing.ts';
 import { traceRequest } from './tracing-calls.ts';
@@ -77,7 +78,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     else serve();
   };
   const server = tls ? createTlsServer(tls, logger, settings, take) : createServer(settings, take);
-  return { start: () => listen(server, options), stop: () => close(server) };
+  return { start: () => listen(server, options), stop: () => drain(server) };
 }
 
 // The platform's probes and Prometheus have no certificate. The rest is forbidden without the gateway's, as by gRPC.
@@ -109,9 +110,9 @@ function createObserver({ service, logger, metrics, health }: HttpOptions) {
     res.on('close', () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const { route = 'none', accountId } = res.locals;
-      const { method, url = '' } = req;
+      const { method } = req;
       metrics.httpDuration.observe({ service, method, route, status: res.statusCode }, seconds);
-      const [path = ''] = url.split('?', 1);
+      const path = pathOf(req.url);
       if (quietPaths.has(path)) return;
       accessLog.info(
         {
@@ -138,26 +139,4 @@ function asHttpError(error: unknown): unknown {
   if (status === 415)
     return new ServiceError('unsupported_media_type', 'Send the body uncompressed.', { cause: error });
   return status < 500 ? new ServiceError('bad_request', 'The request could not be read.', { cause: error }) : error;
-}
-
-function listen(server: Server, options: HttpOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  if (!server.listening) return Promise.resolve();
-  return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), 20_000);
-    server.close(() => {
-      clearTimeout(force);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

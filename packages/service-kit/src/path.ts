@@ -1,5 +1,18 @@
 // The only spelling of a path that is found. A path that could be read in two ways would be checked
 // in one reading and served in the other.
+import { ServiceError } from './errors.ts';
+
+/** What every address of the API begins with. */
+export const apiPrefix = '/api/v1';
+
+/** The answer to an address that is not found. */
+export const nothingHere = () => new ServiceError('not_found', 'There is nothing at this address.');
+
+/** The path of a URL, without its query. */
+export function pathOf(url = ''): string {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
 
 // Letters, digits and the unreserved marks; beyond ASCII only percent-encoded bytes of 128 and
 // more. So no slash, dot, NUL or semicolon can hide in an encoding.

@@ -1,4 +1,5 @@
 // What happens to a request, from top to bottom: a list of steps. A step that throws ends in `refuse`.
+import { nothingHere } from '@almanac/service-kit/path';
 import express, { type Express, type RequestHandler } from 'express';
 import { callOf } from './call.ts';
 import type { GatewayContext } from './context.ts';
@@ -11,7 +12,7 @@ import { checkFraming, checkSize } from './steps/check-framing.ts';
 import { checkScope } from './steps/check-scope.ts';
 import { setDefaults } from './steps/default-headers.ts';
 import { openAddress } from './steps/find-open-address.ts';
-import { findRoute, isApiPath, nothingHere } from './steps/find-route.ts';
+import { findRoute, isApiPath } from './steps/find-route.ts';
 import { forward } from './steps/forward.ts';
 import { limitAccount, limitNetwork } from './steps/limit-caller.ts';
 import { openCall } from './steps/open-call.ts';

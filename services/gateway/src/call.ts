@@ -1,5 +1,5 @@
 // What is known of one request, in one place: each step adds what it found out, and all that come after it may read it.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { UpstreamName } from './config.ts';
 import type { Forwarding } from './forwarding/forwarding.ts';
 import type { AccountMeter, Ticket } from './metering/account-meter.ts';
@@ -44,8 +44,8 @@ export type Call = Readonly<{
   fault?: unknown;
 }>;
 
-/** An answer, with what Express keeps beside it. */
-export type Reply = { locals: Record<string, unknown> };
+/** An answer, with what Express keeps beside it: what is known of its request, and what is done when it is over. */
+export type Reply = { locals: { call?: Call; endings?: (() => void)[] } };
 
 /** What is known of the request that this answers. */
 export const callOf = (res: Reply): Call => res.locals.call as Call;
@@ -60,25 +60,17 @@ export function learn(res: Reply, found: Partial<Call>): void {
   Object.assign(callOf(res), found);
 }
 
-const endings = new WeakMap<Reply, (() => void)[]>();
-
 /** Does `work` once the answer is over, whatever became of it: at the end, or when the client hangs up. */
 export function whenOver(res: Reply & ServerResponse, work: () => void): void {
-  const known = endings.get(res);
-  if (known) {
-    known.push(work);
+  const { endings } = res.locals;
+  if (endings) {
+    endings.push(work);
     return;
   }
   // One listener for all of them: many would look like a leak to Node.
   const all = [work];
-  endings.set(res, all);
+  res.locals.endings = all;
   res.once('close', () => {
     for (const each of all) each();
   });
-}
-
-/** The path of a request, without its query. */
-export function pathOf({ url = '' }: IncomingMessage): string {
-  const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
 }

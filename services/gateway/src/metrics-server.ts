@@ -1,6 +1,6 @@
 // The gateway's metrics have a port of their own: what clients reach must not tell them.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '@almanac/service-kit/listening';
 import type { Metrics } from '@almanac/service-kit/metrics';
 
 type Options = { host: string; port: number; metrics: Pick<Metrics, 'text' | 'contentType'> };
@@ -21,11 +21,7 @@ export function createMetricsServer({ host, port, metrics }: Options) {
   });
   return {
     /** Listens; answers the port. */
-    start: () =>
-      new Promise<number>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
-      }),
+    start: () => listen(server, { host, port }),
     stop: () => {
       server.closeAllConnections();
       return new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,14 +1,15 @@
 // The server in front of the application: connections, time-outs, and the drain at the end.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { limits } from '@almanac/service-kit/limits';
+import { drain, listen } from '@almanac/service-kit/listening';
 import { createApp } from './app.ts';
 import { callOf, type Reply, whenOver } from './call.ts';
 import { limitConnections } from './connections/connection-limits.ts';
 import { holdContinue } from './connections/continue.ts';
 import { isEnding } from './connections/last-answers.ts';
+import { OpenRequests } from './connections/open-requests.ts';
 import { refuseConnection, refuseTunnel } from './connections/refused-connections.ts';
-import { endStall, findStall, type OpenRequest } from './connections/stalls.ts';
+import { endStall, findStall } from './connections/stalls.ts';
 import type { GatewayContext } from './context.ts';
 
 export type EdgeServer = {
@@ -19,22 +20,19 @@ export type EdgeServer = {
   open(): number;
 };
 
-const drainMs = 20_000;
-
 /** Builds the server; nothing listens until `start`. */
 export function createEdgeServer(ctx: GatewayContext): EdgeServer {
   const { config, frame } = ctx;
   const { logger } = frame;
-  const open = new Set<OpenRequest>();
+  const open = new OpenRequests();
   const app = createApp(ctx, () => open.size > config.limits.requests || frame.eventLoop.isLate());
 
   const take = (req: IncomingMessage, response: ServerResponse) => {
     if (isEnding(req.socket)) return;
-    const res = Object.assign(response, { locals: {} } satisfies Reply);
+    const res: ServerResponse & Reply = Object.assign(response, { locals: {} });
     const { bytesRead: read, bytesWritten: written } = req.socket;
-    const request: OpenRequest = { req, res, progress: { read, written, at: performance.now() } };
-    open.add(request);
-    whenOver(res, () => open.delete(request));
+    const request = open.add({ req, res, progress: { read, written, at: performance.now() } });
+    whenOver(res, () => open.remove(request));
     app(req, res);
   };
 
@@ -45,7 +43,7 @@ export function createEdgeServer(ctx: GatewayContext): EdgeServer {
     requestTimeout: 0, // stalls.ts: uploads may take long, JSON may not
     connectionsCheckingInterval: Math.min(config.timeouts.sweepMs, config.timeouts.headersMs),
     keepAliveTimeout: config.timeouts.idleMs,
-    requireHostHeader: false, // framing.ts answers in the contract's form
+    requireHostHeader: false, // check-framing.ts answers in the contract's form
     joinDuplicateHeaders: false,
   });
   const { connections: total, addressConnections } = config.limits;
@@ -66,7 +64,7 @@ export function createEdgeServer(ctx: GatewayContext): EdgeServer {
   let sweeper: NodeJS.Timeout | undefined;
   const sweep = () => {
     const now = performance.now();
-    for (const request of open) {
+    for (const request of open.list()) {
       const stall = findStall(request, now, config.timeouts);
       if (!stall) continue;
       logger.warn({ request_id: callOf(request.res).requestId, stall }, 'a request stood still and was ended');
@@ -75,18 +73,14 @@ export function createEdgeServer(ctx: GatewayContext): EdgeServer {
   };
 
   return {
-    start: () =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(config.common.httpPort, config.common.host, () => {
-          server.off('error', reject);
-          sweeper = setInterval(sweep, config.timeouts.sweepMs);
-          resolve((server.address() as AddressInfo).port);
-        });
-      }),
+    start: async () => {
+      const port = await listen(server, { host: config.common.host, port: config.common.httpPort });
+      sweeper = setInterval(sweep, config.timeouts.sweepMs);
+      return port;
+    },
     stop: async () => {
       clearInterval(sweeper);
-      await close(server);
+      await drain(server);
     },
     open: () => open.size,
   };
@@ -110,16 +104,4 @@ function countClosed({ frame: { logger, metrics } }: GatewayContext): () => void
     told = now;
     logger.warn({ closed }, 'connections were closed: there are more than one address, or all together, may have');
   };
-}
-
-function close(server: Server): Promise<void> {
-  if (!server.listening) return Promise.resolve();
-  return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), drainMs);
-    server.close(() => {
-      clearTimeout(force);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

@@ -1,16 +1,9 @@
 // Times out slow clients and upstreams: bodies that dribble in, answers that are not read, services that do not answer. One
 // look at all open requests every few seconds, so that no call pays for timers.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { callOf, type Reply } from '../call.ts';
+import { callOf } from '../call.ts';
 import type { GatewayTimeouts } from '../config.ts';
-
-/** A request under way. `progress`: the counters of its socket, and when they last moved enough. */
-export type OpenRequest = {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse & Reply;
-  progress: { read: number; written: number; at: number };
-};
+import type { OpenRequest } from './open-requests.ts';
 
 /** Less than this in the client's time is no progress. */
 const progressBytes = 1024;

@@ -4,13 +4,16 @@ import type { ClientRequest } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { ServiceError } from '@almanac/service-kit/errors';
 import type { Request, Response } from 'express';
-import { callOf, type Destination } from '../call.ts';
 import { hasBody } from '../steps/check-framing.ts';
 
 /** What the service it goes to is to it. */
 export type ForwardingOptions = {
   /** Sends the request as it stands; called once more when it is repeated. */
   send(): void;
+  /** The body is a file. */
+  isUpload: boolean;
+  /** How long the service may take for the first byte of its answer. */
+  answerWithinMs: number;
   /** How long a connection may take to be made. */
   connectMs: number;
   /** The service broke a connection: others that are idle may be broken, too. */
@@ -94,7 +97,7 @@ export class Forwarding {
 
   // The answer to an upload is due when all of the file has come.
   private expectAnswer(): void {
-    const { isUpload, answerWithinMs } = callOf(this.res).destination as Destination;
+    const { isUpload, answerWithinMs } = this.options;
     const expect = () => {
       if (!this.res.headersSent) this.answerDue = performance.now() + answerWithinMs;
     };

@@ -7,7 +7,7 @@ import type { Logger } from '@almanac/service-kit/logger';
 import type { ServiceTls } from '@almanac/service-kit/service-tls';
 import type { NextFunction, Request, Response } from 'express';
 import { createProxyMiddleware, type Plugin } from 'http-proxy-middleware';
-import { callOf, learn, whenOver } from '../call.ts';
+import { callOf, type Destination, learn, whenOver } from '../call.ts';
 import { type UpstreamName, upstreamNames } from '../config.ts';
 import { sendContinue } from '../connections/continue.ts';
 import { closeAfter, dropBody } from '../connections/last-answers.ts';
@@ -127,7 +127,9 @@ function createUpstream(name: UpstreamName, options: UpstreamOptions): Upstream 
         warn(res, error, 'a service did not answer');
         answerFailure(req, res, unavailable('is not available just now'), defaults);
       };
-      const forwarding = new Forwarding(req, res, { send, connectMs, onBroken: dropIdle, refuse });
+      const { isUpload, answerWithinMs } = callOf(res).destination as Destination;
+      const bounds = { isUpload, answerWithinMs, connectMs };
+      const forwarding = new Forwarding(req, res, { ...bounds, send, onBroken: dropIdle, refuse });
       learn(res, { forwarding });
       forwarding.start();
     },

@@ -1,12 +1,11 @@
 // The destination of a request outside the API.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { readPath } from '@almanac/service-kit/path';
+import { nothingHere, readPath } from '@almanac/service-kit/path';
 import type { RequestHandler } from 'express';
 import { callOf, learn } from '../call.ts';
 import type { GatewayContext } from '../context.ts';
 import { findOpenAddress, isFromHere, type OpenAddress } from '../open-addresses.ts';
 import { answerOptions } from './allow-origin.ts';
-import { nothingHere } from './find-route.ts';
 
 /** Finds what answers; 404 and 405 when nothing does. OPTIONS is answered here. */
 export function openAddress(ctx: GatewayContext): RequestHandler {

@@ -1,7 +1,7 @@
 // The route of a call of the API, and with it the service that answers.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { readPath } from '@almanac/service-kit/path';
+import { apiPrefix, nothingHere, readPath } from '@almanac/service-kit/path';
 import type { RequestHandler } from 'express';
 import { callOf, learn } from '../call.ts';
 import type { GatewayTimeouts } from '../config.ts';
@@ -10,11 +10,7 @@ import { createRouteMatcher } from '../route-matcher.ts';
 import { type ApiRoute, apiRoutes } from '../routes.ts';
 import { answerOptions } from './allow-origin.ts';
 
-const prefix = '/api/v1/';
-
-export const isApiPath = (path: string): boolean => path.startsWith(prefix);
-
-export const nothingHere = () => new ServiceError('not_found', 'There is nothing at this address.');
+export const isApiPath = (path: string): boolean => path.startsWith(`${apiPrefix}/`);
 
 /** Finds the route; 404 and 405 when there is none. OPTIONS is answered here. */
 export function findRoute(ctx: GatewayContext): RequestHandler {

@@ -1,11 +1,11 @@
 // The first step: a request gets its id, and in the end its line in the log, its measurement and its span.
-import { randomUUID } from 'node:crypto';
+import { readRequestId } from '@almanac/service-kit/answer';
 import { createAccessLogger } from '@almanac/service-kit/logger';
-import { readPath } from '@almanac/service-kit/path';
+import { apiPrefix, pathOf, readPath } from '@almanac/service-kit/path';
 import { type Carrier, tracing } from '@almanac/service-kit/tracing';
 import { traceRequest } from '@almanac/service-kit/tracing-calls';
 import type { Request, RequestHandler, Response } from 'express';
-import { openCall as begin, callOf, pathOf, whenOver } from '../call.ts';
+import { openCall as begin, callOf, whenOver } from '../call.ts';
 import { closeAfter } from '../connections/last-answers.ts';
 import type { GatewayContext } from '../context.ts';
 import { clientAddress } from '../forwarding/forwarded-headers.ts';
@@ -15,7 +15,6 @@ import { oauthPrefix } from '../open-addresses.ts';
 export const quietPaths = new Set(['/healthz', '/readyz']);
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
-const goodRequestId = /^[A-Za-z0-9._-]{8,128}$/;
 
 /** Opens a call, and records it when its answer is over. */
 export function openCall({ config, frame: { health, logger, metrics } }: GatewayContext): RequestHandler {
@@ -49,10 +48,9 @@ export function openCall({ config, frame: { health, logger, metrics } }: Gateway
   };
 
   return (req, res, next) => {
-    const given = req.headers['x-request-id'];
-    const path = pathOf(req);
+    const path = pathOf(req.url);
     begin(res, {
-      requestId: typeof given === 'string' && goodRequestId.test(given) ? given : randomUUID(),
+      requestId: readRequestId(req.headers['x-request-id']),
       startedAt: performance.now(),
       path,
       clientAddress: clientAddress(req, config.trustedHops),
@@ -83,7 +81,7 @@ function traced(req: Request, res: Response, next: () => void): void {
     const { route, requestId } = callOf(res);
     return {
       method: methodOf(req),
-      route: route && `/api/v1${route.path}`,
+      route: route && `${apiPrefix}${route.path}`,
       facts: { 'almanac.request_id': requestId },
     };
   });

@@ -5,12 +5,12 @@ import { auditEntry, refusedAct } from '@almanac/service-kit/audit';
 import type { Bus } from '@almanac/service-kit/bus/bus';
 import type { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/logger';
+import { apiPrefix } from '@almanac/service-kit/path';
 import { LRUCache } from 'lru-cache';
 import type { Call } from '../call.ts';
 
 // These calls cost nothing and count nowhere, so a caller who goes on trying must not be able to fill the log.
 const onceInMs = 10 * 60_000;
-const prefixLength = '/api/v1'.length;
 
 type Options = { bus: Pick<Bus, 'publish'>; logger: Logger };
 
@@ -26,7 +26,7 @@ export function createNoteRefusal({ bus, logger }: Options): NoteRefusal {
     if (noted.has(key)) return;
     noted.set(key, true);
     const call = { accountId, userId, applicationId, requestId, address: clientAddress.slice(0, 64) };
-    const attempt = { method: route.method, path: path.slice(prefixLength, 512) };
+    const attempt = { method: route.method, path: path.slice(apiPrefix.length, 512) };
     const payload = auditEntry(call, refusedAct(attempt, errors));
     const occurred_at = new Date().toISOString();
     bus

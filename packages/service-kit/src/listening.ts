@@ -1,0 +1,29 @@
+// How an HTTP server begins to listen, and how it ends: running requests first.
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const drainMs = 20_000;
+
+/** Listens; answers the port. */
+export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** Takes no more connections, closes idle ones, lets running requests finish within 20 seconds, and closes the rest. */
+export function drain(server: Server): Promise<void> {
+  if (!server.listening) return Promise.resolve();
+  return new Promise((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), drainMs);
+    server.close(() => {
+      clearTimeout(force);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
