@@ -5,16 +5,13 @@ import { callOf, learn, whenOver } from '../call.ts';
 import type { GatewayContext } from '../context.ts';
 import type { AccountMeter } from '../metering/account-meter.ts';
 import type { ApiRoute } from '../routes.ts';
+import type { Token } from '../tokens/token.ts';
 import { hasBody } from './check-framing.ts';
 
 /** Lets a call in; 402 when writes are blocked, 429 when the allowance is used up, 503 when that can't be found out. */
 export function admit(ctx: GatewayContext): RequestHandler {
   return async (req, res, next) => {
-    const { route, meter, token } = callOf(res) as {
-      route: ApiRoute;
-      meter: AccountMeter;
-      token: { accountId: number };
-    };
+    const { route, meter, token } = callOf(res) as { route: ApiRoute; meter: AccountMeter; token: Token };
     const isWrite = route.method !== 'GET';
     const ticket = meter.tryAdmit(isWrite) ?? (await meter.admit(isWrite));
     learn(res, { ticket });
