@@ -3,8 +3,16 @@ import { type Api, poll, upload } from '@almanac/api-client/api';
 import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
 import { categoryColumns, columns, makeCategoryCsv } from './rows.ts';
 
-/** Deploys the categories with their rows; answers the id of the table. */
-export async function deployCategories(api: Api): Promise<number> {
+const deployedCategories = new WeakMap<Api, Promise<number>>();
+
+/** Deploys the categories with their rows, once for all parts of a run; answers the id of the table. */
+export function deployCategories(api: Api): Promise<number> {
+  const made = deployedCategories.get(api) ?? makeCategories(api);
+  deployedCategories.set(api, made);
+  return made;
+}
+
+async function makeCategories(api: Api): Promise<number> {
   const table = await givenDeployedTable(api, { name: 'Categories', columns: categoryColumns });
   await importFile(api, table, makeCategoryCsv());
   return table.id;
