@@ -102,8 +102,7 @@ it('reads no more than a slow reader takes, and ends the statement when the read
   await untilNothingIsSent();
   // Most of it is what the two sockets hold.
   expect(sentBytes - before).toBeLessThan(32 * MB);
-  const [{ wait_event: waitsFor }] = (await sessions()) as [{ wait_event: string }];
-  expect(waitsFor).toBe('ClientWrite');
+  await eventually(async () => expect(await sessions()).toMatchObject([{ wait_event: 'ClientWrite' }]));
   await copied.return({ rows: 0 });
   await requireClosed();
 });
