@@ -26,9 +26,9 @@ export default {
     },
     {
       name: 'streams-end-in-the-rpc-layer',
-      comment: 'A stream of gRPC alone does not tell its end; service-kit/rpc-streams.ts does (ADR 22).',
+      comment: 'A stream of gRPC alone does not tell its end; service-kit/rpc/streams.ts does (ADR 22).',
       severity: 'error',
-      from: { pathNot: '^packages/service-kit/src/(rpc-|tracing-calls[.]ts)' },
+      from: { pathNot: '^packages/service-kit/src/(rpc/|observability/tracing/calls[.]ts)' },
       to: { path: 'node_modules/@grpc/grpc-js' },
     },
     {

@@ -1,5 +1,5 @@
 // The users of RabbitMQ: one for each service, which may read its own queues and no other service's, as definitions that RabbitMQ loads
-// when it starts. What all share are the exchange of events and the waiting rooms of retries (packages/service-kit/src/bus/amqp-topology.ts).
+// when it starts. What all share are the exchange of events and the waiting rooms of retries (packages/service-kit/src/messaging/amqp/topology.ts).
 import { createHash, randomBytes } from 'node:crypto';
 
 // No backslashes: these stand in files of variables, too.

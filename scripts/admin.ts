@@ -1,5 +1,5 @@
 // `npm run -s admin -- …`: the operators' command line. Exit code 0 done, 1 refused by the system, 2 not understood.
-import { ConfigError } from '@almanac/service-kit/config';
+import { ConfigError } from '@almanac/service-kit/config/config';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { helpText, type Invocation, readInvocation } from './admin/commands.ts';
 import { createOperator, OperatorError, readOperatorConfig } from './admin/operator.ts';

@@ -5,7 +5,7 @@ const root = resolve(import.meta.dirname, '..');
 
 describe('docs/how-to/configure.md', () => {
   const page = readFileSync(join(root, 'docs/how-to/configure.md'), 'utf8');
-  const files = globSync(['services/*/src/config.ts', 'packages/service-kit/src/config.ts'], { cwd: root });
+  const files = globSync(['services/*/src/config.ts', 'packages/service-kit/src/config/config.ts'], { cwd: root });
 
   it.each(files)('names every variable that %s reads', (file) => {
     const names = [...readFileSync(join(root, file), 'utf8').matchAll(/['"]([A-Z]+(?:_[A-Z0-9]+)+)['"]/g)].map(

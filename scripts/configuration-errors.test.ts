@@ -1,5 +1,5 @@
 // Whatever stands in a setting, what is said about it never repeats a secret: these words go to logs and consoles.
-import { ConfigError, type Environment } from '@almanac/service-kit/config';
+import { ConfigError, type Environment } from '@almanac/service-kit/config/config';
 import { readConfig as readBilling } from '../services/billing/src/config.ts';
 import { readConfig as readData } from '../services/data/src/config.ts';
 import { readConfig as readGateway } from '../services/gateway/src/config.ts';

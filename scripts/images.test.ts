@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { serviceNames } from '@almanac/service-kit/config';
+import { serviceNames } from '@almanac/service-kit/config/config';
 import { versionOf } from './release/records.ts';
 
 const root = resolve(import.meta.dirname, '..');

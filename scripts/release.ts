@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { serviceNames } from '@almanac/service-kit/config';
+import { serviceNames } from '@almanac/service-kit/config/config';
 import { findBreaks } from './release/breaking.ts';
 import { recordOf, recordRelease, root, type ServiceName, versionOf } from './release/records.ts';
 

@@ -1,10 +1,10 @@
 // The operator's way in: gRPC clients of the services, calling with contexts that are signed with the operator's key.
-import { type ContextSigner, createContextSigner } from '@almanac/service-kit/call-context';
-import { ConfigReader, type RpcTlsFiles, readRpcTls } from '@almanac/service-kit/config';
-import { createLogger } from '@almanac/service-kit/logger';
-import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
-import type { RpcClient, RpcServiceName } from '@almanac/service-kit/rpc-contract';
-import { watchServiceTls } from '@almanac/service-kit/service-tls';
+import { type ContextSigner, createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { ConfigReader, type RpcTlsFiles, readRpcTls } from '@almanac/service-kit/config/config';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
+import type { RpcClient, RpcServiceName } from '@almanac/service-kit/rpc/contract';
+import { watchServiceTls } from '@almanac/service-kit/tls/service-tls';
 import { readHome, readJson, readRuntime } from '../embedded/home.ts';
 
 type Jwk = Record<string, unknown>;

@@ -1,7 +1,7 @@
 // Makes a backup: all databases as of one instant, the objects that their rows refer to, and a manifest with checksums.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pgSql } from '@almanac/service-kit/database';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import pg from 'pg';
 import { OperatorError } from '../admin/operator.ts';
 import { root } from '../embedded/home.ts';

@@ -1,6 +1,6 @@
 // The databases of an embedded system that is stopped: its PostgreSQL alone, for as long as something is done to them.
 import { existsSync } from 'node:fs';
-import type { Environment } from '@almanac/service-kit/config';
+import type { Environment } from '@almanac/service-kit/config/config';
 import { OperatorError } from '../admin/operator.ts';
 import type { Child } from '../embedded/child.ts';
 import { AlreadyRunningError, lockHome, makeHome, readHome } from '../embedded/home.ts';

@@ -2,7 +2,7 @@
 // only, so each gets a snapshot of its own, and then all are looked at again: where no transaction has ended since, every snapshot
 // also shows the moment at which the last one was taken. Otherwise they are let go and taken anew.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pgSql, type Sql } from '@almanac/service-kit/database';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import pg from 'pg';
 import { quietName } from '../../services/data/src/database.ts';
 import { OperatorError } from '../admin/operator.ts';

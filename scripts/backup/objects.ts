@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import type { Sql } from '@almanac/service-kit/database';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import { ObjectChanged, type ObjectStore, requireKey } from '../../services/jobs/src/object-store/object-store.ts';
 import { OperatorError } from '../admin/operator.ts';
 import type { StoredFile } from './manifest.ts';

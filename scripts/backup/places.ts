@@ -1,6 +1,6 @@
 // Where everything lies that a backup holds: the services' databases and the bucket, named by the variables that the services read.
 import { pathToFileURL } from 'node:url';
-import { ConfigReader, type Environment, readDatabaseUrl } from '@almanac/service-kit/config';
+import { ConfigReader, type Environment, readDatabaseUrl } from '@almanac/service-kit/config/config';
 import { readDatabaseUrls } from '../../services/data/src/config.ts';
 import { createObjectStore } from '../../services/jobs/src/object-store/connect.ts';
 import type { ObjectStore } from '../../services/jobs/src/object-store/object-store.ts';

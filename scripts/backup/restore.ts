@@ -1,6 +1,6 @@
 // Fills an empty system from a backup: objects first, for without rows nobody sees them; then the databases, jobs' last.
 import { join } from 'node:path';
-import { pgSql, type Sql } from '@almanac/service-kit/database';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import pg from 'pg';
 import { OperatorError } from '../admin/operator.ts';
 import { type DumpedDatabase, type Manifest, readManifest } from './manifest.ts';

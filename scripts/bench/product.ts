@@ -1,7 +1,7 @@
 // The product under the bench: a whole embedded system as `npm start` makes it, with one account, and how to reach its parts.
 import { type Api, createApi } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { contextHeader, createContextSigner } from '@almanac/service-kit/call-context';
+import { contextHeader, createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { startSystem } from '@almanac/testkit/system';
 import { createAccount, updateAccount } from '../admin/accounts.ts';
 import { createOperator, readOperatorConfig } from '../admin/operator.ts';

@@ -1,6 +1,6 @@
 // The one screen that is left standing when the system is up: where it is, who may come in, a first call, how to stop.
 import { relative } from 'node:path';
-import { isLoopback } from '@almanac/service-kit/client-address';
+import { isLoopback } from '@almanac/service-kit/http/client-address';
 import { type Home, readJson } from './home.ts';
 
 export type Credentials = {

@@ -2,7 +2,7 @@
 // writes migrations; services apply them without it.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { readMigrations } from '@almanac/service-kit/migrate';
+import { readMigrations } from '@almanac/service-kit/postgres/migrate';
 import { PrismaPg } from '@prisma/adapter-pg';
 import {
   bindMigrationAwareSqlAdapterFactory,

@@ -1,6 +1,6 @@
 // The endpoints of all services as they declare them, without starting any: what the OpenAPI document is made of.
-import { mergeOpenApi, type OpenApiDocument, openApiFragment } from '@almanac/service-kit/openapi';
-import type { Route } from '@almanac/service-kit/route';
+import { mergeOpenApi, type OpenApiDocument, openApiFragment } from '@almanac/service-kit/api/openapi';
+import type { Route } from '@almanac/service-kit/api/route';
 import { routes as billingRoutes } from '../../services/billing/src/http.ts';
 import { dataRoutes } from '../../services/data/src/http.ts';
 import { identityRoutes } from '../../services/identity/src/http.ts';

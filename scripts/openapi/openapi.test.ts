@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { requiredScope } from '@almanac/service-kit/route';
+import { requiredScope } from '@almanac/service-kit/api/route';
 import { apiRoutes } from '../../services/gateway/src/routes.ts';
 import { asText, declaredRoutes, makeDocument } from './declared-routes.ts';
 

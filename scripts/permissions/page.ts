@@ -1,5 +1,5 @@
 // docs/permissions.md: the rights table as an administrator reads it, operation by operation, in the order of the API's subjects.
-import type { OpenApiDocument } from '@almanac/service-kit/openapi';
+import type { OpenApiDocument } from '@almanac/service-kit/api/openapi';
 import {
   type Case,
   type Cell,

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serviceNames } from '@almanac/service-kit/config';
+import { serviceNames } from '@almanac/service-kit/config/config';
 import { readReleases, root, versionOf } from './records.ts';
 
 const changesets = globSync('.changeset/*.md', { cwd: root }).map((path) => [path] as const);

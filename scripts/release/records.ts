@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { serviceNames } from '@almanac/service-kit/config';
+import type { serviceNames } from '@almanac/service-kit/config/config';
 import { type ApiDocument, asLines, readPromises } from './http-contract.ts';
 
 export const root = resolve(import.meta.dirname, '../..');

@@ -1,6 +1,6 @@
 // The bus against a real RabbitMQ, whose address comes with ALMANAC_TEST_AMQP_URL (scripts/servers/rabbitmq.sh starts one).
 
-import { describeBus } from '@almanac/service-kit/bus/bus.suite';
+import { describeBus } from '@almanac/service-kit/messaging/bus.suite';
 import amqp from 'amqplib';
 
 const name = 'ALMANAC_TEST_AMQP_URL';

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { eventually } from '@almanac/testkit/eventually';
 import { endProcess } from '@almanac/testkit/processes';
 
-const logger = resolve(import.meta.dirname, '../../packages/service-kit/src/logger.ts');
+const logger = resolve(import.meta.dirname, '../../packages/service-kit/src/observability/logger.ts');
 const program = `
   import { createLogger } from ${JSON.stringify(logger)};
   const logger = createLogger('data', 'info');

@@ -6,7 +6,7 @@
 import type { Answer, Api } from '@almanac/api-client/api';
 import { createApi, poll } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
+import type { Bus, BusMessage } from '@almanac/service-kit/messaging/bus/bus';
 import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
 import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';

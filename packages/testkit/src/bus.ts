@@ -1,7 +1,8 @@
 // The bus as tests take part in it: heard from the first word on, and what a queue brings noted once.
-import { type Bus, type BusMessage, createBus } from '@almanac/service-kit/bus/bus';
-import { alike } from '@almanac/service-kit/bus/reading';
-import { createLogger } from '@almanac/service-kit/logger';
+import type { Bus, BusMessage } from '@almanac/service-kit/messaging/bus/bus';
+import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { createBus } from '@almanac/service-kit/messaging/create-bus';
+import { createLogger } from '@almanac/service-kit/observability/logger';
 import { z } from 'zod';
 import { eventually } from './eventually.ts';
 

@@ -5,7 +5,7 @@ import {
   createContextSigner,
   type Issuer,
   requestIdHeader,
-} from '@almanac/service-kit/call-context';
+} from '@almanac/service-kit/caller/call-context';
 import type { TestKeys } from './keys.ts';
 
 /** Account 1, a machine with all scopes and branching; a test states what differs. */

@@ -2,9 +2,9 @@
 // others must know. The other services aren't there.
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createContextSigner } from '@almanac/service-kit/call-context';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
-import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import { createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { createRpcClient } from '@almanac/service-kit/rpc/client';
+import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import pg from 'pg';
 import { createTestKeys } from './keys.ts';
 import { findFreePort } from './ports.ts';

@@ -1,4 +1,4 @@
-import { contextHeader, createContextVerifier } from '@almanac/service-kit/call-context';
+import { contextHeader, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { callHeaders } from './call.ts';
 import { createTestKeys, issuers } from './keys.ts';
 

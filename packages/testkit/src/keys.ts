@@ -1,5 +1,5 @@
 // Ed25519 keys for call contexts: one per issuer, as the embedded start and deployments configure them.
-import type { Issuer } from '@almanac/service-kit/call-context';
+import type { Issuer } from '@almanac/service-kit/caller/call-context';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 
 export const issuers = [

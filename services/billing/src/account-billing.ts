@@ -1,8 +1,8 @@
 // The books of an account: opened once, read by gateways and identity.
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, type Sql } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type { BillingContext } from './context.ts';
 import { type PlanName, planNames, plans, writeBlock } from './plans.ts';
 

@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
 import type { UpdateAccountBillingRequest__Output as UpdateRequest } from '@almanac/protos/generated/almanac/billing/v1/UpdateAccountBillingRequest.ts';
-import { announceAct, updatedAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { type Sql, withTransaction } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { announce } from '@almanac/service-kit/outbox';
+import { announceAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { announce } from '@almanac/service-kit/messaging/outbox';
+import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { booksNotOpen, periodStartSql, readAccountBilling, requirePlan } from './account-billing.ts';
 import type { BillingContext } from './context.ts';
 import { notifyOnce } from './notices.ts';

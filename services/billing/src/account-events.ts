@@ -1,8 +1,8 @@
 // Hears of new accounts and opens their books. Messages may come twice or late.
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { messageId } from '@almanac/service-kit/bus/reading';
-import { withTransaction } from '@almanac/service-kit/database';
-import { receiveOnce } from '@almanac/service-kit/inbox';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
+import { withTransaction } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
 import { openAccount } from './account-billing.ts';
 import type { BillingContext } from './context.ts';

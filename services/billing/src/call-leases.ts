@@ -2,9 +2,9 @@
 // only place that decides, under its own lock, so any number of gateways together never get more than the allowance.
 import type { ReserveCallsRequest__Output as ReserveRequest } from '@almanac/protos/generated/almanac/billing/v1/ReserveCallsRequest.ts';
 import type { ReserveCallsResponse__Output as ReserveResponse } from '@almanac/protos/generated/almanac/billing/v1/ReserveCallsResponse.ts';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, type Sql } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { asInstant, billingColumnsSql, booksNotOpen, periodStartSql, toAccountBilling } from './account-billing.ts';
 import type { BillingContext } from './context.ts';
 

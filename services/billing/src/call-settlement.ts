@@ -3,12 +3,12 @@
 import type { CallCount__Output as CallCount } from '@almanac/protos/generated/almanac/billing/v1/CallCount.ts';
 import type { SettleCallsRequest__Output as SettleRequest } from '@almanac/protos/generated/almanac/billing/v1/SettleCallsRequest.ts';
 import type { SettleCallsResponse__Output as SettleResponse } from '@almanac/protos/generated/almanac/billing/v1/SettleCallsResponse.ts';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { type Sql, withTransaction } from '@almanac/service-kit/database';
+import { idSchema, readParameters } from '@almanac/service-kit/api/input';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
-import { idSchema, readParameters } from '@almanac/service-kit/input';
-import { daySchema } from '@almanac/service-kit/instants';
-import { announce } from '@almanac/service-kit/outbox';
+import { announce } from '@almanac/service-kit/messaging/outbox';
+import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { daySchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
 import { periodStartSql } from './account-billing.ts';
 import type { BillingContext } from './context.ts';

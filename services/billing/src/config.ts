@@ -6,7 +6,7 @@ import {
   readCommonConfig,
   readDatabaseUrl,
   readRpcPort,
-} from '@almanac/service-kit/config';
+} from '@almanac/service-kit/config/config';
 
 export type BillingConfig = {
   common: CommonConfig;

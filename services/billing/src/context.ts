@@ -1,5 +1,5 @@
 // What billing's functions are given.
-import type { Logger } from '@almanac/service-kit/logger';
+import type { Logger } from '@almanac/service-kit/observability/logger';
 import type pg from 'pg';
 import type { PrismaClient } from './generated/prisma/client.ts';
 

@@ -1,5 +1,5 @@
 // The REST endpoints of billing.
-import type { Route } from '@almanac/service-kit/route';
+import type { Route } from '@almanac/service-kit/api/route';
 import type { BillingContext } from './context.ts';
 import { usageRoutes } from './usage.routes.ts';
 

@@ -1,6 +1,7 @@
 // Mails to the administrators of an account: asked for in the transaction of what they tell of, one a month of each kind.
-import type { Sql } from '@almanac/service-kit/database';
-import { announce } from '@almanac/service-kit/outbox';
+
+import { announce } from '@almanac/service-kit/messaging/outbox';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 
 type Notice = {
   accountId: number;

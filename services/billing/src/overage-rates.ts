@@ -1,6 +1,7 @@
 // What calls beyond the allowance cost. Rates are added, never changed: a statement can always be made again.
-import { pgSql } from '@almanac/service-kit/database';
+
 import { validationFailed } from '@almanac/service-kit/errors';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import { requirePlan } from './account-billing.ts';
 import type { BillingContext } from './context.ts';
 

@@ -1,7 +1,7 @@
 // What gateways, identity and operators ask billing over gRPC, and who may ask what.
-import { pgSql } from '@almanac/service-kit/database';
-import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
-import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
+import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { getAccountBilling, openAccount } from './account-billing.ts';
 import { updateAccountBilling } from './account-changes.ts';
 import { reserveCalls } from './call-leases.ts';

@@ -1,14 +1,14 @@
 // Billing, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
 import { join } from 'node:path';
-import { createPool, pgSql } from '@almanac/service-kit/database';
-import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
-import { createHttpServer } from '@almanac/service-kit/http';
-import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
-import { createOutboxRelay } from '@almanac/service-kit/outbox';
-import { createRpcServer } from '@almanac/service-kit/rpc-server';
-import type { Service } from '@almanac/service-kit/run';
-import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
+import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool, pgSql } from '@almanac/service-kit/postgres/database';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
+import { createHttpServer } from '@almanac/service-kit/process/http-server';
+import type { Service } from '@almanac/service-kit/process/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
+import { createLifecycle, createServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Express } from 'express';
 import { consumeAccountEvents } from './account-events.ts';
@@ -30,14 +30,14 @@ export async function migrateBilling(config: BillingConfig): Promise<void> {
 }
 
 export async function createBilling(config: BillingConfig): Promise<Service<BillingContext>> {
-  const frame = await createFrame(config.common);
-  const { logger, health, metrics, bus, verifyContext } = frame;
+  const runtime = await createServiceRuntime(config.common);
+  const { logger, health, metrics, bus, verifyContext } = runtime;
   const { host, httpPort } = config.common;
   const { databaseUrl, webhooks } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-billing', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const context: BillingContext = { pool, prisma, logger, leaseSeconds: config.leaseSeconds };
-  health.need('database', () => pgSql(pool)('select 1'));
+  health.addReadinessCheck('database', () => pgSql(pool)('select 1'));
 
   const relay = createOutboxRelay({ pool, bus, logger });
   watchPools(metrics, { billing: pool });
@@ -50,7 +50,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
     handlers: createHandlers(context),
     callers,
     verifyContext,
-    tls: frame.rpcTls,
+    tls: runtime.rpcTls,
     logger,
     metrics,
   });
@@ -62,14 +62,14 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
     health,
     metrics,
     verifyContext,
-    tls: frame.httpTls,
+    tls: runtime.httpTls,
     routes: routes(context),
     ...(webhooks.length > 0 && {
       mount: (app: Express) => mountPaymentWebhook(app, context, createStandardWebhooks(webhooks)),
     }),
   });
 
-  const lifecycle = createLifecycle(frame, [
+  const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrate({ databaseUrl, directory, logger }) },
     { name: 'database', stop: () => prisma.$disconnect().then(() => (pool.ended ? undefined : pool.end())) },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },

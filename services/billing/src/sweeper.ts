@@ -1,7 +1,8 @@
 // Takes back, every few seconds, what silent gateways hold, and forgets leases that ended long ago. Every instance runs one.
-import { pgSql } from '@almanac/service-kit/database';
-import type { Part } from '@almanac/service-kit/frame';
-import type { Logger } from '@almanac/service-kit/logger';
+
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import type { Part } from '@almanac/service-kit/process/service-runtime';
 import type pg from 'pg';
 
 import { forgetOldLeases, listAccountsWithExpired, renewLeases, takeBackExpired } from './call-leases.ts';

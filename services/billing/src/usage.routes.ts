@@ -1,7 +1,8 @@
 // GET /usage: an extension to the contract.
-import { daySchema } from '@almanac/service-kit/instants';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
+
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
+import { daySchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
 import type { BillingContext } from './context.ts';
 import { monthPattern, readStatement } from './statements/statement.ts';

@@ -1,8 +1,9 @@
 // Where an account's calls went: per day, method, resource and application.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql } from '@almanac/service-kit/database';
+
+import { type Fields, type ListQuery, type Page, page, prismaWhere, window } from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { type Fields, type ListQuery, type Page, page, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import { periodStartSql } from './account-billing.ts';
 import type { BillingContext } from './context.ts';
 import { readMonth } from './statements/statement.ts';

@@ -1,9 +1,9 @@
 // What billing's tests begin with: a migrated database, a context over it, and accounts with open books.
 import { join } from 'node:path';
-import type { CallContext, Issuer } from '@almanac/service-kit/call-context';
-import { createPool, pgSql, type Sql } from '@almanac/service-kit/database';
-import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
+import type { CallContext, Issuer } from '@almanac/service-kit/caller/call-context';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool, pgSql, type Sql } from '@almanac/service-kit/postgres/database';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { openAccount } from '../src/account-billing.ts';

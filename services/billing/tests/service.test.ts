@@ -1,10 +1,10 @@
 // Billing as it runs: over HTTP, gRPC and the bus.
 
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { alike } from '@almanac/service-kit/bus/reading';
-import { createContextSigner, type Issuer } from '@almanac/service-kit/call-context';
-import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
-import type { Service } from '@almanac/service-kit/run';
+import { createContextSigner, type Issuer } from '@almanac/service-kit/caller/call-context';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import type { Service } from '@almanac/service-kit/process/run';
+import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';

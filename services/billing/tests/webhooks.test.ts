@@ -1,8 +1,8 @@
 // The way in of the payment provider, over HTTP, as strangers try it.
-import { createContextSigner } from '@almanac/service-kit/call-context';
+import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { limits } from '@almanac/service-kit/limits';
-import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
-import type { Service } from '@almanac/service-kit/run';
+import type { Service } from '@almanac/service-kit/process/run';
+import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { readConfig } from '../src/config.ts';

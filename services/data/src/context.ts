@@ -1,6 +1,6 @@
 // What the functions of this service are given.
-import type { Logger } from '@almanac/service-kit/logger';
-import type { Rights } from '@almanac/service-kit/rights';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { AccountLimiter } from './account-limiter.ts';
 import type { RowsAnnouncer } from './announce/rows-announcer.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';

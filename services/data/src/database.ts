@@ -1,8 +1,8 @@
 // The ways to PostgreSQL: five pools over one database, and the runner of row statements, which always uses the extended
 // protocol and names the statements that come again.
 import { createHash } from 'node:crypto';
-import { createPool } from '@almanac/service-kit/database';
-import type { Logger } from '@almanac/service-kit/logger';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import type { Statement } from './query/statement.ts';
 

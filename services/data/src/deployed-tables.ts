@@ -1,5 +1,5 @@
 // Answers what is deployed: one table for other services, and how many rows tables have.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { notDeployed, type TableReference } from './catalogue/catalogue.ts';
 import type { DataContext } from './context.ts';

@@ -1,8 +1,8 @@
 // Forgets what can no longer matter: kept answers; ends of loads, merges and deployments; retired tables and columns, abandoned files,
 // old versions of rows; and gives tables without a view one. Every instance does it; twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pgSql } from '@almanac/service-kit/database';
-import { sweepAnswers } from '@almanac/service-kit/idempotency';
+import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import { sweepDeparted } from './clusters/residence.ts';
 import type { DataContext } from './context.ts';
 import { sweepApplied } from './deploy/deployment.ts';

@@ -1,9 +1,10 @@
 // Data over HTTP: the rows.
-import { announceAct } from '@almanac/service-kit/audit';
-import { pgSql } from '@almanac/service-kit/database';
-import type { Frame } from '@almanac/service-kit/frame';
-import { createHttpServer, type HttpServer } from '@almanac/service-kit/http';
-import type { Route } from '@almanac/service-kit/route';
+
+import type { Route } from '@almanac/service-kit/api/route';
+import { announceAct } from '@almanac/service-kit/messaging/audit';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { Clusters } from './clusters/clusters.ts';
 import type { DataContext } from './context.ts';
 import { tableDataRoutes } from './rows/table-data.routes.ts';
@@ -13,9 +14,9 @@ export function dataRoutes(ctx: DataContext): Route[] {
 }
 
 /** Serves each call where its account lives. */
-export function createDataHttp(clusters: Clusters, frame: Frame): HttpServer {
-  const { host, httpPort } = frame.config;
-  const { logger, health, metrics, verifyContext, httpTls: tls } = frame;
+export function createDataHttp(clusters: Clusters, runtime: ServiceRuntime): HttpServer {
+  const { host, httpPort } = runtime.config;
+  const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
   return createHttpServer({
     service: 'data',
     host,

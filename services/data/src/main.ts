@@ -1,5 +1,5 @@
 // Data as a process: deployed tables and their rows.
-import { runService } from '@almanac/service-kit/run';
+import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createData, migrateData } from './service.ts';
 

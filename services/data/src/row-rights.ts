@@ -1,7 +1,7 @@
 // What rights rows take: asked for each call, and once more when long work begins that somebody asked for earlier.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { type Action, allows, type RightsOptions, requireRight, type Where } from '@almanac/service-kit/rights';
+import { type Action, allows, type RightsOptions, requireRight, type Where } from '@almanac/service-kit/rights/rights';
 import { notDeployed } from './catalogue/catalogue.ts';
 import type { DeployedTable } from './catalogue/structure.ts';
 import type { DataContext } from './context.ts';

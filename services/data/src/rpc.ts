@@ -1,8 +1,8 @@
 // Data over gRPC: deployments for metadata, whole tables for jobs, and who may ask what.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import type { Frame } from '@almanac/service-kit/frame';
-import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
-import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
+import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import type { Clusters } from './clusters/clusters.ts';
 import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
@@ -37,9 +37,9 @@ const callers = {
 } as const satisfies RpcServerOptions<'data'>['callers'];
 
 /** Answers each question where its account lives. */
-export function createDataRpc(clusters: Clusters, frame: Frame, port: number): RpcServer {
-  const { logger, metrics, verifyContext, rpcTls: tls } = frame;
-  const options = { service: 'data', host: frame.config.host, port, logger, metrics, verifyContext, tls } as const;
+export function createDataRpc(clusters: Clusters, runtime: ServiceRuntime, port: number): RpcServer {
+  const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
+  const options = { service: 'data', host: runtime.config.host, port, logger, metrics, verifyContext, tls } as const;
   return createRpcServer({ ...options, callers, handlers: dataHandlers(clusters) });
 }
 

@@ -1,11 +1,11 @@
 // The only place that constructs data's parts, and the order in which they start.
 import { join } from 'node:path';
-import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
-import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
-import { createRights, hearOfRights } from '@almanac/service-kit/remembered-rights';
-import type { Service } from '@almanac/service-kit/run';
-import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
+import type { Service } from '@almanac/service-kit/process/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
+import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
+import { createRights, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
 import { type Cluster, createCluster } from './clusters/cluster.ts';
 import { Clusters } from './clusters/clusters.ts';
 import type { DataConfig } from './config.ts';
@@ -23,41 +23,41 @@ export async function migrateData(config: DataConfig): Promise<void> {
 
 /** Builds the service; nothing connects or listens until `start`. The context is that of the home cluster. */
 export async function createData(config: DataConfig, overrides: Overrides = {}): Promise<Service<DataContext>> {
-  const frame = await createFrame(config.common, overrides);
-  const { bus } = frame;
-  const identity = frame.rpcClient('identity', config.identityRpc);
+  const runtime = await createServiceRuntime(config.common, overrides);
+  const { bus } = runtime;
+  const identity = runtime.rpcClient('identity', config.identityRpc);
   const rights = createRights(identity.client, { isHearing: () => bus.isReady() });
   const clusters = new Clusters(
-    config.secrets.databaseUrls.map(({ name, url }) => createCluster({ name, url, config, frame, rights })),
+    config.secrets.databaseUrls.map(({ name, url }) => createCluster({ name, url, config, runtime, rights })),
     config.newAccountsOn,
   );
-  watchPools(frame.metrics, Object.fromEntries(clusters.all.flatMap(poolsOf)));
+  watchPools(runtime.metrics, Object.fromEntries(clusters.all.flatMap(poolsOf)));
   watchOutbox(
-    frame.metrics,
+    runtime.metrics,
     clusters.all.map(({ relay }) => relay),
   );
   const pageCaches = () => clusters.all.map(({ context }) => context.pageCache);
-  frame.metrics.gauge('almanac_data_remembered_bytes', 'Pages kept in memory, in bytes.', () =>
+  runtime.metrics.gauge('almanac_data_remembered_bytes', 'Pages kept in memory, in bytes.', () =>
     sum(pageCaches().map(({ size }) => size)),
   );
-  frame.metrics.gauge('almanac_data_remembered_answers', 'Pages answered from memory since the start.', () =>
+  runtime.metrics.gauge('almanac_data_remembered_answers', 'Pages answered from memory since the start.', () =>
     sum(pageCaches().map(({ hits }) => hits)),
   );
-  const rpc = createDataRpc(clusters, frame, config.rpcPort);
-  const http = createDataHttp(clusters, frame);
+  const rpc = createDataRpc(clusters, runtime, config.rpcPort);
+  const http = createDataHttp(clusters, runtime);
   // Accounts on another cluster that is away get 503; that is no reason to take the rest out of service.
-  frame.health.need('database', () => clusters.home.check());
+  runtime.health.addReadinessCheck('database', () => clusters.home.check());
 
   const everyCluster = (work: (cluster: Cluster) => Promise<void>) => async () => {
     await Promise.all(clusters.all.map(work));
   };
 
-  const lifecycle = createLifecycle(frame, [
+  const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrateData(config) },
     { name: 'databases', stop: everyCluster((cluster) => cluster.close()) },
     { name: 'identity', stop: () => identity.close() },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
-    { name: 'rights', start: () => hearOfRights(bus, rights) },
+    { name: 'rights', start: () => invalidateOnEvents(bus, rights) },
     {
       name: 'clusters',
       start: everyCluster((cluster) => cluster.start()),

@@ -1,6 +1,6 @@
 // Rows that are more than an answer holds, though each cell is within the rules: every way to read or write them says so, and changes
 // nothing. Without that bound PostgreSQL fails at 1 GB, and Node at 512 MB with the whole process.
-import { ExactNumber } from '@almanac/service-kit/json-body';
+import { ExactNumber } from '@almanac/service-kit/api/json-body';
 import { limits } from '@almanac/service-kit/limits';
 import { mayOverflow, withinAnswerSql } from '../src/query/answer-size.ts';
 import { type DataNet, deploy, givenData } from './given.ts';

@@ -1,7 +1,7 @@
 // COPY over one connection: its bytes, the pace of its reader, and every way in which it can end early.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPool } from '@almanac/service-kit/database';
-import { createLogger } from '@almanac/service-kit/logger';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';

@@ -1,5 +1,5 @@
 // Loads and reads whole files the way jobs does.
-import type { RpcCaller, RpcOptions } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller, RpcOptions } from '@almanac/service-kit/rpc/contract';
 import { caller, type DataNet } from './given.ts';
 
 type FileColumn = {

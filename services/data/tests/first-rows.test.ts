@@ -1,5 +1,5 @@
 // The rows with which a copy of a table begins: in the transaction of its first deployment, as its original has them then.
-import { alike } from '@almanac/service-kit/bus/reading';
+import { alike } from '@almanac/service-kit/messaging/bus/received-message';
 import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { plan } from './columns.ts';

@@ -1,13 +1,13 @@
 // What data's tests begin with: the service on a database of its own, called over HTTP as the gateway would and over gRPC as
 // metadata and jobs would; identity is faked at the RPC edge.
-import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/call-context';
+import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
-import { createLogger, type DestinationStream } from '@almanac/service-kit/logger';
-import { createMetrics } from '@almanac/service-kit/metrics';
-import type { Permission } from '@almanac/service-kit/rights';
-import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
-import type { RpcCaller, RpcClient, RpcHandlers } from '@almanac/service-kit/rpc-contract';
-import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import { createLogger, type DestinationStream } from '@almanac/service-kit/observability/logger';
+import { createMetrics } from '@almanac/service-kit/observability/metrics';
+import type { Permission } from '@almanac/service-kit/rights/rights';
+import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
+import type { RpcCaller, RpcClient, RpcHandlers } from '@almanac/service-kit/rpc/contract';
+import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, queueLonger, type TestDatabase } from '@almanac/testkit/postgres';

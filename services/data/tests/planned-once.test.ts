@@ -1,7 +1,7 @@
 // Statements of single rows come again and again: PostgreSQL plans each a few times, sees that one plan serves all values, and keeps it.
 
-import { createPool } from '@almanac/service-kit/database';
-import { createLogger } from '@almanac/service-kit/logger';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import type { DeployedTable } from '../src/catalogue/structure.ts';
 import { run } from '../src/database.ts';

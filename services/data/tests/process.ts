@@ -1,7 +1,7 @@
 // Data as a process of its own, to be killed, or to have its memory looked at; machines alone call it.
 import type { ChildProcess } from 'node:child_process';
-import { createContextSigner } from '@almanac/service-kit/call-context';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import { createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { createRpcClient } from '@almanac/service-kit/rpc/client';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import type { TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';

@@ -1,11 +1,11 @@
 // Many rows read, created and changed one by one at the same time: they share statements, and each
 // caller gets the answer they would have got alone.
 
-import { createPool } from '@almanac/service-kit/database';
-import type { Answer } from '@almanac/service-kit/idempotency';
-import { ExactNumber } from '@almanac/service-kit/json-body';
+import { ExactNumber } from '@almanac/service-kit/api/json-body';
+import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { limits } from '@almanac/service-kit/limits';
-import { createLogger } from '@almanac/service-kit/logger';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
 import { callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';

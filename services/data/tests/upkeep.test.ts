@@ -1,6 +1,6 @@
-import { alike } from '@almanac/service-kit/bus/reading';
-import { pgSql } from '@almanac/service-kit/database';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { sweep } from '../src/housekeeping.ts';

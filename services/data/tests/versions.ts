@@ -1,5 +1,5 @@
 // What the tests of history ask: the versions of rows, and rows as they were.
-import { pgSql } from '@almanac/service-kit/database';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { Call } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { readMark } from '../src/read/mark.ts';

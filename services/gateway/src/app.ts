@@ -1,5 +1,5 @@
 // What happens to a request, from top to bottom: a list of steps. A step that throws ends in `refuse`.
-import { nothingHere } from '@almanac/service-kit/path';
+import { nothingHere } from '@almanac/service-kit/http/path';
 import express, { type Express, type RequestHandler } from 'express';
 import { callOf } from './call.ts';
 import type { GatewayContext } from './context.ts';

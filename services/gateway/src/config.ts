@@ -8,7 +8,7 @@ import {
   rpcTlsVariableNames,
   type ServiceName,
   serviceNames,
-} from '@almanac/service-kit/config';
+} from '@almanac/service-kit/config/config';
 
 /** The services calls are forwarded to. */
 export const upstreamNames = ['identity', 'metadata', 'data', 'jobs', 'billing'] as const;

@@ -1,6 +1,6 @@
 // What the steps of the gateway are given.
-import type { ContextSigner } from '@almanac/service-kit/call-context';
-import type { Frame } from '@almanac/service-kit/frame';
+import type { ContextSigner } from '@almanac/service-kit/caller/call-context';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { GatewayConfig } from './config.ts';
 import type { Upstreams } from './forwarding/upstreams.ts';
 import type { Meter } from './metering/meter.ts';
@@ -11,7 +11,7 @@ import type { TokenVerifier } from './tokens/token-verifier.ts';
 export type GatewayContext = {
   config: GatewayConfig;
   publicUrl: URL;
-  frame: Pick<Frame, 'logger' | 'health' | 'metrics' | 'eventLoop'>;
+  runtime: Pick<ServiceRuntime, 'logger' | 'health' | 'metrics' | 'eventLoop'>;
   tokens: TokenVerifier;
   meter: Meter;
   upstreams: Upstreams;

@@ -1,5 +1,5 @@
 // The gateway as a process: the only part of the system that clients talk to.
-import { runService } from '@almanac/service-kit/run';
+import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createGateway } from './service.ts';
 

@@ -1,7 +1,7 @@
 // The gateway's metrics have a port of their own: what clients reach must not tell them.
 import { createServer } from 'node:http';
-import { listen } from '@almanac/service-kit/listening';
-import type { Metrics } from '@almanac/service-kit/metrics';
+import { listen } from '@almanac/service-kit/http/listening';
+import type { Metrics } from '@almanac/service-kit/observability/metrics';
 
 type Options = { host: string; port: number; metrics: Pick<Metrics, 'text' | 'contentType'> };
 

@@ -2,7 +2,7 @@
 // jobs, signed messages of the payment provider to billing, and the mail folder of jobs for those who try Almanac on their
 // own machine. No token is asked for and nothing is counted.
 import type { IncomingMessage } from 'node:http';
-import { isLoopback } from '@almanac/service-kit/client-address';
+import { isLoopback } from '@almanac/service-kit/http/client-address';
 import { limits } from '@almanac/service-kit/limits';
 import type { UpstreamName } from './config.ts';
 

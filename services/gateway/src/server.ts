@@ -1,7 +1,7 @@
 // The server in front of the application: connections, time-outs, and the drain at the end.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { drain, listen } from '@almanac/service-kit/http/listening';
 import { limits } from '@almanac/service-kit/limits';
-import { drain, listen } from '@almanac/service-kit/listening';
 import { createApp } from './app.ts';
 import { callOf, type Reply, whenOver } from './call.ts';
 import { limitConnections } from './connections/connection-limits.ts';
@@ -22,10 +22,10 @@ export type EdgeServer = {
 
 /** Builds the server; nothing listens until `start`. */
 export function createEdgeServer(ctx: GatewayContext): EdgeServer {
-  const { config, frame } = ctx;
-  const { logger } = frame;
+  const { config, runtime } = ctx;
+  const { logger } = runtime;
   const open = new OpenRequests();
-  const app = createApp(ctx, () => open.size > config.limits.requests || frame.eventLoop.isLate());
+  const app = createApp(ctx, () => open.size > config.limits.requests || runtime.eventLoop.isLate());
 
   const take = (req: IncomingMessage, response: ServerResponse) => {
     if (isEnding(req.socket)) return;
@@ -89,7 +89,7 @@ export function createEdgeServer(ctx: GatewayContext): EdgeServer {
 const toldEveryMs = 10_000;
 
 // Counts every connection that was closed for the limits; the log has a line in ten seconds.
-function countClosed({ frame: { logger, metrics } }: GatewayContext): () => void {
+function countClosed({ runtime: { logger, metrics } }: GatewayContext): () => void {
   let closed = 0;
   let told = Number.NEGATIVE_INFINITY;
   metrics.gauge(

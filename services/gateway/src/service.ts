@@ -1,7 +1,8 @@
 // The gateway, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse,
 // so that calls end first and what they counted is booked before billing and the bus are let go.
-import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
-import type { Service } from '@almanac/service-kit/run';
+
+import type { Service } from '@almanac/service-kit/process/run';
+import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
 import { type GatewayConfig, upstreamNames } from './config.ts';
 import type { GatewayContext } from './context.ts';
 import { createOpenApiDocument } from './documents/openapi-document.ts';
@@ -19,11 +20,11 @@ export async function createGateway(
   config: GatewayConfig,
   overrides: Overrides = {},
 ): Promise<Service<GatewayContext>> {
-  const frame = await createFrame(config.common, overrides);
-  const { logger, health, metrics, bus, signContext, instance } = frame;
+  const runtime = await createServiceRuntime(config.common, overrides);
+  const { logger, health, metrics, bus, signContext, instance } = runtime;
   const { publicUrl } = config.common;
-  const identity = frame.rpcClient('identity', config.identityRpc);
-  const billing = frame.rpcClient('billing', config.billingRpc);
+  const identity = runtime.rpcClient('identity', config.identityRpc);
+  const billing = runtime.rpcClient('billing', config.billingRpc);
 
   const revocations = createRevocations({ identity: identity.client, bus, logger });
   const meter = createMeter({
@@ -38,7 +39,7 @@ export async function createGateway(
   const defaults = defaultHeaders(url.protocol === 'https:');
   const upstreams = createUpstreams({
     urls: config.upstreams,
-    tls: frame.rpcTls,
+    tls: runtime.rpcTls,
     connectMs: config.connectMs,
     mostOpen: config.limits.serviceRequests,
     defaults,
@@ -49,7 +50,7 @@ export async function createGateway(
   const context: GatewayContext = {
     config,
     publicUrl: url,
-    frame,
+    runtime,
     tokens: createTokenVerifier({ publicUrl, keys, revocations }),
     meter,
     upstreams,
@@ -59,7 +60,7 @@ export async function createGateway(
     signContext,
   };
   const http = createEdgeServer(context);
-  health.need('revocations', () => revocations.isReady());
+  health.addReadinessCheck('revocations', () => revocations.isReady());
   metrics.gauge('almanac_gateway_open_exchanges', 'Requests under way.', () => http.open());
   metrics.gauges('almanac_gateway_service_requests', 'Requests under way at a service.', 'upstream', () =>
     Object.fromEntries(upstreamNames.map((name) => [name, upstreams[name].open()])),
@@ -71,7 +72,7 @@ export async function createGateway(
     metricsPort === undefined
       ? undefined
       : createMetricsServer({ host: config.common.host, port: metricsPort, metrics });
-  const lifecycle = createLifecycle(frame, [
+  const lifecycle = createLifecycle(runtime, [
     { name: 'identity', stop: () => identity.close() },
     { name: 'billing', stop: () => billing.close() },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },

@@ -1,4 +1,4 @@
-import { createContextVerifier } from '@almanac/service-kit/call-context';
+import { createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { limits } from '@almanac/service-kit/limits';
 import { upstreamNames } from '../src/config.ts';
 import { apiRoutes } from '../src/routes.ts';

@@ -2,12 +2,12 @@
 // billing, fake at its RPC edge or real behind an address.
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { createContextVerifier, type Issuer } from '@almanac/service-kit/call-context';
-import { createLogger } from '@almanac/service-kit/logger';
-import { createMetrics } from '@almanac/service-kit/metrics';
-import { loadServiceDefinition } from '@almanac/service-kit/rpc-contract';
-import { createRpcServer } from '@almanac/service-kit/rpc-server';
-import type { ServiceTls } from '@almanac/service-kit/service-tls';
+import { createContextVerifier, type Issuer } from '@almanac/service-kit/caller/call-context';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createMetrics } from '@almanac/service-kit/observability/metrics';
+import { loadServiceDefinition } from '@almanac/service-kit/rpc/contract';
+import { createRpcServer } from '@almanac/service-kit/rpc/server';
+import type { ServiceTls } from '@almanac/service-kit/tls/service-tls';
 import type { TestKeys } from '@almanac/testkit/keys';
 import type { TestDatabase } from '@almanac/testkit/postgres';
 import { watchLog } from '@almanac/testkit/watched-logs';
@@ -358,7 +358,7 @@ export async function givenGateway(
   return {
     port: httpPort,
     url: `http://127.0.0.1:${httpPort}`,
-    metrics: () => gateway.context.frame.metrics.text(),
+    metrics: () => gateway.context.runtime.metrics.text(),
     log: log.text,
     stop: () => {
       stopped ??= stop();

@@ -4,8 +4,8 @@
 // ALMANAC_TEST_METERING_RUNS: how many runs (default 4; billing, a and b are killed in turn).
 // ALMANAC_TEST_METERING_SEED: repeats those of a failure.
 import type { ChildProcess } from 'node:child_process';
-import { createContextSigner } from '@almanac/service-kit/call-context';
-import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
+import { createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';

@@ -1,6 +1,6 @@
 // Counting with the real billing service behind the gateways, as a process of its own with a real database.
-import { createContextSigner } from '@almanac/service-kit/call-context';
-import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
+import { createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase } from '@almanac/testkit/postgres';

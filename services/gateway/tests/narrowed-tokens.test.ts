@@ -1,6 +1,7 @@
 // Tokens may do what they were issued with and their application may do now, on every gateway that heard of it.
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { contextHeader } from '@almanac/service-kit/call-context';
+
+import { contextHeader } from '@almanac/service-kit/caller/call-context';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt } from 'jose';
 import { callWith } from './given.ts';

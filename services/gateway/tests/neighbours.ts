@@ -1,5 +1,5 @@
 // What surrounds the gateways of a test file: a database for the bus, keys, and the fakes of given.ts.
-import type { Bus } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { startBus } from '@almanac/testkit/bus';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';

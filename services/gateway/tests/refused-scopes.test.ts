@@ -1,5 +1,5 @@
 // Calls that a token's scopes don't hold: refused, and told to the audit log.
-import type { AuditEntry } from '@almanac/service-kit/audit';
+import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
 import { gather } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { callWith } from './given.ts';

@@ -1,13 +1,13 @@
 // The revocations a gateway knows, read page by page from the real identity service, a process of its own with a real database.
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { createContextSigner } from '@almanac/service-kit/call-context';
-import { createPool, pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
-import { createLogger } from '@almanac/service-kit/logger';
-import { announce } from '@almanac/service-kit/outbox';
-import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
-import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import { createContextSigner } from '@almanac/service-kit/caller/call-context';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { announce } from '@almanac/service-kit/messaging/outbox';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool, pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
+import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';

@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { createLogger } from '@almanac/service-kit/logger';
-import { type ServiceTls, watchServiceTls } from '@almanac/service-kit/service-tls';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { type ServiceTls, watchServiceTls } from '@almanac/service-kit/tls/service-tls';
 import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/certificate';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';

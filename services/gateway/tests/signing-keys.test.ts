@@ -1,5 +1,5 @@
 // Identity's keys change while gateways run: what the old one signed, what the new one signs, and floods of neither.
-import type { Bus } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { callWith } from './given.ts';
 import { announce, useNeighbours } from './neighbours.ts';

@@ -1,6 +1,6 @@
 // GET and PATCH /account.
-import { nameSchema } from '@almanac/service-kit/input';
-import { type Route, route } from '@almanac/service-kit/route';
+import { nameSchema } from '@almanac/service-kit/api/input';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import { dateStyles, getAccount, updateAccount } from './accounts.ts';
 import type { IdentityContext } from './context.ts';

@@ -1,7 +1,8 @@
 // Accounts: opened by operators with all that makes them usable, shown with what billing knows of them.
-import { auditEntry, createdAct, updatedAct } from '@almanac/service-kit/audit';
-import { type CallContext, requireScope } from '@almanac/service-kit/call-context';
+
+import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { auditEntry, createdAct, updatedAct } from '@almanac/service-kit/messaging/audit';
 import { lockAccount } from './administrators.ts';
 import { createApplication } from './applications.ts';
 import { recordAct, recordActOf } from './audit.ts';

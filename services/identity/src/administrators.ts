@@ -1,5 +1,5 @@
 // Every account keeps an administrator who can log in, and who that is isn't decided by any token that may write.
-import { type CallContext, requireScope } from '@almanac/service-kit/call-context';
+import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import type { Transaction } from './database.ts';
 

@@ -1,8 +1,16 @@
 // The secrets of an application as its administrators see them. Two may work at the same time, so that one can take the other's
 // place without a moment in which neither does.
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import {
+  type Fields,
+  type ListQuery,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import {
   announceChanged,
   getApplication,

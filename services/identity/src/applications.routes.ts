@@ -1,8 +1,8 @@
 // /oauth_applications (extension): all for administrators (api:admin).
-import { idTextSchema, nameSchema } from '@almanac/service-kit/input';
+import { idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import { createSecret, deleteSecret, listSecrets, secretFields } from './application-secrets.ts';
 import {

@@ -1,8 +1,16 @@
 // OAuth applications: who may ask for tokens.
-import { type AuditAct, auditEntry, createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import {
+  type Fields,
+  type ListQuery,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
+import { type AuditAct, auditEntry, createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
 import { recordAct, recordActOf } from './audit.ts';
 import { addSecret } from './client-secrets.ts';
 import type { IdentityContext } from './context.ts';

@@ -1,6 +1,6 @@
 // /audit_events (extension): the audit log, for administrators (api:admin).
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import { auditEventFields, getAuditEvent, listAuditEvents, results } from './audit-events.ts';
 import type { IdentityContext } from './context.ts';

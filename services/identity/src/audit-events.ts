@@ -1,7 +1,15 @@
 // The audit log as administrators read it. What writes to it is audit.ts.
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import {
+  type Fields,
+  type ListQuery,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
-import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import type { IdentityContext } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 import { requireAdministrator } from './permissions.ts';

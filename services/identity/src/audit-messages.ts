@@ -1,8 +1,8 @@
 // Hears what was done in the other services and adds it to the audit log, once, with the time at which it happened there.
-import { auditMessageTypes } from '@almanac/service-kit/audit';
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { alike, type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
-import { receiveOnce } from '@almanac/service-kit/inbox';
+import { auditMessageTypes } from '@almanac/service-kit/messaging/audit';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { z } from 'zod';
 import { recordAct } from './audit.ts';
 import { results } from './audit-events.ts';

@@ -1,6 +1,7 @@
 // The audit log: written in the transaction of the act it tells of, never changed afterwards (a trigger refuses it).
-import { type AuditAct, type AuditEntry, auditEntry } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { type AuditAct, type AuditEntry, auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Database } from './database.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 

@@ -1,7 +1,7 @@
 // Who sees a branch: of a private one its owner, who holds rights on it, and administrators. Metadata tells which are private, identity
 // tells it everybody who asks for rights, and shows nobody else the groups and permissions of such a branch.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { isKnown } from '@almanac/service-kit/rights';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { isKnown } from '@almanac/service-kit/rights/rights';
 import type { IdentityContext } from './context.ts';
 
 /** The private branches that the caller doesn't see. Machines see all of their account. */

@@ -1,7 +1,7 @@
 // What every function of identity may use, beside the call and its input.
-import type { Logger } from '@almanac/service-kit/logger';
-import type { Rights } from '@almanac/service-kit/rights';
-import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import type { Rights } from '@almanac/service-kit/rights/rights';
+import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import type { IdentityConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 import type { PageSigner } from './page-signer.ts';

@@ -1,6 +1,7 @@
 // Transactions of identity over Prisma: tried again on deadlocks, with the outbox at hand and PostgreSQL's clock.
-import { prismaSql, retryTransaction, type Sql } from '@almanac/service-kit/database';
-import { announce, announceAll } from '@almanac/service-kit/outbox';
+
+import { announce, announceAll } from '@almanac/service-kit/messaging/outbox';
+import { prismaSql, retryTransaction, type Sql } from '@almanac/service-kit/postgres/database';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';

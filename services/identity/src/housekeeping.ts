@@ -1,9 +1,9 @@
 // Forgets what can no longer matter: expired codes, families, sessions, links, revocations, keys, answers and counters. Every instance does it;
 // deleting twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prismaSql } from '@almanac/service-kit/database';
-import { sweepAnswers } from '@almanac/service-kit/idempotency';
-import type { Logger } from '@almanac/service-kit/logger';
+import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { IdentityConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 

@@ -1,7 +1,8 @@
 // Identity over HTTP: the OAuth server, and the REST resources it owns.
-import type { Frame } from '@almanac/service-kit/frame';
-import { createHttpServer, type HttpServer } from '@almanac/service-kit/http';
-import type { Route } from '@almanac/service-kit/route';
+
+import type { Route } from '@almanac/service-kit/api/route';
+import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { accountRoutes } from './account.routes.ts';
 import { applicationRoutes } from './applications.routes.ts';
 import { recordActOf } from './audit.ts';
@@ -23,9 +24,9 @@ export function identityRoutes(ctx: IdentityContext): Route[] {
   ];
 }
 
-export function createIdentityHttp(ctx: IdentityContext, frame: Frame): HttpServer {
+export function createIdentityHttp(ctx: IdentityContext, runtime: ServiceRuntime): HttpServer {
   const { host, httpPort } = ctx.config.common;
-  const { logger, health, metrics, verifyContext, httpTls: tls } = frame;
+  const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
   return createHttpServer({
     service: 'identity',
     host,

@@ -1,5 +1,5 @@
 // Identity as a process: accounts, people, applications and the OAuth server.
-import { runService } from '@almanac/service-kit/run';
+import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createIdentity, migrateIdentity } from './service.ts';
 

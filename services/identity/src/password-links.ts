@@ -1,7 +1,8 @@
 // Mailed links with which a user sets a password: one secret each, kept as its digest, used once. The secret is made when the mail
 // is sent, so that it waits in no queue.
-import { auditEntry } from '@almanac/service-kit/audit';
+
 import { notFound } from '@almanac/service-kit/errors';
+import { auditEntry } from '@almanac/service-kit/messaging/audit';
 import { recordAct } from './audit.ts';
 import type { IdentityContext } from './context.ts';
 import { after, type Database, databaseNow, type Transaction, transact } from './database.ts';

@@ -1,15 +1,22 @@
 // What somebody may do, read from our own database: the answer other services cache, and our own checks over the same rules.
 
-import type { CallContext } from '@almanac/service-kit/call-context';
+import {
+  type Fields,
+  type ListQuery,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
-import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import {
   type EffectivePermissions,
   holdRights,
   type Rights,
   requireRight,
   userGone,
-} from '@almanac/service-kit/rights';
+} from '@almanac/service-kit/rights/rights';
 import { listUnseenBranches, permissionsExceptOn } from './branch-sight.ts';
 import type { IdentityContext } from './context.ts';
 import type { Transaction } from './database.ts';

@@ -1,10 +1,10 @@
 // POSTs with an Idempotency-Key: what one has answered is kept in the transaction of its effect, and given again to the same request.
 // Bodies may hold passwords and answers the secrets of applications, so neither can be read, nor guessed, from what is kept.
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { CallContext, Keyed } from '@almanac/service-kit/call-context';
-import { prismaSql } from '@almanac/service-kit/database';
-import { answerOnce, findAnswer } from '@almanac/service-kit/idempotency';
-import { JsonText } from '@almanac/service-kit/route';
+import { JsonText } from '@almanac/service-kit/api/route';
+import type { CallContext, Keyed } from '@almanac/service-kit/caller/call-context';
+import { answerOnce, findAnswer } from '@almanac/service-kit/caller/idempotency';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { IdentityContext } from './context.ts';
 import { type Transaction, transact } from './database.ts';
 import { findSealed, seal } from './sealed-text.ts';

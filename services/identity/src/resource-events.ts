@@ -1,8 +1,9 @@
 // Hears what metadata tells of domains and branches, and keeps their groups in step. Messages may come twice or late.
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { alike, type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
-import { receiveOnce } from '@almanac/service-kit/inbox';
+
 import { limits } from '@almanac/service-kit/limits';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { z } from 'zod';
 import { lockAccount } from './administrators.ts';
 import type { IdentityContext } from './context.ts';

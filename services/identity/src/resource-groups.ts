@@ -1,7 +1,8 @@
 // The groups the system makes with an account, a domain or a branch (design 3.2), and their going away with it.
-import { auditEntry, createdAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { auditEntry, createdAct } from '@almanac/service-kit/messaging/audit';
 import { lockAccount } from './administrators.ts';
 import { recordAct } from './audit.ts';
 import { groupsExceptOf, listUnseenBranches } from './branch-sight.ts';

@@ -1,7 +1,7 @@
 // Identity over gRPC: what gateways, services and operators ask.
-import type { Frame } from '@almanac/service-kit/frame';
-import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
-import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
+import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { createAccount, getAccountBasics, listAccounts } from './accounts.ts';
 import type { IdentityContext } from './context.ts';
 import { createPasswordLink } from './password-links.ts';
@@ -25,8 +25,8 @@ const callers = {
   RotateSigningKey: ['operator'],
 } as const satisfies RpcServerOptions<'identity'>['callers'];
 
-export function createIdentityRpc(ctx: IdentityContext, frame: Frame): RpcServer {
-  const { logger, metrics, verifyContext, rpcTls: tls } = frame;
+export function createIdentityRpc(ctx: IdentityContext, runtime: ServiceRuntime): RpcServer {
+  const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
   const { host } = ctx.config.common;
   const options = { service: 'identity', host, port: ctx.config.rpcPort, logger, metrics, verifyContext, tls } as const;
   return createRpcServer({ ...options, callers, handlers: identityHandlers(ctx) });

@@ -1,12 +1,12 @@
 // The only place that constructs identity's parts, and the order in which they start.
 import { join } from 'node:path';
-import { createPool } from '@almanac/service-kit/database';
-import { createFrame, createLifecycle, type Overrides } from '@almanac/service-kit/frame';
-import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
-import { createOutboxRelay } from '@almanac/service-kit/outbox';
-import type { Service } from '@almanac/service-kit/run';
-import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
+import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
+import type { Service } from '@almanac/service-kit/process/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
+import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
 import { consumeAuditMessages } from './audit-messages.ts';
 import type { IdentityConfig } from './config.ts';
 import type { IdentityContext } from './context.ts';
@@ -34,12 +34,12 @@ export async function createIdentity(
   config: IdentityConfig,
   overrides: Overrides = {},
 ): Promise<Service<IdentityContext>> {
-  const frame = await createFrame(config.common, overrides);
-  const { logger, bus } = frame;
+  const runtime = await createServiceRuntime(config.common, overrides);
+  const { logger, bus } = runtime;
   const { databaseUrl, keyEncryptionKey, previousKeyEncryptionKey } = config.secrets;
-  const pool = createPool({ url: databaseUrl, name: frame.instance, logger });
+  const pool = createPool({ url: databaseUrl, name: runtime.instance, logger });
   const prisma = createPrisma(pool);
-  const billing = frame.rpcClient('billing', config.billingRpc);
+  const billing = runtime.rpcClient('billing', config.billingRpc);
   const context: IdentityContext = {
     config,
     logger,
@@ -57,14 +57,14 @@ export async function createIdentity(
     throttle: createThrottle(pool),
   };
   const relay = createOutboxRelay({ pool, bus, logger });
-  watchPools(frame.metrics, { identity: pool });
-  watchOutbox(frame.metrics, [relay]);
+  watchPools(runtime.metrics, { identity: pool });
+  watchOutbox(runtime.metrics, [relay]);
   const housekeeping = createHousekeeping(prisma, config, logger);
-  const rpc = createIdentityRpc(context, frame);
-  const http = createIdentityHttp(context, frame);
-  frame.health.need('database', () => pool.query('select 1'));
+  const rpc = createIdentityRpc(context, runtime);
+  const http = createIdentityHttp(context, runtime);
+  runtime.health.addReadinessCheck('database', () => pool.query('select 1'));
 
-  const lifecycle = createLifecycle(frame, [
+  const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrateIdentity(config, overrides) },
     { name: 'database', stop: () => prisma.$disconnect().then(() => pool.end()) },
     { name: 'signing keys', start: () => context.keys.start() },

@@ -1,6 +1,6 @@
 // Slows down whoever guesses passwords or secrets, without locking the owner out: failures count per address and per device,
 // and a device that logged in before is counted by itself, so a flood from elsewhere can't shut it out.
-import type { Sql } from '@almanac/service-kit/database';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { digestOf } from './digest.ts';

@@ -1,7 +1,7 @@
 // /user_group_assignments, and the read-only /permissions.
-import { idSchema, idTextSchema } from '@almanac/service-kit/input';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import type { IdentityContext } from './context.ts';
 import { timeSchema } from './names.ts';

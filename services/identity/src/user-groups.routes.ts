@@ -1,8 +1,8 @@
 // /user_groups: readable by everybody in the account, custom ones changed by administrators (extension).
-import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/input';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { visibleNameSchema } from '@almanac/service-kit/names';
-import { type Route, route } from '@almanac/service-kit/route';
+import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { visibleNameSchema } from '@almanac/service-kit/api/names';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import type { IdentityContext } from './context.ts';
 import { timeSchema } from './names.ts';

@@ -1,11 +1,19 @@
 // Groups of people and what they may do. System groups belong to the account, a domain or a branch; custom ones are the
 // administrators' own.
-import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import {
+  type Fields,
+  type ListQuery,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import { normalizeName } from '@almanac/service-kit/api/names';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { normalizeName } from '@almanac/service-kit/names';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import { recordActOf } from './audit.ts';
 import { groupsExceptOf, listUnseenBranches, permissionsExceptOn } from './branch-sight.ts';

@@ -1,5 +1,5 @@
 // The invitation of a person who has no password yet, sent once more.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';

@@ -1,9 +1,17 @@
 // The people of an account: made by administrators, invited by mail, gone with all their tokens.
-import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import {
+  type Fields,
+  type ListQuery,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import { type Fields, type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';

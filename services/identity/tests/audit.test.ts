@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Bus, BusMessage } from '@almanac/service-kit/bus/bus';
-import { UnreadableMessageError } from '@almanac/service-kit/bus/message';
-import { readMessage } from '@almanac/service-kit/bus/reading';
+import type { Bus, BusMessage } from '@almanac/service-kit/messaging/bus/bus';
+import { UnreadableMessageError } from '@almanac/service-kit/messaging/bus/message';
+import { readMessage } from '@almanac/service-kit/messaging/bus/received-message';
 import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';

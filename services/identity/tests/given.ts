@@ -3,15 +3,15 @@
 
 import { randomBytes } from 'node:crypto';
 import { Browser, type Button, type Form, type PageSeen } from '@almanac/api-client/browser';
-import type { BusMessage } from '@almanac/service-kit/bus/bus';
-import { alike } from '@almanac/service-kit/bus/reading';
-import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/call-context';
-import { createLogger } from '@almanac/service-kit/logger';
-import { createMetrics } from '@almanac/service-kit/metrics';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
-import type { RpcClient } from '@almanac/service-kit/rpc-contract';
-import { createRpcServer } from '@almanac/service-kit/rpc-server';
-import type { Service } from '@almanac/service-kit/run';
+import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/caller/call-context';
+import type { BusMessage } from '@almanac/service-kit/messaging/bus/bus';
+import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createMetrics } from '@almanac/service-kit/observability/metrics';
+import type { Service } from '@almanac/service-kit/process/run';
+import { createRpcClient } from '@almanac/service-kit/rpc/client';
+import type { RpcClient } from '@almanac/service-kit/rpc/contract';
+import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { anyPayload, gather, startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';

@@ -1,8 +1,8 @@
 // What identity keeps in its database over time: signing keys that can be decrypted, and nothing that can no longer matter.
 import { randomBytes } from 'node:crypto';
-import { createPool } from '@almanac/service-kit/database';
-import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { createPrisma } from '../src/database.ts';
 import { sweep } from '../src/housekeeping.ts';

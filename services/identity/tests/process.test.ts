@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createContextSigner } from '@almanac/service-kit/call-context';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import { createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { createRpcClient } from '@almanac/service-kit/rpc/client';
 import { createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys } from '@almanac/testkit/keys';

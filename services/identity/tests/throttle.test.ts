@@ -1,7 +1,8 @@
 // Throttling where it counts: many tries at the same moment, over several instances.
-import { createPool } from '@almanac/service-kit/database';
-import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
+
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { createThrottle, type ThrottleKey, throttleRules } from '../src/throttle.ts';
 

@@ -1,4 +1,4 @@
-import type { ConfigError } from '@almanac/service-kit/config';
+import type { ConfigError } from '@almanac/service-kit/config/config';
 import { readConfig } from './config.ts';
 
 const key = Buffer.alloc(32, 1).toString('base64url');

@@ -7,7 +7,7 @@ import {
   readDatabaseUrl,
   readRpcAddress,
   readRpcPort,
-} from '@almanac/service-kit/config';
+} from '@almanac/service-kit/config/config';
 import { type MailAddress, readMailAddress } from './mail/addresses.ts';
 import { readSmtpUrl } from './mail/smtp-url.ts';
 import { readS3Url } from './object-store/s3-store.ts';

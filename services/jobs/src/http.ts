@@ -1,5 +1,5 @@
 // The REST endpoints of jobs.
-import type { Route } from '@almanac/service-kit/route';
+import type { Route } from '@almanac/service-kit/api/route';
 import type { Context } from './context.ts';
 import { exportRoutes } from './exports/exports.routes.ts';
 import { importMappingRoutes } from './import-mappings/import-mappings.routes.ts';

@@ -1,5 +1,5 @@
 // Jobs as a process: imports, exports, import mappings, and the files behind them.
-import { runService } from '@almanac/service-kit/run';
+import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createJobs, migrateJobs } from './service.ts';
 

@@ -1,7 +1,7 @@
 // What operators ask jobs over gRPC.
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
-import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
+import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import type { Context } from './context.ts';
 import { deadLetters, redeliver } from './queue/dead-letters.ts';
 import { getJob, listJobs } from './queue/job-list.ts';

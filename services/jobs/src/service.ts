@@ -1,16 +1,21 @@
 // Jobs, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
 import { join } from 'node:path';
-import { announceAct } from '@almanac/service-kit/audit';
-import { createPool, pgSql } from '@almanac/service-kit/database';
-import { createFrame, createLifecycle, type Frame, type Overrides } from '@almanac/service-kit/frame';
-import { createHttpServer } from '@almanac/service-kit/http';
-import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
-import { createOutboxRelay } from '@almanac/service-kit/outbox';
-import { createRights, hearOfRights } from '@almanac/service-kit/remembered-rights';
-import { createRpcServer } from '@almanac/service-kit/rpc-server';
-import type { Service } from '@almanac/service-kit/run';
-import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
+import { announceAct } from '@almanac/service-kit/messaging/audit';
+import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool, pgSql } from '@almanac/service-kit/postgres/database';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
+import { createHttpServer } from '@almanac/service-kit/process/http-server';
+import type { Service } from '@almanac/service-kit/process/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
+import {
+  createLifecycle,
+  createServiceRuntime,
+  type Overrides,
+  type ServiceRuntime,
+} from '@almanac/service-kit/process/service-runtime';
+import { createRights, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
+import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
 import type { JobsConfig } from './config.ts';
@@ -49,17 +54,17 @@ export async function createJobs(
   config: JobsConfig,
   overrides: Overrides & { store?: ObjectStore } = {},
 ): Promise<Service<Context>> {
-  const frame = await createFrame(config.common, overrides);
-  const { logger, health, metrics, bus, verifyContext } = frame;
+  const runtime = await createServiceRuntime(config.common, overrides);
+  const { logger, health, metrics, bus, verifyContext } = runtime;
   const { host, httpPort, publicUrl } = config.common;
   const { databaseUrl, objectStoreUrl, signingKey, smtpUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-jobs', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const store =
     overrides.store ?? createObjectStore({ url: objectStoreUrl, publicUrl, ...(signingKey ? { signingKey } : {}) });
-  const identity = frame.rpcClient('identity', config.neighbours.identity);
-  const metadata = frame.rpcClient('metadata', config.neighbours.metadata);
-  const data = frame.rpcClient('data', config.neighbours.data);
+  const identity = runtime.rpcClient('identity', config.neighbours.identity);
+  const metadata = runtime.rpcClient('metadata', config.neighbours.metadata);
+  const data = runtime.rpcClient('data', config.neighbours.data);
   const mailing = smtpUrl === undefined ? undefined : createMailing({ ...config.mail, smtpUrl, publicUrl });
   const context: Context = {
     logger,
@@ -74,7 +79,7 @@ export async function createJobs(
     ...(mailing ? { mailing } : {}),
   };
   // Not the object store: without it, jobs wait, and everything else can still be asked.
-  health.need('database', () => pgSql(pool)('select 1'));
+  health.addReadinessCheck('database', () => pgSql(pool)('select 1'));
 
   const workers = [
     createWorker(context, {
@@ -107,7 +112,7 @@ export async function createJobs(
     handlers: createHandlers(context, bus),
     callers,
     verifyContext,
-    tls: frame.rpcTls,
+    tls: runtime.rpcTls,
     logger,
     metrics,
   });
@@ -119,7 +124,7 @@ export async function createJobs(
     health,
     metrics,
     verifyContext,
-    tls: frame.httpTls,
+    tls: runtime.httpTls,
     routes: routes(context),
     onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
     mount: (app) => {
@@ -132,15 +137,15 @@ export async function createJobs(
     },
   });
 
-  const lifecycle = createLifecycle(frame, [
+  const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrate({ databaseUrl, directory, logger }) },
     { name: 'database', stop: () => prisma.$disconnect().then(() => (pool.ended ? undefined : pool.end())) },
-    { name: 'object store', start: () => startStore(frame, store), stop: () => store.stop() },
+    { name: 'object store', start: () => startStore(runtime, store), stop: () => store.stop() },
     { name: 'neighbours', stop: () => [identity, metadata, data].forEach((each) => void each.close()) },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
-    { name: 'consumers', start: () => consume(frame, context, workers) },
+    { name: 'consumers', start: () => consume(runtime, context, workers) },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
-    { name: 'mail', start: async () => warnWithoutMail(frame, smtpUrl), stop: () => mailing?.transport.stop() },
+    { name: 'mail', start: async () => warnWithoutMail(runtime, smtpUrl), stop: () => mailing?.transport.stop() },
     {
       name: 'workers',
       start: async () => workers.forEach((worker) => void worker.start()),
@@ -154,21 +159,21 @@ export async function createJobs(
 }
 
 // A store that is away when we start comes back while we run; jobs wait for it.
-async function startStore({ logger }: Frame, store: ObjectStore): Promise<void> {
+async function startStore({ logger }: ServiceRuntime, store: ObjectStore): Promise<void> {
   await store.start().catch((error: unknown) => logger.warn({ err: error }, 'the object store is not available yet'));
 }
 
-function warnWithoutMail({ logger }: Frame, smtpUrl: string | undefined): void {
+function warnWithoutMail({ logger }: ServiceRuntime, smtpUrl: string | undefined): void {
   if (smtpUrl === undefined)
     logger.warn('JOBS_SMTP_URL is not set: invitations and all other mails wait until it is (docs/how-to/mail.md)');
 }
 
-async function consume({ bus }: Frame, ctx: Context, workers: { look(): void }[]): Promise<void> {
+async function consume({ bus }: ServiceRuntime, ctx: Context, workers: { look(): void }[]): Promise<void> {
   await bus.consume('jobs.work', { [workRequested]: z.object({}) }, () =>
     workers.forEach((worker) => void worker.look()),
   );
   await consumeClones(ctx, bus);
   await consumeMoves(ctx, bus);
   await consumeMailRequests(ctx, bus);
-  await hearOfRights(bus, ctx.rights);
+  await invalidateOnEvents(bus, ctx.rights);
 }

@@ -1,9 +1,9 @@
 // The storage of an account: its files (uploads, copies made while reading, rejected rows, exports)
 // count from the moment that room is reserved for them until they are removed. Room is reserved
 // under one lock per account, so that calls at the same time never exceed the limit together.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { prismaSql } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Context } from './context.ts';
 import { openImportStates } from './imports/import-states.ts';
 import type { PutOptions, StoredObject } from './object-store/object-store.ts';

@@ -1,8 +1,8 @@
 // Clears away what time has made useless: expired objects, forgotten imports, old keys, old mails and finished jobs.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prismaSql } from '@almanac/service-kit/database';
-import type { Part } from '@almanac/service-kit/frame';
-import { sweepAnswers } from '@almanac/service-kit/idempotency';
+import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
+import type { Part } from '@almanac/service-kit/process/service-runtime';
 import type { Context } from './context.ts';
 import { finishedTableStates } from './imports/import-states.ts';
 import { lockImport, moveImport, noteAction, releaseCancelled } from './imports/imports.ts';

@@ -1,10 +1,11 @@
 // Where tables are, since rights on them go by it: asked of metadata for mappings, followed by event for imports and exports.
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql } from '@almanac/service-kit/database';
+
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Where } from '@almanac/service-kit/rights';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import type { Where } from '@almanac/service-kit/rights/rights';
 import { z } from 'zod';
 import type { Context } from './context.ts';
 

@@ -1,8 +1,9 @@
 // Transactions of jobs: tried again when the database asks for it, with the locks and announcements they share.
-import { type AuditAct, announceAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { prismaSql, retryTransaction } from '@almanac/service-kit/database';
-import { announce } from '@almanac/service-kit/outbox';
+
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { type AuditAct, announceAct } from '@almanac/service-kit/messaging/audit';
+import { announce } from '@almanac/service-kit/messaging/outbox';
+import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 

@@ -1,5 +1,5 @@
 // Where a caller's rights reach, for lists and for what isn't about one table.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import {
   type Action,
   missingRight,
@@ -8,7 +8,7 @@ import {
   type RightsOptions,
   reachesEverywhere,
   reachOf,
-} from '@almanac/service-kit/rights';
+} from '@almanac/service-kit/rights/rights';
 
 /** The places where the caller may do it. Machines reach everywhere in their account. */
 export async function readReach(

@@ -1,13 +1,13 @@
 // The neighbours of jobs, faked at the RPC edge. The fake of data reads the CSV bytes that it is sent with a CSV parser of its
 // own, keeps rows by primary key, remembers loads by their id, and can be told to be away, to be slow or to answer too late.
-import { type CallContext, createContextVerifier } from '@almanac/service-kit/call-context';
+import { type CallContext, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { createLogger } from '@almanac/service-kit/logger';
-import { createMetrics } from '@almanac/service-kit/metrics';
-import type { Permission } from '@almanac/service-kit/rights';
-import type { RpcHandlers, RpcServiceName } from '@almanac/service-kit/rpc-contract';
-import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createMetrics } from '@almanac/service-kit/observability/metrics';
+import type { Permission } from '@almanac/service-kit/rights/rights';
+import type { RpcHandlers, RpcServiceName } from '@almanac/service-kit/rpc/contract';
+import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import type { TestKeys } from '@almanac/testkit/keys';
 import { parse } from 'csv-parse';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { createPool } from '@almanac/service-kit/database';
-import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';

@@ -1,6 +1,6 @@
 // Who is written to about a deployment or promotion (design 3.5): all approvers of the branch when one waits for them or is given up, also
 // the one who did it; its creator when somebody else has decided it. Jobs writes and sends the mails, and holds back floods.
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { Context } from './context.ts';
 import type { TableDiff } from './deployments/deployment-diffs.ts';
 import { type Transaction, tell } from './transaction.ts';

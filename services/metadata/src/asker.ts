@@ -1,5 +1,5 @@
 // Who asked for work, and in which request. It is kept with the work, so that whoever takes it up later acts for them.
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 
 export type Asker = { user_id: number | null; application_id: number | null; request_id: string | null };
 

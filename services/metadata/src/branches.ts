@@ -1,12 +1,20 @@
 // Branches: where definitions are drafted and deployed side by side (design 3.3).
-import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
-import { type CallContext, requireScope } from '@almanac/service-kit/call-context';
+
+import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
+import {
+  type ListQuery,
+  type Page,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names';
+import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
-import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { normalizeName, visibleNameSchema } from '@almanac/service-kit/names';
-import { type Action, allows, reachOf, requireRight } from '@almanac/service-kit/rights';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { type Action, allows, reachOf, requireRight } from '@almanac/service-kit/rights/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import { askerOf } from './asker.ts';
 import type { Context } from './context.ts';

@@ -7,7 +7,7 @@ import {
   readDatabaseUrl,
   readRpcAddress,
   readRpcPort,
-} from '@almanac/service-kit/config';
+} from '@almanac/service-kit/config/config';
 
 export type MetadataConfig = {
   common: CommonConfig;

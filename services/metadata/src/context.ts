@@ -1,7 +1,7 @@
 // What every function of metadata is given.
-import type { Logger } from '@almanac/service-kit/logger';
-import type { Rights } from '@almanac/service-kit/rights';
-import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import type { Rights } from '@almanac/service-kit/rights/rights';
+import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import type { MetadataConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 

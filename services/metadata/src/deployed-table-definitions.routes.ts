@@ -1,7 +1,7 @@
 // The HTTP edge of deployed table definitions, which are read-only.
-import { idTextSchema } from '@almanac/service-kit/input';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
+import { idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import { columnSchema } from './column-definitions/column-definitions.routes.ts';
 import type { Context } from './context.ts';

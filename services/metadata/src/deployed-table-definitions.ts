@@ -1,7 +1,15 @@
 // What is in service: each table as it was when it was last deployed.
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import {
+  type ListQuery,
+  type Page,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
-import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
 import { branchReferenceFields } from './branches.ts';
 import type { DataType } from './column-definitions/column-values.ts';
 import type { Context } from './context.ts';

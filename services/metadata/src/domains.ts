@@ -1,11 +1,19 @@
 // Domains: the subjects under which tables are filed (design 3.3).
-import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import { descriptionSchema } from '@almanac/service-kit/api/input';
+import {
+  type ListQuery,
+  type Page,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { descriptionSchema } from '@almanac/service-kit/input';
-import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { normalizeName, visibleNameSchema } from '@almanac/service-kit/names';
-import { requireRight } from '@almanac/service-kit/rights';
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { requireRight } from '@almanac/service-kit/rights/rights';
 import { z } from 'zod';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';

@@ -1,7 +1,7 @@
 // What metadata hears from identity.
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
-import { hearOfRights } from '@almanac/service-kit/remembered-rights';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
 import { z } from 'zod';
 import { openMainBranch } from './branches.ts';
 import type { Context } from './context.ts';
@@ -14,7 +14,7 @@ const payloads = {
 /** Takes accounts and users from the bus; each effect can happen twice without harm. */
 export async function consumeEvents(ctx: Context, bus: Bus): Promise<void> {
   await bus.consume('metadata.accounts', payloads, (message) => receive(ctx, message));
-  await hearOfRights(bus, ctx.rights);
+  await invalidateOnEvents(bus, ctx.rights);
 }
 
 async function receive(ctx: Context, message: MessageOf<typeof payloads>): Promise<void> {

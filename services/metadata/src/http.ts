@@ -1,5 +1,5 @@
 // Every route of metadata.
-import type { Route } from '@almanac/service-kit/route';
+import type { Route } from '@almanac/service-kit/api/route';
 import { branchRoutes } from './branches.routes.ts';
 import { columnDefinitionRoutes } from './column-definitions/column-definitions.routes.ts';
 import type { Context } from './context.ts';

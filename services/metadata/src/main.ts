@@ -1,5 +1,5 @@
 // Metadata as a process: domains, branches, definitions and the deployments that put them into service.
-import { runService } from '@almanac/service-kit/run';
+import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createMetadata, migrateMetadata } from './service.ts';
 

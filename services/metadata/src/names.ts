@@ -1,5 +1,5 @@
 // Names of tables, and the key a table gets from its first name.
-import { normalizeName, visibleNameSchema } from '@almanac/service-kit/names';
+import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names';
 
 /** The key of a new table: its name in lower case, everything but letters and digits made `_`. */
 export function deriveKey(name: string): string {

@@ -1,7 +1,7 @@
 // Who may take away, or bring back, what is in service on a protected branch: administrators. Without branching nobody approves, so
 // there `develop` is enough.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/protected-branches';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import type { Context } from './context.ts';
 import type { Transaction } from './transaction.ts';
 

@@ -1,8 +1,8 @@
 // Finishes what a crash left behind: deployments and promotions nobody works on, removals and restorations half done, tables of deleted branches.
 // Every instance runs one; leases and idempotent steps keep them from doing harm to each other.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prismaSql } from '@almanac/service-kit/database';
-import { sweepAnswers } from '@almanac/service-kit/idempotency';
+import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { type Asker, callerFor } from './asker.ts';
 import { dropBranch } from './branches.ts';
 import type { Context } from './context.ts';

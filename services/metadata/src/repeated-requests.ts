@@ -1,8 +1,8 @@
 // POSTs with an Idempotency-Key: the id of what one has made or changed is kept in the transaction that did it; the same request again
 // changes nothing and is answered with that, as it is by then.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { prismaSql } from '@almanac/service-kit/database';
-import { answerOnce, findAnswer, forgetAnswer } from '@almanac/service-kit/idempotency';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { answerOnce, findAnswer, forgetAnswer } from '@almanac/service-kit/caller/idempotency';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Context } from './context.ts';
 import { type Transaction, transact } from './transaction.ts';
 

@@ -1,6 +1,6 @@
 // The user groups of domains, branches and tables: identity keeps them, metadata shows them and has them made.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import type { Context } from './context.ts';
 

@@ -2,8 +2,8 @@
 // the groups of `main` follow by event.
 import type { GetTableDefinitionRequest__Output } from '@almanac/protos/generated/almanac/metadata/v1/GetTableDefinitionRequest.ts';
 import { notFound } from '@almanac/service-kit/errors';
-import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
-import type { RpcServerOptions } from '@almanac/service-kit/rpc-server';
+import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
+import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { openMainBranch, requireBranch } from './branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from './column-definitions/column-fields.ts';
 import { columnMessage } from './column-definitions/column-message.ts';

@@ -1,16 +1,16 @@
 // Metadata, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
 import { join } from 'node:path';
-import { announceAct } from '@almanac/service-kit/audit';
-import { createPool, pgSql } from '@almanac/service-kit/database';
-import { createFrame, createLifecycle } from '@almanac/service-kit/frame';
-import { createHttpServer } from '@almanac/service-kit/http';
-import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
-import { createOutboxRelay } from '@almanac/service-kit/outbox';
-import { createRights } from '@almanac/service-kit/remembered-rights';
-import { createRpcServer } from '@almanac/service-kit/rpc-server';
-import type { Service } from '@almanac/service-kit/run';
-import { watchOutbox, watchPools } from '@almanac/service-kit/watched-parts';
+import { announceAct } from '@almanac/service-kit/messaging/audit';
+import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool, pgSql } from '@almanac/service-kit/postgres/database';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
+import { createHttpServer } from '@almanac/service-kit/process/http-server';
+import type { Service } from '@almanac/service-kit/process/run';
+import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
+import { createLifecycle, createServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { createRights } from '@almanac/service-kit/rights/rights-cache';
+import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { MetadataConfig } from './config.ts';
 import type { Context } from './context.ts';
@@ -30,14 +30,14 @@ export async function migrateMetadata(config: MetadataConfig): Promise<void> {
 
 /** Builds the service; nothing connects or listens until `start`. */
 export async function createMetadata(config: MetadataConfig): Promise<Service<Context>> {
-  const frame = await createFrame(config.common);
-  const { logger, health, metrics, bus, verifyContext } = frame;
+  const runtime = await createServiceRuntime(config.common);
+  const { logger, health, metrics, bus, verifyContext } = runtime;
   const { host, httpPort } = config.common;
   const { databaseUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-metadata', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
-  const identity = frame.rpcClient('identity', config.neighbours.identity);
-  const data = frame.rpcClient('data', config.neighbours.data);
+  const identity = runtime.rpcClient('identity', config.neighbours.identity);
+  const data = runtime.rpcClient('data', config.neighbours.data);
   const context: Context = {
     logger,
     prisma,
@@ -46,7 +46,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
     data: data.client,
     timing: config.timing,
   };
-  health.need('database', () => pgSql(pool)('select 1'));
+  health.addReadinessCheck('database', () => pgSql(pool)('select 1'));
 
   const relay = createOutboxRelay({ pool, bus, logger });
   watchPools(metrics, { metadata: pool });
@@ -59,7 +59,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
     handlers: createHandlers(context),
     callers,
     verifyContext,
-    tls: frame.rpcTls,
+    tls: runtime.rpcTls,
     logger,
     metrics,
   });
@@ -71,12 +71,12 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
     health,
     metrics,
     verifyContext,
-    tls: frame.httpTls,
+    tls: runtime.httpTls,
     routes: routes(context),
     onRefused: (call, act) => announceAct(pgSql(pool), 'metadata', call, act),
   });
 
-  const lifecycle = createLifecycle(frame, [
+  const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrateMetadata(config) },
     { name: 'database', stop: () => prisma.$disconnect().then(() => (pool.ended ? undefined : pool.end())) },
     { name: 'identity', stop: () => identity.close() },

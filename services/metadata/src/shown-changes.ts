@@ -1,8 +1,8 @@
 // What people have seen of a deployment or promotion. On a protected branch nothing else is put into effect, so that nobody gets a
 // change past the eyes of those who approve (ADR 18).
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { prismaSql } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Context } from './context.ts';
 import { revisionOf } from './revision.ts';
 import type { Transaction } from './transaction.ts';

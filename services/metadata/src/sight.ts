@@ -1,5 +1,5 @@
 // Who sees what tables look like: whoever may view their rows, and the approvers of their branch, who judge what is deployed there.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import {
   allows,
@@ -9,8 +9,8 @@ import {
   reachOf,
   refusal,
   type Where,
-} from '@almanac/service-kit/rights';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+} from '@almanac/service-kit/rights/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { Context } from './context.ts';
 
 /** The branches that the caller sees: of private ones those where they hold rights, on the branch or a table. A condition for Prisma. */

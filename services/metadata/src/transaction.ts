@@ -1,10 +1,11 @@
 // Transactions of metadata: tried again when the database asks for it, with the locks and the announcements they share.
-import { type AuditAct, announceAct } from '@almanac/service-kit/audit';
-import { prismaSql, retryTransaction } from '@almanac/service-kit/database';
+
 import { ServiceError } from '@almanac/service-kit/errors';
-import { announceAll } from '@almanac/service-kit/outbox';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { type AuditAct, announceAct } from '@almanac/service-kit/messaging/audit';
+import { announceAll } from '@almanac/service-kit/messaging/outbox';
+import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { Context } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 

@@ -1,5 +1,5 @@
 // Who is written to about deployments and promotions, and what jobs is asked to write.
-import type { Bus } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { givenUser, type Metadata, outboxEmpty, startMetadata } from './given.ts';

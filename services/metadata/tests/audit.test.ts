@@ -1,5 +1,5 @@
 // What metadata sends to the audit log: every act with who did it, before and after, in the transaction of the act.
-import type { AuditEntry } from '@almanac/service-kit/audit';
+import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
 import { callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import {

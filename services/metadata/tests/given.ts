@@ -1,8 +1,9 @@
 // Metadata over HTTP on a real database, with its neighbours at the RPC edge; and what tests of it start from.
-import type { AuditEntry } from '@almanac/service-kit/audit';
-import { createPool } from '@almanac/service-kit/database';
-import { createLogger } from '@almanac/service-kit/logger';
-import type { Route } from '@almanac/service-kit/route';
+
+import type { Route } from '@almanac/service-kit/api/route';
+import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
 import { gather, startBus } from '@almanac/testkit/bus';
 import { createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';

@@ -4,12 +4,12 @@ import type { MergeRowsRequest__Output } from '@almanac/protos/generated/almanac
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
 import type { TableDiff } from '@almanac/protos/generated/almanac/data/v1/TableDiff.ts';
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
-import { type CallContext, createContextVerifier } from '@almanac/service-kit/call-context';
+import { type CallContext, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
-import { createLogger } from '@almanac/service-kit/logger';
-import { createMetrics } from '@almanac/service-kit/metrics';
-import { loadServiceDefinition, type RpcHandlers, type RpcServiceName } from '@almanac/service-kit/rpc-contract';
-import { createRpcServer, type RpcServer } from '@almanac/service-kit/rpc-server';
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createMetrics } from '@almanac/service-kit/observability/metrics';
+import { loadServiceDefinition, type RpcHandlers, type RpcServiceName } from '@almanac/service-kit/rpc/contract';
+import { createRpcServer, type RpcServer } from '@almanac/service-kit/rpc/server';
 import type { TestKeys } from '@almanac/testkit/keys';
 
 type Permission = { action: string; resource_type: string; resource_id: number };

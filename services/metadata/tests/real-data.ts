@@ -2,7 +2,7 @@
 // with SIGKILL at one step of its work and started again: before a statement that changes something gets to PostgreSQL, or after a
 // commit whose answer it never hears.
 import type { ChildProcess } from 'node:child_process';
-import type { RpcHandlers } from '@almanac/service-kit/rpc-contract';
+import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import type { TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';

@@ -1,9 +1,9 @@
 // What other services ask over gRPC, what metadata hears from identity, and what it tells.
 
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { alike } from '@almanac/service-kit/bus/reading';
-import { createContextSigner } from '@almanac/service-kit/call-context';
-import { createRpcClient } from '@almanac/service-kit/rpc-client';
+import { createContextSigner } from '@almanac/service-kit/caller/call-context';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { createRpcClient } from '@almanac/service-kit/rpc/client';
 import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';

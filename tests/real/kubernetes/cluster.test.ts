@@ -158,7 +158,7 @@ async function shownBy(service: string, own: { cert: string; key: string } | und
   try {
     await once(socket, 'secureConnect');
     const certificate = socket.getPeerX509Certificate() as X509Certificate;
-    // TLS 1.3 refuses a client after the handshake: the server's first frame says that it was taken.
+    // TLS 1.3 refuses a client after the handshake: the server's first runtime says that it was taken.
     await Promise.race([
       once(socket, 'data'),
       once(socket, 'close').then(() => Promise.reject(new Error('The connection was closed.'))),

@@ -145,7 +145,7 @@ describe.each(overlays)('%s', (folder) => {
       expect(strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
       expect(replicas).toBeUndefined();
       const { drainSeconds } = readers[name](environmentOf(service, manifests)).common;
-      const run = readFileSync(join(root, 'packages/service-kit/src/run.ts'), 'utf8');
+      const run = readFileSync(join(root, 'packages/service-kit/src/process/run.ts'), 'utf8');
       const stopsWithin = Number(/stopWithinMs = ([\d_]+);/.exec(run)?.[1]?.replace('_', '')) / 1000;
       expect(drainSeconds).toBeGreaterThan(5 + 2); // how long DNS keeps the address, and until each node's rules are without it
       expect(drainSeconds).toBeLessThan(stopsWithin);

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import tls from 'node:tls';
-import { isCertificateOf } from '@almanac/service-kit/service-tls';
+import { isCertificateOf } from '@almanac/service-kit/tls/service-tls';
 import { blocksOf } from '../../../scripts/documentation/shell-commands.ts';
 import { readConfig as jobs } from '../../../services/jobs/src/config.ts';
 import { type Manifest, render, root } from './render.ts';

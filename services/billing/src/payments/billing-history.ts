@@ -1,6 +1,6 @@
 // Plan and payment follow from everything that was said about them, in the order in which it happened and not in which it came:
 // a message that is late or comes twice changes nothing that a later one has settled.
-import { pgSql, type Sql } from '@almanac/service-kit/database';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type { BillingContext } from '../context.ts';
 import { type BillingStatus, type PlanName, plans } from '../plans.ts';
 

@@ -1,6 +1,7 @@
 // What the payment provider says goes into the books: each event once, and in the order in which things happened.
-import { withTransaction } from '@almanac/service-kit/database';
+
 import { notFound } from '@almanac/service-kit/errors';
+import { withTransaction } from '@almanac/service-kit/postgres/database';
 import { type Actor, isSameStanding, lockBooks, standingWith, storageWith, writeBooks } from '../account-changes.ts';
 import type { BillingContext } from '../context.ts';
 import type { PaymentEvent } from './payment-provider.ts';

@@ -1,9 +1,9 @@
 // Messages of a payment provider by the Standard Webhooks specification (standardwebhooks.com): HMAC-SHA-256 over id, time and the
 // bytes of the body. Two secrets hold at the same time, so that one can be replaced.
 import type { IncomingHttpHeaders } from 'node:http';
+import { readParameters } from '@almanac/service-kit/api/input';
+import { parseJsonBody } from '@almanac/service-kit/api/json-body';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { readParameters } from '@almanac/service-kit/input';
-import { parseJsonBody } from '@almanac/service-kit/json-body';
 import { limits } from '@almanac/service-kit/limits';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';

@@ -1,7 +1,8 @@
 // POST /webhooks/payments: where the payment provider tells us what happened. It brings no token: the signature is all. The
 // gateway lets it through; without a secret in the configuration there is nothing at this address.
-import { networkOf, readClientAddress } from '@almanac/service-kit/client-address';
+
 import { ServiceError } from '@almanac/service-kit/errors';
+import { networkOf, readClientAddress } from '@almanac/service-kit/http/client-address';
 import { limits } from '@almanac/service-kit/limits';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';

@@ -1,8 +1,8 @@
 // The month of an account: its plan, where its calls went, and what it is charged beyond the allowance. Everything in it is read
 // from rows that only grow, so that the statement of a past month is the same whenever it is asked for.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { type Sql, withTransaction } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { periodStartSql } from '../account-billing.ts';
 import type { BillingContext } from '../context.ts';
 import { amountOf, writeAmount } from './money.ts';

@@ -1,8 +1,9 @@
 // Announces data.rows.changed per table, batched: about a second after the first change, with counts taken from the rows
 // themselves. Writes pay nothing for it, and since the rows are the record of what changed, a crash loses no announcement.
-import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
-import type { Logger } from '@almanac/service-kit/logger';
-import { announce } from '@almanac/service-kit/outbox';
+
+import { announce } from '@almanac/service-kit/messaging/outbox';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Pools } from '../database.ts';
 import { tableName } from '../query/identifiers.ts';

@@ -1,7 +1,7 @@
 // Finds deployed tables. Entries are remembered by revision; every statement over rows states the revision it was made for, so
 // a memory that is out of date answers nothing and is read again. That holds with any number of instances and costs no round trip.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { run } from '../database.ts';

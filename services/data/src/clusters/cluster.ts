@@ -1,8 +1,9 @@
 // One PostgreSQL cluster with everything that works on it: accounts live on one each, and nothing reaches across.
-import { pgSql } from '@almanac/service-kit/database';
-import type { Frame } from '@almanac/service-kit/frame';
-import { createOutboxRelay, type OutboxRelay } from '@almanac/service-kit/outbox';
-import type { Rights } from '@almanac/service-kit/rights';
+
+import { createOutboxRelay, type OutboxRelay } from '@almanac/service-kit/messaging/outbox';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import type { Rights } from '@almanac/service-kit/rights/rights';
 import { AccountLimiter } from '../account-limiter.ts';
 import { RowsAnnouncer } from '../announce/rows-announcer.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
@@ -33,11 +34,11 @@ export type Cluster = {
   close(): Promise<void>;
 };
 
-type Options = { name: string; url: string; config: DataConfig; frame: Frame; rights: Rights };
+type Options = { name: string; url: string; config: DataConfig; runtime: ServiceRuntime; rights: Rights };
 
 /** Builds what works on one cluster; nothing connects until `start`. */
-export function createCluster({ name, url, config, frame, rights }: Options): Cluster {
-  const { logger, bus } = frame;
+export function createCluster({ name, url, config, runtime, rights }: Options): Cluster {
+  const { logger, bus } = runtime;
   const pools = createPools(url, config.connections, logger);
   const announcer = new RowsAnnouncer(pools, logger);
   const sizes = new TableSizes(pools.rows);

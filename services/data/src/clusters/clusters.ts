@@ -1,7 +1,8 @@
 // Which cluster an account lives on. The home cluster holds the list; a cluster that an account has left points to where it went.
 // What is remembered may be old: whoever then finds nothing follows the pointer, so no instance needs to be told of a move.
-import { pgSql } from '@almanac/service-kit/database';
+
 import { ServiceError } from '@almanac/service-kit/errors';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import { LRUCache } from 'lru-cache';
 import { isNotDeployed } from '../catalogue/catalogue.ts';
 import type { Cluster } from './cluster.ts';

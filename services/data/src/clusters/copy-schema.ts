@@ -1,7 +1,7 @@
 // Makes a schema of one cluster anew on another, with its rows: what PostgreSQL's own catalogue says of functions, tables, columns,
 // constraints, indexes, views and triggers, so that whatever a later version adds to deployed tables is moved too.
 import { pipeline } from 'node:stream/promises';
-import { pgSql, type Sql } from '@almanac/service-kit/database';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { gridIndexPattern } from '../query/identifiers.ts';

@@ -4,9 +4,10 @@
 //
 // Killed before it leaves, the account is where it was and the copy is thrown away by the next try; killed afterwards, whoever
 // looks for the account settles it.
-import type { Sql } from '@almanac/service-kit/database';
+
 import { ServiceError } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import type { Sql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { lockBranch } from '../deploy/deployment.ts';
 import { retiredHistoryName, retiredTableName, schemaName, tableName, viewSchema } from '../query/identifiers.ts';

@@ -1,9 +1,9 @@
 // What a cluster itself knows of who lives on it. An account that left says where it went, so that whoever still looks for it here
 // can follow; one that is arriving is out of sight until it has left where it was.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Cluster } from './cluster.ts';

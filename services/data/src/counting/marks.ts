@@ -1,5 +1,5 @@
 // A recent mark of a database (`read/mark.ts`), kept fresh while somebody needs it. Never waited for: an older mark is as true.
-import { pgSql } from '@almanac/service-kit/database';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { readMark } from '../read/mark.ts';
 

@@ -1,11 +1,11 @@
 // Plans and applies deployments. Planning reads; applying does the same reading under locks that keep writers out, then the DDL
 // and the catalogue, all in one transaction: nothing is ever half deployed, and an applied deployment is known by its id.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
-import type { Change } from '@almanac/service-kit/difference';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import type { Change } from '@almanac/service-kit/text/difference';
 import type pg from 'pg';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';

@@ -1,8 +1,8 @@
 // Takes deployed tables out of service. A removed table keeps its rows for seven days under another name; a removed branch goes
 // with everything in it.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';

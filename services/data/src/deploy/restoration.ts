@@ -1,8 +1,8 @@
 // Brings a table back that was taken out of service a few days ago: the same rows, the same history, under its own names again.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { type Sql, withTransaction } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { type Column, type DeployedTable, type ForeignKey, getColumn, keyColumns } from '../catalogue/structure.ts';
 import { holdResident } from '../clusters/residence.ts';
 import type { DataContext } from '../context.ts';

@@ -1,6 +1,6 @@
 // Puts a deployed table aside, in the transaction of a removal or a deployment: its rows and history
 // stay under other names until they are restored or seven days have passed.
-import type { Sql } from '@almanac/service-kit/database';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { historyName, retiredHistoryName, retiredTableName, tableName } from '../query/identifiers.ts';
 import { objectsOf, type TableObject } from './objects.ts';

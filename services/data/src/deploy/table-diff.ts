@@ -1,5 +1,5 @@
 // Compares a wanted table with the deployed one, by lineage, attribute by attribute: what people are shown.
-import { type Change, differenceOf, type State, type ValueChange } from '@almanac/service-kit/difference';
+import { type Change, differenceOf, type State, type ValueChange } from '@almanac/service-kit/text/difference';
 import type { Column, DeployedTable, WantedTable } from '../catalogue/structure.ts';
 
 export type AttributeChange = { name: string; from: string; to: string };

@@ -1,8 +1,9 @@
 // What deployments of large tables leave for later, beside everybody's work: constraints are proven for the rows that were there
 // before, and indexes are made. What is left is found by looking at the tables, so whoever comes after a crash goes on.
-import { pgSql, type Sql } from '@almanac/service-kit/database';
-import type { Logger } from '@almanac/service-kit/logger';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';

@@ -1,5 +1,5 @@
 // Work on a table that ends as soon as somebody waits for it.
-import { pgSql } from '@almanac/service-kit/database';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 
 const lookEveryMs = 200; // well before PostgreSQL takes two who wait for each other for a deadlock (1 s)

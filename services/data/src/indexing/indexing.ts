@@ -2,9 +2,10 @@
 // what deployments of large tables have left. Everybody goes on reading and writing meanwhile, and whoever wants the table for
 // himself (a deployment) is given way to. One process at a time works on a database; what a killed one has left half done is
 // dropped and made anew.
-import { pgSql, type Sql } from '@almanac/service-kit/database';
-import type { Logger } from '@almanac/service-kit/logger';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { TableSizes } from '../counting/table-sizes.ts';

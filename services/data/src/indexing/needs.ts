@@ -1,5 +1,5 @@
 // What pages asked for, kept in the database: so that all instances add up, and a restart forgets nothing.
-import type { Sql } from '@almanac/service-kit/database';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { gridIndexPattern } from '../query/identifiers.ts';
 import { columnIdOf, findField, type GridIndex, type Kind } from './grid-index.ts';

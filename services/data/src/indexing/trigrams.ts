@@ -1,6 +1,6 @@
 // The extension that indexes text by groups of three letters. Where the database's role may not have it, pages go without.
-import { pgSql } from '@almanac/service-kit/database';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 
 /** Makes it available to this session, if that is allowed; tells whether it is. */

@@ -1,8 +1,8 @@
 // Loads a file into a deployed table: stage, check as a set, merge. The merge and its result are one transaction; readers see the
 // table as it was until it is as it shall be. A load id that has a result is never done again.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, withTransaction } from '@almanac/service-kit/database';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';

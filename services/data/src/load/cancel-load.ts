@@ -1,8 +1,8 @@
 // Ends a load that nobody wants any more. A merge begins by taking its load id, so who takes it first decides: no merge follows a
 // cancellation, and none that has committed is undone by one.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, withTransaction } from '@almanac/service-kit/database';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type { DataContext } from '../context.ts';
 import { findResult, type LoadResult, nothing } from './load-result.ts';
 import { endSessions } from './load-sessions.ts';

@@ -1,5 +1,5 @@
 // What a load answers, and where answers are kept: a load id that has one is never done again.
-import type { Sql } from '@almanac/service-kit/database';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { LoadOptions } from './load-options.ts';
 
 export type RejectedValue = {

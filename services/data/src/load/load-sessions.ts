@@ -1,6 +1,6 @@
 // The sessions that work at a load carry its name for as long as their transaction lasts, so that whoever cancels it finds them.
 import { createHash } from 'node:crypto';
-import type { Sql } from '@almanac/service-kit/database';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import { quietName, workName } from '../database.ts';
 
 export type LoadName = { accountId: number; loadId: string };

@@ -1,8 +1,8 @@
 // Merges a staged file into its table: one try, one transaction, from the look at the catalogue to the kept result.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import type { Sql } from '@almanac/service-kit/database';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { Sql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { tableName } from '../query/identifiers.ts';

@@ -1,7 +1,7 @@
 // Which rows of a staged file can't be merged, and why: they are taken out of it and kept for whoever asks. What is found goes into
 // tables of the transaction, which are analysed before anything is joined to them: PostgreSQL takes a new table for a small one and
 // would read the whole file again for each of its rows.
-import type { Sql } from '@almanac/service-kit/database';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { reasonsName, rejectedKeysName, rejectionsName } from '../query/identifiers.ts';
 import type { Statement } from '../query/statement.ts';

@@ -1,7 +1,7 @@
 // The rows a load refused, as CSV: the file's own columns, then the row's number and why. Kept for a day.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, type Sql } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type { DataContext } from '../context.ts';
 import { reasonsName } from '../query/identifiers.ts';
 import { quoteLiteral } from '../query/literals.ts';

@@ -1,8 +1,9 @@
 // A file on its way: a table of text cells, unlogged, that lives as long as its load. Its number is locked by the session that
 // made it, so that a sweep can tell an abandoned one.
-import { pgSql, type Sql } from '@almanac/service-kit/database';
+
 import { ServiceError } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { stagingName } from '../query/identifiers.ts';

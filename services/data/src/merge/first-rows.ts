@@ -2,9 +2,9 @@
 // deployment. To a deployment the original is what the table was before: the same casts, losses and blockers
 // (docs/adr/0010-merging-rows.md). They were asked for earlier, so the right to view them is asked once more: one of the two who
 // stand behind the copy must have it, whoever deploys or whoever asked for the rows.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import type { Sql } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';

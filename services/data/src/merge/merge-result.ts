@@ -1,5 +1,5 @@
 // What a merge answers, and where answers are kept: a merge id that has one is never done again.
-import type { Sql } from '@almanac/service-kit/database';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { Told } from './merge-plan.ts';
 import type { MergePair } from './merge-request.ts';
 

@@ -1,10 +1,10 @@
 // Merges the rows of one branch into another, three-way, by primary key and cell: all tables of a promotion in one transaction. What
 // is merged is kept under its id and never merged again; a rehearsal does the same and is rolled back.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, withTransaction } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';

@@ -1,6 +1,6 @@
 // One try at a merge, in one transaction: from the look at the catalogue to the kept result.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import type { Sql } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { listBranch } from '../deploy/removal.ts';

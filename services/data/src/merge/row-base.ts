@@ -1,6 +1,6 @@
 // What the rows of two tables had in common last, remembered as an instant of one of them: its history still has those rows, so no
 // second copy is kept (docs/adr/0010-merging-rows.md). Written in the transaction that copies or merges.
-import type { Sql } from '@almanac/service-kit/database';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Base } from './merge-plan.ts';
 

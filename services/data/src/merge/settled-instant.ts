@@ -1,9 +1,9 @@
 // An instant as of which tables will never read differently again: everybody who was writing has committed, and whoever writes next
 // does so at a later time. What a base is made of.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withTransaction } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';

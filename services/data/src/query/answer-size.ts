@@ -1,5 +1,5 @@
 // How much one answer holds. PostgreSQL makes it as one text, Node takes it as one string, and many are under way at once: so records
-// are rendered only until an answer is full, and then the statement fails (service-kit/postgres-errors.ts says so to the caller). Pure.
+// are rendered only until an answer is full, and then the statement fails (service-kit/postgres/errors.ts says so to the caller). Pure.
 import { limits } from '@almanac/service-kit/limits';
 import type { Column, DeployedTable } from '../catalogue/structure.ts';
 import { typeOf } from '../values/value-types.ts';

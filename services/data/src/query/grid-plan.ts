@@ -1,9 +1,10 @@
 // Reads the body of POST /table_data/grid into a plan: which rows, in which order, from where to where. Everything that is
 // wrong with it is told at once, as 400.
+
+import { ExactNumber } from '@almanac/service-kit/api/json-body';
+import { plainNumber } from '@almanac/service-kit/api/plain-number';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { ExactNumber } from '@almanac/service-kit/json-body';
 import { limits } from '@almanac/service-kit/limits';
-import { plainNumber } from '@almanac/service-kit/plain-number';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { isDate } from '../values/dates.ts';
 import { type Field, fieldsOf } from './fields.ts';

@@ -1,7 +1,8 @@
 // Reads `q` and `sort` of GET /table_data into a plan over the table's columns. Wrong ones are 400.
+
+import { type Operator, operators, readMoment } from '@almanac/service-kit/api/list-query';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { type Operator, operators, readMoment } from '@almanac/service-kit/list-query';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { ColumnShape } from '../values/value-types.ts';
 import { type Field, fieldsOf } from './fields.ts';

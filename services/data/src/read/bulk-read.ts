@@ -1,9 +1,9 @@
 // Reads a whole table, or what changed in it after a mark, as CSV from one snapshot, rendered by PostgreSQL.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, type Sql } from '@almanac/service-kit/database';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { readInstant } from '@almanac/service-kit/instants';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { readInstant } from '@almanac/service-kit/text/instants';
 import type pg from 'pg';
 import { catalogueSql, notDeployed } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';

@@ -3,9 +3,10 @@
 // milliseconds. The mark takes the clock first and then looks for open transactions. One it sees has written nothing older than its
 // own start; one it doesn't see will read the clock later, or has committed before the snapshot that is taken after the mark. The
 // mark is the millisecond before: in that of the clock itself others may still write.
-import type { Sql } from '@almanac/service-kit/database';
+
 import { ServiceError } from '@almanac/service-kit/errors';
-import { isToCome } from '@almanac/service-kit/instants';
+import type { Sql } from '@almanac/service-kit/postgres/database';
+import { isToCome } from '@almanac/service-kit/text/instants';
 import { quietName } from '../database.ts';
 
 /** Marks are in ISO 8601 with milliseconds; everything after a mark is still to come. Ask before taking the snapshot, and not in its transaction. */

@@ -1,6 +1,6 @@
 // `as_of`: the instant at which rows are asked for, as requests say it, and why one can't be answered.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { instantSchema } from '@almanac/service-kit/instants';
+import { instantSchema } from '@almanac/service-kit/text/instants';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Statement } from '../query/statement.ts';
 

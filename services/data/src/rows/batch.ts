@@ -1,8 +1,8 @@
 // Many writes of one table at once, all or nothing: one statement, whatever their number.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import type { Answer } from '@almanac/service-kit/idempotency';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { catalogueSql, stale } from '../catalogue/catalogue.ts';
 import { type DeployedTable, keyColumns } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';

@@ -1,7 +1,7 @@
 // Single rows of a table that are asked for in one turn of the event loop share a statement
 // (docs/adr/0017-rows-of-a-moment-together.md): its round trip costs far more than one more row in it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { Pools } from '../database.ts';
 import { longestRecord, surelyFit } from '../query/answer-size.ts';

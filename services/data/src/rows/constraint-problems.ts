@@ -1,6 +1,6 @@
 // Says in the words of the table what a constraint refused, or would refuse: asked of the rows when the database has said no.
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';

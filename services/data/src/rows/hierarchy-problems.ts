@@ -1,6 +1,6 @@
 // Says in the words of the table what a hierarchy refused: the triggers tell which rows lie on the
 // cycle (`deploy/hierarchies.ts`).
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { cycleText, hierarchiesOf, hierarchyProblem, namesOf } from '../deploy/hierarchies.ts';
 import { bareHierarchyName } from '../query/identifiers.ts';

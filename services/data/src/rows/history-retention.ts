@@ -1,5 +1,5 @@
 // Forgets versions that were superseded long ago, where the installation wants that.
-import { pgSql, withTransaction } from '@almanac/service-kit/database';
+import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { lockBranch } from '../deploy/deployment.ts';

@@ -1,5 +1,5 @@
 // What has become of a row: its versions, who made them and how.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { stale } from '../catalogue/catalogue.ts';

@@ -1,8 +1,8 @@
 // Writes of rows by request: once for an Idempotency-Key (service-kit keeps the answers), and again, a few times, when PostgreSQL has
 // ended a write to let another go on.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { pgSql, retryTransaction, withTransaction } from '@almanac/service-kit/database';
-import { type Answer, answerOnce, findAnswer } from '@almanac/service-kit/idempotency';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { type Answer, answerOnce, findAnswer } from '@almanac/service-kit/caller/idempotency';
+import { pgSql, retryTransaction, withTransaction } from '@almanac/service-kit/postgres/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
 import { run, runOn } from '../database.ts';

@@ -1,5 +1,5 @@
 // Where a version of a row comes from: who made it, through which channel, at whose request.
-import { type CallContext, callerName } from '@almanac/service-kit/call-context';
+import { type CallContext, callerName } from '@almanac/service-kit/caller/call-context';
 
 /** The channels, and how a row says through which of them it came. */
 export const channels = {

@@ -1,9 +1,9 @@
 // Bringing back: deleted rows as they were, and the values of an earlier version of a row. Both are writes of today, under today's
 // rules, and leave versions like any other.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import type { Answer } from '@almanac/service-kit/idempotency';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { stale } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';

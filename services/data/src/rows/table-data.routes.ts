@@ -1,10 +1,11 @@
 // The HTTP edge of rows: /table_data.
+
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters } from '@almanac/service-kit/api/list-query';
+import { JsonText, type Route, route } from '@almanac/service-kit/api/route';
+import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Answer } from '@almanac/service-kit/idempotency';
-import { idSchema, idTextSchema } from '@almanac/service-kit/input';
 import { limits } from '@almanac/service-kit/limits';
-import { listParameters } from '@almanac/service-kit/list-query';
-import { JsonText, type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { TableReference } from '../catalogue/catalogue.ts';
 import type { DataContext } from '../context.ts';

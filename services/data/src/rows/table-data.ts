@@ -1,9 +1,9 @@
 // Rows of deployed tables: what one may do with them. Every function finds the table (404), asks for the right (403), reads its
 // input (400, 422), makes one statement and runs it.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Answer } from '@almanac/service-kit/idempotency';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { stale } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';

@@ -1,5 +1,5 @@
 // A row that changes, written in one statement with others of the same turn of the event loop, or alone.
-import { retryTransaction } from '@almanac/service-kit/database';
+import { retryTransaction } from '@almanac/service-kit/postgres/database';
 import type { DeployedTable } from '../catalogue/structure.ts';
 import { type Pools, run } from '../database.ts';
 import { createBatcher, wasRolledBack } from './batching.ts';

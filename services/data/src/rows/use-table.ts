@@ -1,9 +1,9 @@
 // The way to a table that every function over rows takes: find it (404), ask for the right (403), run a statement that was made for
 // what is deployed, and again when that has changed.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import type { Answer } from '@almanac/service-kit/idempotency';
-import type { Action } from '@almanac/service-kit/rights';
+import type { Action } from '@almanac/service-kit/rights/rights';
 import { stale, type TableReference } from '../catalogue/catalogue.ts';
 import { withExactNumbers } from '../catalogue/exact-numbers.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';

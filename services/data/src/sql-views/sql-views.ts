@@ -1,9 +1,10 @@
 // The views for people with an SQL client: made in the transaction that changes what they show, so that nobody sees one that is out of
 // date, and readable for one role (docs/adr/0021-sql-views.md). PostgreSQL keeps a table from changing while a view leans on it: whoever
 // changes one takes its view away first, whether views are wanted or not, and makes it anew at the end.
-import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/database';
-import type { Logger } from '@almanac/service-kit/logger';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
+
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { catalogueSql } from '../catalogue/catalogue.ts';
 import type { DeployedTable } from '../catalogue/structure.ts';

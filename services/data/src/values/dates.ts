@@ -1,6 +1,6 @@
 // Dates, times of day and instants as cells hold them: in ISO 8601, of the real calendar, years 0001 to 9999. Instants are kept to
 // the millisecond in UTC; one without an offset is taken as UTC; finer fractions are refused, not cut.
-import { readInstant } from '@almanac/service-kit/instants';
+import { readInstant } from '@almanac/service-kit/text/instants';
 import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
 
 const dateSource = '[0-9]{4}-[0-9]{2}-[0-9]{2}';

@@ -1,6 +1,6 @@
 // Whole numbers, exact: no sign but minus, no blanks, no exponent. Leading zeros are harmless.
-import { ExactNumber } from '@almanac/service-kit/json-body';
-import { plainNumber } from '@almanac/service-kit/plain-number';
+import { ExactNumber } from '@almanac/service-kit/api/json-body';
+import { plainNumber } from '@almanac/service-kit/api/plain-number';
 import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
 
 const source = '-?[0-9]{1,40}';

@@ -1,5 +1,5 @@
 // JSON cells: any JSON of up to 1 MB that jsonb can hold.
-import { scanJson } from '@almanac/service-kit/json-scan';
+import { scanJson } from '@almanac/service-kit/api/json-scan';
 import { limits } from '@almanac/service-kit/limits';
 import type { Check } from './check.ts';
 

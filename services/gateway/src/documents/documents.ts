@@ -12,7 +12,7 @@ const docsPolicy =
 const swaggerFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-16x16.png', 'favicon-32x32.png'];
 
 /** The routes of the gateway's own documents. */
-export function documents({ frame: { health }, openApi }: Pick<GatewayContext, 'frame' | 'openApi'>): Router {
+export function documents({ runtime: { health }, openApi }: Pick<GatewayContext, 'runtime' | 'openApi'>): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   router.get('/readyz', async (_req, res) => {

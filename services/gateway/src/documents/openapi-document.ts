@@ -1,7 +1,8 @@
 // /openapi.json: every service's own part, asked for while it runs, merged and kept for a minute. A part that can't be had
 // just now is the one known before.
+
+import { mergeOpenApi, type OpenApiDocument } from '@almanac/service-kit/api/openapi';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { mergeOpenApi, type OpenApiDocument } from '@almanac/service-kit/openapi';
 import { upstreamNames } from '../config.ts';
 import type { Upstreams } from '../forwarding/upstreams.ts';
 

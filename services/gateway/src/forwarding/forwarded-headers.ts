@@ -1,7 +1,7 @@
 // What of a client's headers goes inside: nothing by which it could pass for another caller or for the gateway.
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { contextHeader, requestIdHeader } from '@almanac/service-kit/call-context';
-import { answerWithinHeader } from '@almanac/service-kit/deadline';
+import { contextHeader, requestIdHeader } from '@almanac/service-kit/caller/call-context';
+import { answerWithinHeader } from '@almanac/service-kit/caller/deadline';
 
 const dropped = new Set([
   // hop by hop

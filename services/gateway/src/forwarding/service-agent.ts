@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { type RequestOptions, Agent as TlsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { PeerCertificate } from 'node:tls';
-import { isCertificateOf, type ServiceTls } from '@almanac/service-kit/service-tls';
+import { isCertificateOf, type ServiceTls } from '@almanac/service-kit/tls/service-tls';
 import type { UpstreamName } from '../config.ts';
 
 /** An agent for the service. With `tls` it shows the gateway's certificate and takes none but that service's. */

@@ -3,8 +3,8 @@
 // and 503 in the contract's form.
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Logger } from '@almanac/service-kit/logger';
-import type { ServiceTls } from '@almanac/service-kit/service-tls';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import type { ServiceTls } from '@almanac/service-kit/tls/service-tls';
 import type { NextFunction, Request, Response } from 'express';
 import { createProxyMiddleware, type Plugin } from 'http-proxy-middleware';
 import { callOf, type Destination, learn, whenOver } from '../call.ts';

@@ -1,5 +1,5 @@
 import { ServiceError } from '@almanac/service-kit/errors';
-import { createLogger } from '@almanac/service-kit/logger';
+import { createLogger } from '@almanac/service-kit/observability/logger';
 import { eventually } from '@almanac/testkit/eventually';
 import { AccountMeter, type Ticket } from './account-meter.ts';
 import type { BillingClient } from './call-lease.ts';

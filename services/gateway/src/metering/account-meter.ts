@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReserveCallsResponse__Output as Reserved } from '@almanac/protos/generated/almanac/billing/v1/ReserveCallsResponse.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Logger } from '@almanac/service-kit/logger';
+import type { Logger } from '@almanac/service-kit/observability/logger';
 import { type AccountBilling, type BillingClient, CallLease, usableFor } from './call-lease.ts';
 
 export type MeterOptions = {

@@ -2,7 +2,7 @@
 // lease id with rising sequence numbers; a report whose fate is not known is sent again as it was, so it is booked once.
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
 import type { CallCount } from '@almanac/protos/generated/almanac/billing/v1/CallCount.ts';
-import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 
 export type { AccountBilling };
 

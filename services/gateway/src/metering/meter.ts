@@ -1,6 +1,6 @@
 // The meters of all accounts that call through this gateway, and the clock that makes them report.
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { messageId } from '@almanac/service-kit/bus/reading';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { messageId } from '@almanac/service-kit/messaging/bus/received-message';
 import { z } from 'zod';
 import { AccountMeter, type MeterOptions } from './account-meter.ts';
 

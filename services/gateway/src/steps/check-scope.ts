@@ -1,5 +1,5 @@
 // What the token allows.
-import { requireScope } from '@almanac/service-kit/call-context';
+import { requireScope } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { RequestHandler } from 'express';
 import { callOf } from '../call.ts';

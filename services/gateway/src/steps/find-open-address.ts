@@ -1,6 +1,6 @@
 // The destination of a request outside the API.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { nothingHere, readPath } from '@almanac/service-kit/path';
+import { nothingHere, readPath } from '@almanac/service-kit/http/path';
 import type { RequestHandler } from 'express';
 import { callOf, learn } from '../call.ts';
 import type { GatewayContext } from '../context.ts';

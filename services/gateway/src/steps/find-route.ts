@@ -1,7 +1,7 @@
 // The route of a call of the API, and with it the service that answers.
 import { ServiceError } from '@almanac/service-kit/errors';
+import { apiPrefix, nothingHere, readPath } from '@almanac/service-kit/http/path';
 import { limits } from '@almanac/service-kit/limits';
-import { apiPrefix, nothingHere, readPath } from '@almanac/service-kit/path';
 import type { RequestHandler } from 'express';
 import { callOf, learn } from '../call.ts';
 import type { GatewayTimeouts } from '../config.ts';

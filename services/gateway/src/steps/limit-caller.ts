@@ -1,8 +1,9 @@
 // Keeps one caller from taking what all of them share: how fast an account calls, and how many requests of an account, or
 // outside the API of a network, are under way at once. None of it is counted against the allowance. The limits are those of
 // one gateway; a second one lets a caller do as much again.
-import { networkOf } from '@almanac/service-kit/client-address';
+
 import { ServiceError } from '@almanac/service-kit/errors';
+import { networkOf } from '@almanac/service-kit/http/client-address';
 import type { RequestHandler, Response } from 'express';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { callOf, whenOver } from '../call.ts';

@@ -1,9 +1,9 @@
 // The first step: a request gets its id, and in the end its line in the log, its measurement and its span.
-import { readRequestId } from '@almanac/service-kit/answer';
-import { createAccessLogger } from '@almanac/service-kit/logger';
-import { apiPrefix, pathOf, readPath } from '@almanac/service-kit/path';
-import { type Carrier, tracing } from '@almanac/service-kit/tracing';
-import { traceRequest } from '@almanac/service-kit/tracing-calls';
+import { readRequestId } from '@almanac/service-kit/http/answer';
+import { apiPrefix, pathOf, readPath } from '@almanac/service-kit/http/path';
+import { createAccessLogger } from '@almanac/service-kit/observability/logger';
+import { traceRequest } from '@almanac/service-kit/observability/tracing/calls';
+import { type Carrier, tracing } from '@almanac/service-kit/observability/tracing/tracing';
 import type { Request, RequestHandler, Response } from 'express';
 import { openCall as begin, callOf, whenOver } from '../call.ts';
 import { closeAfter } from '../connections/last-answers.ts';
@@ -17,7 +17,7 @@ export const quietPaths = new Set(['/healthz', '/readyz']);
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 
 /** Opens a call, and records it when its answer is over. */
-export function openCall({ config, frame: { health, logger, metrics } }: GatewayContext): RequestHandler {
+export function openCall({ config, runtime: { health, logger, metrics } }: GatewayContext): RequestHandler {
   const accessLog = createAccessLogger(logger);
 
   const record = (req: Request, res: Response) => {

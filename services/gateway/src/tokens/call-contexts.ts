@@ -1,6 +1,6 @@
 // The signed call context of a token (design, rule 3): signed once for each service and used again for half its life, so that no
 // call pays for a signature. It holds at the HTTP port of that service alone.
-import type { ContextSigner } from '@almanac/service-kit/call-context';
+import type { ContextSigner } from '@almanac/service-kit/caller/call-context';
 import type { Token } from './token.ts';
 
 /** What the plan of the account gives. */

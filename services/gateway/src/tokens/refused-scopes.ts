@@ -1,11 +1,11 @@
 // Tells the audit log of calls that a token's scopes don't hold: they are refused here, so no service ever sees them. There is no
 // database here to keep them in; what can't be told at once stands in our own log instead.
 import { randomUUID } from 'node:crypto';
-import { auditEntry, refusedAct } from '@almanac/service-kit/audit';
-import type { Bus } from '@almanac/service-kit/bus/bus';
 import type { ServiceError } from '@almanac/service-kit/errors';
-import type { Logger } from '@almanac/service-kit/logger';
-import { apiPrefix } from '@almanac/service-kit/path';
+import { apiPrefix } from '@almanac/service-kit/http/path';
+import { auditEntry, refusedAct } from '@almanac/service-kit/messaging/audit';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import type { Logger } from '@almanac/service-kit/observability/logger';
 import { LRUCache } from 'lru-cache';
 import type { Call } from '../call.ts';
 

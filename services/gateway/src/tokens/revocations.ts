@@ -1,9 +1,9 @@
 // Which tokens are dead before their time, and which may do less than they were issued with: fed by events, and by asking identity whenever events may have been missed.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import type { MessageOf } from '@almanac/service-kit/bus/reading';
-import type { Logger } from '@almanac/service-kit/logger';
-import type { RpcClient } from '@almanac/service-kit/rpc-contract';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import type { MessageOf } from '@almanac/service-kit/messaging/bus/received-message';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import { type Token, unauthenticated } from './token.ts';
 

@@ -1,8 +1,9 @@
 // Identity's public keys: fetched when the bus connects and when identity has rotated them, again for a key id nobody has seen (at
 // most once a second), and once a minute so that a key that was taken away stops counting.
-import type { Bus } from '@almanac/service-kit/bus/bus';
+
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Logger } from '@almanac/service-kit/logger';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import type { Logger } from '@almanac/service-kit/observability/logger';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { Upstream } from '../forwarding/upstreams.ts';

@@ -1,8 +1,8 @@
 // What a verified access token says, and the refusals of one that doesn't hold (contract, Authentication failures).
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { noToken, refusedToken } from '@almanac/service-kit/caller/unauthenticated';
 import type { ServiceError } from '@almanac/service-kit/errors';
-import { noToken, refusedToken } from '@almanac/service-kit/unauthenticated';
 import type { JWTPayload } from 'jose';
 
 export type Token = {

@@ -1,6 +1,6 @@
 // Which application is asking (RFC 6749, 2.3): by HTTP Basic or in the body, public ones by their id alone.
 
-import { networkOf } from '@almanac/service-kit/client-address';
+import { networkOf } from '@almanac/service-kit/http/client-address';
 import type { Request } from 'express';
 import { type Client, findClient } from '../applications.ts';
 import { recordAct } from '../audit.ts';

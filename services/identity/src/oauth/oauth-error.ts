@@ -1,6 +1,6 @@
 // Failures of /oauth/*: RFC 6749's `error` and `error_description` instead of the API's body.
 import { toServiceError } from '@almanac/service-kit/errors';
-import { toPostgresError } from '@almanac/service-kit/postgres-errors';
+import { toPostgresError } from '@almanac/service-kit/postgres/errors';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { IdentityContext } from '../context.ts';
 

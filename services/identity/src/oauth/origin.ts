@@ -1,5 +1,5 @@
 // Where a request came from, for the audit log.
-import { readClientAddress } from '@almanac/service-kit/client-address';
+import { readClientAddress } from '@almanac/service-kit/http/client-address';
 import type { Request } from 'express';
 
 export type Origin = { requestId: string; address: string };

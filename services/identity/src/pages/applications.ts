@@ -1,5 +1,5 @@
 // What a person has allowed, and taking it back.
-import { type Html, html } from '@almanac/service-kit/html';
+import { type Html, html } from '@almanac/service-kit/http/html';
 import type { AllowedApplication } from '../people/consents.ts';
 import { scopeList } from './consent.ts';
 import { day, given, hiddenFields, noticeBox } from './parts.ts';

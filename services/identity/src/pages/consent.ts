@@ -1,5 +1,5 @@
 // Allow an application or not; take a code over by hand.
-import { type Html, html } from '@almanac/service-kit/html';
+import { type Html, html } from '@almanac/service-kit/http/html';
 import { type Scope, scopeMeanings } from '../oauth/scopes.ts';
 import { given, hiddenFields } from './parts.ts';
 

@@ -1,5 +1,5 @@
 // The frame of every page, and the headers that keep it from being framed, scripted, cached or leaking its address.
-import { type Html, html } from '@almanac/service-kit/html';
+import { type Html, html } from '@almanac/service-kit/http/html';
 import type { Response } from 'express';
 import { styleVersion } from './style.ts';
 

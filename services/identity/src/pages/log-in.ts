@@ -1,5 +1,5 @@
 // Log in, for an application or to one's own pages; log out.
-import { type Html, html } from '@almanac/service-kit/html';
+import { type Html, html } from '@almanac/service-kit/http/html';
 import { field, given, hiddenFields, noticeBox, problemBox } from './parts.ts';
 
 type LogIn = {

@@ -1,5 +1,5 @@
 // What went wrong, where no form can mend it.
-import { type Html, html } from '@almanac/service-kit/html';
+import { type Html, html } from '@almanac/service-kit/http/html';
 
 type Message = { title: string; sentences: string[]; link?: { href: string; text: string } };
 

@@ -1,5 +1,5 @@
 // What pages are made of: fields with their labels and hints, what went wrong, what was done.
-import { type Html, html } from '@almanac/service-kit/html';
+import { type Html, html } from '@almanac/service-kit/http/html';
 
 /** Fields that a form carries along unseen. */
 export function hiddenFields(fields: Record<string, string>): Html[] {

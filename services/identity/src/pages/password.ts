@@ -1,5 +1,5 @@
 // Set a password by a mailed link; ask for such a link.
-import { type Html, html } from '@almanac/service-kit/html';
+import { type Html, html } from '@almanac/service-kit/http/html';
 import { passwordLimits } from '../passwords.ts';
 import { field, given, hiddenFields, problemBox } from './parts.ts';
 

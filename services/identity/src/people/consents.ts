@@ -1,5 +1,5 @@
 // What users have allowed applications: remembered until taken back, so that nobody is asked twice for the same.
-import { auditEntry } from '@almanac/service-kit/audit';
+import { auditEntry } from '@almanac/service-kit/messaging/audit';
 import { recordAct } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';
 import { type Database, transact } from '../database.ts';

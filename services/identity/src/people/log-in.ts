@@ -1,6 +1,7 @@
 // Checks an e-mail and a password. An unknown address and a wrong password look and take the same; guessing is slowed down.
-import { type AuditAct, auditEntry } from '@almanac/service-kit/audit';
-import { networkOf } from '@almanac/service-kit/client-address';
+
+import { networkOf } from '@almanac/service-kit/http/client-address';
+import { type AuditAct, auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Request } from 'express';
 import type { Client } from '../applications.ts';
 import { recordActs } from '../audit.ts';

@@ -1,7 +1,7 @@
 // Asking for a mail with a link to set a new password. The answer is the same, and takes as long, whether anybody has the address.
 
-import { auditEntry } from '@almanac/service-kit/audit';
-import { networkOf } from '@almanac/service-kit/client-address';
+import { networkOf } from '@almanac/service-kit/http/client-address';
+import { auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Client } from '../applications.ts';
 import { recordAct } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';

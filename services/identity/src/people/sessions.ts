@@ -1,6 +1,6 @@
 // Who sits at the browser. A visitor has a random id in a cookie; logging in gives a new one, of which the database keeps the
 // digest.
-import { type AuditEntry, auditEntry } from '@almanac/service-kit/audit';
+import { type AuditEntry, auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Request, Response } from 'express';
 import { recordAct, recordActs } from '../audit.ts';
 import type { IdentityContext } from '../context.ts';

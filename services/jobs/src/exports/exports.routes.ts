@@ -1,9 +1,9 @@
 // The REST edge of exports.
-import { idSchema, idTextSchema } from '@almanac/service-kit/input';
-import { instantSchema } from '@almanac/service-kit/instants';
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
+import { instantSchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { repeatable } from '../repeated-requests.ts';

@@ -1,14 +1,14 @@
 // Exports: making, finding and listing them.
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
-import { createdAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { prismaSql } from '@almanac/service-kit/database';
+import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { makeOnce } from '@almanac/service-kit/caller/idempotency';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { makeOnce } from '@almanac/service-kit/idempotency';
-import { isToCome, readInstant } from '@almanac/service-kit/instants';
 import { limits } from '@almanac/service-kit/limits';
-import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { requireRight } from '@almanac/service-kit/rights';
+import { createdAct } from '@almanac/service-kit/messaging/audit';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
+import { requireRight } from '@almanac/service-kit/rights/rights';
+import { isToCome, readInstant } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { type FileFormat, fileFormats } from '../formats/file-format.ts';

@@ -1,8 +1,9 @@
 // NDJSON and JSON arrays of objects. Which columns there are is known only at the end, so the file is read twice: for the names of
 // its properties, then for the rows. A property that a record lacks is null, one that all of them lack is no column.
+
+import { ExactNumber, parseJson } from '@almanac/service-kit/api/json-body';
+import { plainNumber } from '@almanac/service-kit/api/plain-number';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { ExactNumber, parseJson } from '@almanac/service-kit/json-body';
-import { plainNumber } from '@almanac/service-kit/plain-number';
 import { maxFileColumns } from '../csv/csv-file.ts';
 import { fileError } from '../csv/file-error.ts';
 import { type JsonRecord, jsonElements, jsonLines } from './json-records.ts';

@@ -1,6 +1,6 @@
 // The values of Parquet columns as text, exact: decimals with all digits, moments with all their fractions, bytes as what they
 // stand for. Pure.
-import { plainNumber } from '@almanac/service-kit/plain-number';
+import { plainNumber } from '@almanac/service-kit/api/plain-number';
 import type { SchemaElement, TimeUnit } from 'hyparquet';
 import { parseFloat16 } from 'hyparquet/src/convert.js';
 

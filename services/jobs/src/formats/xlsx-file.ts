@@ -1,6 +1,6 @@
 // XLSX workbooks: the rows of the first sheet. The first row with a value is the header; cells become the text that a person sees
 // in them, exact where they are numbers, in ISO form where they are dates.
-import { plainNumber } from '@almanac/service-kit/plain-number';
+import { plainNumber } from '@almanac/service-kit/api/plain-number';
 import { maxFileColumns } from '../csv/csv-file.ts';
 import { fileError } from '../csv/file-error.ts';
 import { addressOf, columnOf } from './cell-addresses.ts';

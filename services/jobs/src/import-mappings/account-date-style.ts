@@ -1,6 +1,6 @@
 // How an account writes dates: what holds for files of which neither a mapping nor an import says
 // another.
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { Context } from '../context.ts';
 import { dateStyles, type Mapping } from './mapping.ts';
 

@@ -1,9 +1,10 @@
 // Hears that a table definition was cloned and gives the clone the import mappings of its source (design 3.4).
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
-import { prismaSql } from '@almanac/service-kit/database';
-import { receiveOnce } from '@almanac/service-kit/inbox';
-import { normalizeName } from '@almanac/service-kit/names';
+
+import { normalizeName } from '@almanac/service-kit/api/names';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';

@@ -1,11 +1,11 @@
 // Import mappings: how the columns of files become the columns of one table, kept for reuse. One per table can be its default.
 import type { TableDefinition__Output } from '@almanac/protos/generated/almanac/metadata/v1/TableDefinition.ts';
-import type { CallContext } from '@almanac/service-kit/call-context';
+import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
+import { normalizeName } from '@almanac/service-kit/api/names';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { normalizeName } from '@almanac/service-kit/names';
-import { findSqlState } from '@almanac/service-kit/postgres-errors';
-import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights/rights';
 import type { Context } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { transactionCode } from '../imports/import-columns.ts';

@@ -1,4 +1,4 @@
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { wholeEntry } from './mapping.ts';
 import { type MappedColumn, type MappedTable, mappingProblems } from './mapping-checks.ts';
 import { proposeMapping } from './propose-mapping.ts';

@@ -1,8 +1,8 @@
 // Whether a mapping makes sense for a table: asked when it is made or changed, of the table as drafted, and again when an import takes it up,
 // of the table as deployed. What values and formats a column takes is data's to say.
 import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { isUnknownCall } from '@almanac/service-kit/rpc-client';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { isUnknownCall } from '@almanac/service-kit/rpc/client';
 import type { Context } from '../context.ts';
 import { foldName } from '../formats/column-names.ts';
 import { systemColumns, toSource, transactionCode } from '../imports/import-columns.ts';

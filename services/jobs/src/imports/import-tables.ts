@@ -1,11 +1,11 @@
 // The tables of an import: adding one, and its file until it is queued.
 import { randomUUID } from 'node:crypto';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/protected-branches';
-import { requireRight } from '@almanac/service-kit/rights';
+import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
+import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { Context } from '../context.ts';
 import { fileFormats } from '../formats/file-format.ts';
 import { type import_mapping, type import_table, Prisma } from '../generated/prisma/client.ts';

@@ -8,7 +8,7 @@ import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/da
 import type { RejectedValue__Output } from '@almanac/protos/generated/almanac/data/v1/RejectedValue.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { allows } from '@almanac/service-kit/rights';
+import { allows } from '@almanac/service-kit/rights/rights';
 import type { Context } from '../context.ts';
 import type { FileFormat } from '../formats/file-format.ts';
 import { openTableFile, type Wanted } from '../formats/open-file.ts';

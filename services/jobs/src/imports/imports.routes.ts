@@ -1,8 +1,8 @@
 // The REST edge of imports.
-import { idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { incomingBytes } from '../object-store/incoming.ts';

@@ -1,12 +1,12 @@
 // Imports as a whole: making, finding, listing them, and the two ways to end their uploads.
 import { randomUUID } from 'node:crypto';
-import { createdAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { prismaSql } from '@almanac/service-kit/database';
+import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { isKnown, missingRight, type Reach } from '@almanac/service-kit/rights';
+import { createdAct } from '@almanac/service-kit/messaging/audit';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
+import { isKnown, missingRight, type Reach } from '@almanac/service-kit/rights/rights';
 import type { Context } from '../context.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
 import { restartJobs } from '../queue/jobs.ts';

@@ -1,6 +1,6 @@
 // upload_complete: looks at every file once, takes the newest of each table, pins its size and etag, queues the tables that have one,
 // fails those that haven't.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Context } from '../context.ts';

@@ -2,8 +2,8 @@
 // through the API has a place of its own, whose key is that of the URL and a part more. What is found at the URL's place came last:
 // the API removes what it replaces there, so that no clock has to tell which of two files is the newest.
 import { randomBytes } from 'node:crypto';
-import { prismaSql } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Context } from '../context.ts';
 import type { StoredObject } from '../object-store/object-store.ts';
 import { keepDays } from '../stored-objects.ts';

@@ -1,5 +1,5 @@
 // Mail addresses. One that could become two, or a header line of its own, is none.
-import { visibleText } from '@almanac/service-kit/html';
+import { visibleText } from '@almanac/service-kit/http/html';
 
 export type MailAddress = { name: string; address: string };
 

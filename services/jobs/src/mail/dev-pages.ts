@@ -4,9 +4,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isLoopback, readClientAddress } from '@almanac/service-kit/client-address';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
-import { Html, html } from '@almanac/service-kit/html';
+import { isLoopback, readClientAddress } from '@almanac/service-kit/http/client-address';
+import { Html, html } from '@almanac/service-kit/http/html';
 import type { Express, Request, Response } from 'express';
 import PostalMime, { type Email } from 'postal-mime';
 import { mailFileName } from './folder-transport.ts';
@@ -112,7 +112,7 @@ ${body}
   );
 }
 
-// The mail's own markup, alone in a frame: no scripts, nothing loaded, no way to us.
+// The mail's own markup, alone in a runtime: no scripts, nothing loaded, no way to us.
 function sendMailHtml(res: Response, markup: string): void {
   res.set({
     'Content-Type': 'text/html; charset=utf-8',

@@ -1,5 +1,5 @@
 // How a mail looks: the same sentences as plain text and as HTML, with at most one button.
-import { html, visibleText } from '@almanac/service-kit/html';
+import { html, visibleText } from '@almanac/service-kit/http/html';
 import type { Facts, Template } from './template.ts';
 
 export type Letter = { subject: string; text: string; html: string };

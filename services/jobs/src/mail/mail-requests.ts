@@ -1,9 +1,9 @@
 // Hears that another service wants mails sent and makes one row and one job for each recipient, once.
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { UnreadableMessageError } from '@almanac/service-kit/bus/message';
-import { alike, type MessageOf, messageId } from '@almanac/service-kit/bus/reading';
-import { prismaSql } from '@almanac/service-kit/database';
-import { receiveOnce } from '@almanac/service-kit/inbox';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { UnreadableMessageError } from '@almanac/service-kit/messaging/bus/message';
+import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { queueJobs } from '../queue/jobs.ts';

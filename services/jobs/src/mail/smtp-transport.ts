@@ -1,8 +1,8 @@
 // Sends by SMTP over a few kept connections. What the server said decides whether there is another attempt.
-import { readAuthorities } from '@almanac/service-kit/ca-file';
+import { readAuthorities } from '@almanac/service-kit/config/ca-file';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { visibleText } from '@almanac/service-kit/html';
-import { findTlsAdvice } from '@almanac/service-kit/tls-advice';
+import { visibleText } from '@almanac/service-kit/http/html';
+import { findTlsAdvice } from '@almanac/service-kit/observability/tls-advice';
 import { createTransport, type NodemailerError } from 'nodemailer';
 import type { SmtpServer } from './smtp-url.ts';
 import { type MailTransport, toMessage } from './transport.ts';

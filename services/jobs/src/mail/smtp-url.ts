@@ -1,6 +1,6 @@
 // Reads JOBS_SMTP_URL where it names a mail server. Without TLS nothing is sent unless the URL says so.
-import { readCaFile } from '@almanac/service-kit/ca-file';
-import { isLoopback } from '@almanac/service-kit/client-address';
+import { readCaFile } from '@almanac/service-kit/config/ca-file';
+import { isLoopback } from '@almanac/service-kit/http/client-address';
 
 export type SmtpServer = {
   host: string;

@@ -1,7 +1,7 @@
 // How many mails go out in an hour of the clock (epoch hours, by the database's clock). What is more is not dropped but due in the
 // next hour with room. Mails that somebody waits for have room of their own: a thousand invitations must not keep somebody from a
 // new password.
-import { prismaSql } from '@almanac/service-kit/database';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Transaction } from '../transaction.ts';
 import { urgentTemplates } from './templates.ts';
 

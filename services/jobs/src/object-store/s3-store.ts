@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { readAuthorities, readCaFile } from '@almanac/service-kit/ca-file';
+import { readAuthorities, readCaFile } from '@almanac/service-kit/config/ca-file';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { Client, type ClientOptions } from 'minio';
 import {

@@ -1,5 +1,5 @@
 // Messages to jobs that nobody could handle: operators see how many there are, and have them tried again.
-import type { Bus } from '@almanac/service-kit/bus/bus';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 
 /** What operators call them all. */
 export const deadLetters = 'dead-letters';

@@ -1,9 +1,9 @@
 // What operators see of the queue: work by its state, the messages that nobody could handle, and numbers for the metrics.
 import type { Job } from '@almanac/protos/generated/almanac/jobs/v1/Job.ts';
 import type { ListJobsResponse } from '@almanac/protos/generated/almanac/jobs/v1/ListJobsResponse.ts';
-import type { Bus } from '@almanac/service-kit/bus/bus';
-import { pgSql } from '@almanac/service-kit/database';
 import { ServiceError } from '@almanac/service-kit/errors';
+import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import type { Context } from '../context.ts';
 import type { job } from '../generated/prisma/client.ts';

@@ -1,8 +1,9 @@
 // The queue of long work, as rows. Taking a job, giving signs of life and ending it are single conditional statements, so any
 // number of instances can share the queue and any of them can die.
-import { pgSql, prismaSql, withTransaction } from '@almanac/service-kit/database';
-import { announce } from '@almanac/service-kit/outbox';
-import { tracing } from '@almanac/service-kit/tracing';
+
+import { announce } from '@almanac/service-kit/messaging/outbox';
+import { tracing } from '@almanac/service-kit/observability/tracing/tracing';
+import { pgSql, prismaSql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import type { Transaction } from '../transaction.ts';
 

@@ -2,8 +2,8 @@
 // alive, and decides what a failure means: given up, or tried again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorKind, ServiceError, toServiceError } from '@almanac/service-kit/errors';
-import { toPostgresError } from '@almanac/service-kit/postgres-errors';
-import { carrierOf, tracing } from '@almanac/service-kit/tracing';
+import { carrierOf, tracing } from '@almanac/service-kit/observability/tracing/tracing';
+import { toPostgresError } from '@almanac/service-kit/postgres/errors';
 import type { Context } from '../context.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { endRun, type Job, type JobKind, type LaneName, LeaseLost, type laneOf, renewLease, takeJobs } from './jobs.ts';

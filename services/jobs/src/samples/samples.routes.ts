@@ -1,10 +1,11 @@
 // The REST edge of samples: what a file would need of a table.
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import { idTextSchema } from '@almanac/service-kit/api/input';
+import { type Route, route } from '@almanac/service-kit/api/route';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
-import { idTextSchema } from '@almanac/service-kit/input';
 import { limits } from '@almanac/service-kit/limits';
-import { requireRight } from '@almanac/service-kit/rights';
-import { type Route, route } from '@almanac/service-kit/route';
+import { requireRight } from '@almanac/service-kit/rights/rights';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { delimiters, quotes } from '../csv/csv-file.ts';

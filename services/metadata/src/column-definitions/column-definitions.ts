@@ -1,9 +1,17 @@
 // Column definitions: drafted one by one; the lock on their table makes counts, places and the version hold.
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import {
+  type ListQuery,
+  type Page,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { requireRight } from '@almanac/service-kit/rights';
+import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { Context } from '../context.ts';
 import { transactOnce } from '../repeated-requests.ts';
 import { definitionsIn, readSight, requireSight } from '../sight.ts';

@@ -1,5 +1,5 @@
 // What a column may be (design 3.4): pure rules over what was there and what is asked for.
-import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
+import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
 import { z } from 'zod';
 import { type DataType, dataTypeAliases, dataTypes, findValueProblems } from './column-values.ts';
 

@@ -1,8 +1,8 @@
 // How a deployment is applied: noted first (`deploying`, with the very tables asked for), then asked of data under an id of its
 // own, then noted as deployed or failed. Whoever finds one left behind takes it up: data does the same id only once.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { Actor } from '../approval-states.ts';
 import { callerFor, nobody } from '../asker.ts';
 import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';

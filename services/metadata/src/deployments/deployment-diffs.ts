@@ -1,7 +1,7 @@
 // The differences between drafts and what is deployed, as data computes them and as answers show them (design 3.5).
 import type { DeploymentPlan__Output } from '@almanac/protos/generated/almanac/data/v1/DeploymentPlan.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { requireSendable, type Wanted } from './wanted-tables.ts';

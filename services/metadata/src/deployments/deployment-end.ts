@@ -1,5 +1,5 @@
 // How an attempt ends: noted once, by whoever comes first; a second time changes nothing.
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { type Addressees, askForMails, findAddressees, type MailFacts } from '../approval-mails.ts';
 import type { Context } from '../context.ts';
 import { Prisma } from '../generated/prisma/client.ts';

@@ -1,5 +1,5 @@
 // What a `deploy` shows that is refused because of what its caller hasn't seen: just that, so that he can look at it and deploy it.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
 import type { Context } from '../context.ts';

@@ -1,8 +1,9 @@
 // The HTTP edge of deployments: all of it needs a user and a plan with branching (contract, Deployments).
+
+import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/input';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { once, repeatable } from '../repeated-requests.ts';

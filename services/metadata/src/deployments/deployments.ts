@@ -1,11 +1,19 @@
 // Deployments: which definitions go into service together, who asked, who agreed, and what became of it (design 3.5).
 // How one is applied is deployment-apply.ts; which step may follow which is deployment-states.ts.
-import type { AuditAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import {
+  type ListQuery,
+  type Page,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { allows, isKnown, requireRight } from '@almanac/service-kit/rights';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { AuditAct } from '@almanac/service-kit/messaging/audit';
+import { allows, isKnown, requireRight } from '@almanac/service-kit/rights/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { askForMails, findAddressees, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
 import { askerOf } from '../asker.ts';

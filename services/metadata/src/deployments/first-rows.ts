@@ -1,8 +1,8 @@
 // The right to the rows that copies begin with. It was asked for when they were (table-clone.ts, promotions), and what is copied are the
 // rows of a later moment: so it is asked once more, here before a deployment begins, and by data when it copies them.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
-import { requireRight, type Where } from '@almanac/service-kit/rights';
+import { requireRight, type Where } from '@almanac/service-kit/rights/rights';
 import type { Context } from '../context.ts';
 
 /**

@@ -1,6 +1,6 @@
 // What a deployment shows, and of which versions of its definitions: on a protected branch `deploy` applies nothing else
 // (shown-changes.ts).
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Context } from '../context.ts';
 import { revisionOf } from '../revision.ts';
 import type { Facts } from '../shown-changes.ts';

@@ -1,6 +1,6 @@
 // Deploying one definition at once, on plans without branching: the same path as a deployment, which is made for it and kept.
-import type { CallContext } from '@almanac/service-kit/call-context';
-import { requireRight } from '@almanac/service-kit/rights';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { Actor } from '../approval-states.ts';
 import type { Context } from '../context.ts';
 import { placeOf, requireTableDefinition, type TableDefinition } from '../table-definitions/table-definitions.ts';

@@ -1,8 +1,8 @@
 // The tables that a deployment takes out of service: what data is asked of them, and what stands in
 // the way that data doesn't know, columns of other definitions that refer to them.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import { requireRight } from '@almanac/service-kit/rights';
+import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { placeOf } from '../table-definitions/table-definitions.ts';

@@ -1,8 +1,8 @@
 // Promoting definitions together with rows: noted first (`promoting`, with what was asked for), then the rows are merged by data under
 // an id of their own, then the definitions are written. Whoever finds one left behind takes it up: data merges the same id once.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { type Addressees, findAddressees } from '../approval-mails.ts';
 import { callerFor, nobody } from '../asker.ts';
 import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';

@@ -1,6 +1,6 @@
 // Promoting. Definitions alone are compared again under locks and written, all in one transaction (design 3.6), so that a process
 // that dies leaves nothing half done; with rows, promote-with-rows.ts does it.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { findAddressees } from '../approval-mails.ts';
 import type { Context } from '../context.ts';

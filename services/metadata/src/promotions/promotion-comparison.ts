@@ -1,7 +1,7 @@
 // The comparison that promoting begins with: made again under locks, and held against the caller's rights and what he was shown.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import type { HeldRights } from '@almanac/service-kit/rights';
+import type { HeldRights } from '@almanac/service-kit/rights/rights';
 import type { Addressees } from '../approval-mails.ts';
 import { violationsOf } from '../deployments/violations.ts';
 import { requireShown, type Shown } from '../shown-changes.ts';

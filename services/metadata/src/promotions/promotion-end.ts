@@ -1,5 +1,5 @@
 // How promoting ends: noted with what was merged, and told.
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Transaction } from '../transaction.ts';
 import { tellPromotion } from './promotion-news.ts';

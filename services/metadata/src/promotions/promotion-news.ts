@@ -1,5 +1,5 @@
 // What others are told of a promotion: events for who follows, and entries of the audit log.
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { type Transaction, tell, tellAct } from '../transaction.ts';
 import type { PromotionAction, PromotionState } from './promotion-states.ts';
 

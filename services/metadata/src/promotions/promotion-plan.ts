@@ -1,7 +1,8 @@
 // What a promotion would make of the target branch: every table merged, compared with what is there, and whatever stands in the
 // way. Pure: reading the branches is branch-sides.ts, writing the outcome promotion-write.ts.
+
+import { normalizeName } from '@almanac/service-kit/api/names';
 import { limits } from '@almanac/service-kit/limits';
-import { normalizeName } from '@almanac/service-kit/names';
 import { settleColumn } from '../column-definitions/column-rules.ts';
 import type { DataType } from '../column-definitions/column-values.ts';
 import type { TableStructure } from '../table-definitions/table-structure.ts';

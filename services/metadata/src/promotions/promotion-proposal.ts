@@ -1,7 +1,7 @@
 // Proposing a promotion: whose it may be, and of what.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { allows, type HeldRights, refusal, type Where } from '@almanac/service-kit/rights';
+import { allows, type HeldRights, refusal, type Where } from '@almanac/service-kit/rights/rights';
 import { askerOf } from '../asker.ts';
 import { requireBranch } from '../branches.ts';
 import type { Context } from '../context.ts';

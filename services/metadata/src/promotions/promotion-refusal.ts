@@ -1,5 +1,5 @@
 // What a refused `promote` shows: the promotion as it is now, so that whoever was refused can look at it and promote just that.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
 import type { Context } from '../context.ts';

@@ -1,5 +1,5 @@
 // A promotion that is rolled back: what it would do, and what would then stand in the way of deploying its outcome.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Context } from '../context.ts';
 import { planTables } from '../deployments/deployment-diffs.ts';

@@ -1,7 +1,7 @@
 // What somebody is to a promotion: its creator, a developer of all that it changes, an approver.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
-import { allows, type HeldRights, isKnown } from '@almanac/service-kit/rights';
+import { allows, type HeldRights, isKnown } from '@almanac/service-kit/rights/rights';
 import type { Actor } from '../approval-states.ts';
 import type { Context } from '../context.ts';
 import type { TablePair } from './promotion-plan.ts';

@@ -1,6 +1,6 @@
 // The rows of a promotion: which tables have any to merge, what data is asked, and what people are told of it.
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { Context } from '../context.ts';
 import type { Transaction } from '../transaction.ts';
 import { type GivenResolution, openSentence, strangeSentence } from './conflict-resolutions.ts';

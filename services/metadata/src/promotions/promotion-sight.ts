@@ -1,8 +1,8 @@
 // Who sees the rows of a promotion: whoever may view them on the source branch, which is where they come from, and the approvers
 // of the target branch, who judge what comes.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
-import { allows, refusal } from '@almanac/service-kit/rights';
+import { allows, refusal } from '@almanac/service-kit/rights/rights';
 import type { Context } from '../context.ts';
 import type { StoredPromotion } from './promotions.ts';
 

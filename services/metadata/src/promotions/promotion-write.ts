@@ -1,8 +1,9 @@
 // Writes what a promotion has merged onto the target branch: drafts, which then need a deployment. All of it happens in the
 // caller's transaction, with the branch and the definitions locked, and set-based whatever the number of tables.
-import { prismaSql } from '@almanac/service-kit/database';
-import { normalizeName } from '@almanac/service-kit/names';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+
+import { normalizeName } from '@almanac/service-kit/api/names';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { followDomain, nextDefinitionIds, requireRoom } from '../table-definitions/table-definitions.ts';
 import { lockForRemoval } from '../table-definitions/table-references.ts';
 import { deleteDefinition } from '../table-definitions/table-removal.ts';

@@ -1,8 +1,8 @@
 // The HTTP edge of promotions: all of it needs a user and a plan with branching (contract, Promotions).
-import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/input';
+import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { violationSchema } from '../deployments/violations.ts';

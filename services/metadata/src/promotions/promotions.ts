@@ -1,9 +1,17 @@
 // Promotions: which definitions are merged from one branch into another, who asked, who agreed, and what became of it (design 3.6).
 // What one would change is promotion-plan.ts, how it is promoted promote.ts; which step may follow which is promotion-states.ts.
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import {
+  type ListQuery,
+  type Page,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
-import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { type Addressees, askForMails, findAddressees, type MailFacts, occasions } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
 import { askerOf } from '../asker.ts';

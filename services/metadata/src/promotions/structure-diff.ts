@@ -1,7 +1,7 @@
 // What a merge changes on the target, in the shape in which deployments show their differences too (design 3.5). Data compares
 // drafts with what is deployed by the same function; here they are drafts on both sides, in which references are keys and names,
 // never ids.
-import { differenceOf, type State } from '@almanac/service-kit/difference';
+import { differenceOf, type State } from '@almanac/service-kit/text/difference';
 import { splitValues } from '../column-definitions/column-rules.ts';
 import type { TableDiff } from '../deployments/deployment-diffs.ts';
 import type { ColumnStructure, TableStructure } from '../table-definitions/table-structure.ts';

@@ -1,8 +1,8 @@
 // Copying a definition to another branch: same key, same lineage, foreign keys re-pointed by key, and what it was copied from
 // kept as the base of a later three-way comparison.
-import type { CallContext } from '@almanac/service-kit/call-context';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import { requireRight } from '@almanac/service-kit/rights';
+import { requireRight } from '@almanac/service-kit/rights/rights';
 import { requireBranch } from '../branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
 import type { Context } from '../context.ts';

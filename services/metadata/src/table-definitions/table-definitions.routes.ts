@@ -1,8 +1,9 @@
 // The HTTP edge of table definitions.
+
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { idSchema, idTextSchema } from '@almanac/service-kit/input';
-import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/list-query';
-import { type Route, route } from '@almanac/service-kit/route';
 import { z } from 'zod';
 import { columnSchema } from '../column-definitions/column-definitions.routes.ts';
 import type { Context } from '../context.ts';

@@ -1,11 +1,19 @@
 // Table definitions as drafted: what a table should be once it is deployed (design 3.4).
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
+import {
+  type ListQuery,
+  type Page,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import { normalizeName } from '@almanac/service-kit/api/names';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import { descriptionSchema, idSchema } from '@almanac/service-kit/input';
-import { type ListQuery, type Page, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/list-query';
-import { normalizeName } from '@almanac/service-kit/names';
-import { reachOf, requireRight, type Where } from '@almanac/service-kit/rights';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { reachOf, requireRight, type Where } from '@almanac/service-kit/rights/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import { branchReferenceFields, requireBranch } from '../branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';

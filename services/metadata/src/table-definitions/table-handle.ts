@@ -1,6 +1,7 @@
 // The three handles of a table definition: its id, its uuid, or its key together with a branch (contract, Table definitions).
+
+import { idTextSchema } from '@almanac/service-kit/api/input';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { idTextSchema } from '@almanac/service-kit/input';
 
 export type TableHandle = { id: number } | { uuid: string } | { key: string };
 

@@ -1,10 +1,11 @@
 // Taking tables away: the draft alone (DELETE), or draft and deployed table together (remove), which needs data and therefore
 // is noted before it is asked for, so that a crash leaves nothing half done.
-import { deletedAct } from '@almanac/service-kit/audit';
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
-import { requireRight } from '@almanac/service-kit/rights';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { deletedAct } from '@almanac/service-kit/messaging/audit';
+import { requireRight } from '@almanac/service-kit/rights/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { askerOf, callerFor } from '../asker.ts';
 import { inOrder } from '../column-definitions/column-fields.ts';
 import type { Context } from '../context.ts';

@@ -1,10 +1,11 @@
 // Bringing a removed table back within some days (design 3.4): its definition, its columns, and what was deployed of it, all under
 // the ids they had. Data is asked first, so that is noted before; a crash leaves it to the reconciler.
-import type { CallContext } from '@almanac/service-kit/call-context';
+
+import { normalizeName } from '@almanac/service-kit/api/names';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import { normalizeName } from '@almanac/service-kit/names';
-import { requireRight } from '@almanac/service-kit/rights';
-import type { RpcCaller } from '@almanac/service-kit/rpc-contract';
+import { requireRight } from '@almanac/service-kit/rights/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { type Asker, askerOf, callerFor, nobody } from '../asker.ts';
 import type { Context } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';

@@ -1,0 +1,211 @@
+// What a handler reads of a request: path and query parameters, body parameters, and the attributes of a resource.
+// Parameters that are missing or of the wrong kind are 400; attributes that break a rule are 422, all problems at once;
+// an attribute of the wrong JSON type or an unknown property is 400 (design 3.11).
+import { z } from 'zod';
+import { ServiceError, shorten } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+/** A system id. Ids above int4 can't exist; they are clamped to the largest so that every look-up simply finds nothing. */
+export const idSchema = z
+  .number()
+  .int()
+  .min(1)
+  .transform((id) => Math.min(id, limits.int4))
+  .meta({ type: 'integer', minimum: 1 });
+
+/** The same for path and query parameters, which arrive as text. */
+export const idTextSchema = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a positive integer')
+  .transform(Number)
+  .refine((id) => id > 0, 'must be a positive integer')
+  .transform((id) => Math.min(id, limits.int4))
+  .meta({ type: 'integer', minimum: 1 });
+
+/** A name as a person gives it: trimmed-not-blank, at most 255 code points. */
+export const nameSchema = z
+  .string()
+  .refine((text) => text.trim() !== '', "can't be blank")
+  .refine(
+    (text) => [...text].length <= limits.nameCodePoints,
+    `is too long (maximum is ${limits.nameCodePoints} characters)`,
+  )
+  .meta({ minLength: 1, maxLength: limits.nameCodePoints });
+
+export const descriptionSchema = z
+  .string()
+  .refine(
+    (text) => [...text].length <= limits.descriptionCodePoints,
+    `is too long (maximum is ${limits.descriptionCodePoints} characters)`,
+  )
+  .nullable()
+  .meta({ maxLength: limits.descriptionCodePoints });
+
+type Problem = { kind: 'bad_request' | 'validation_failed'; sentence: string };
+
+/** `foreign_key_table_id` → `Foreign key table id`. */
+export function humanize(field: string): string {
+  const words = field.replace(/_/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+type Issue = z.core.$ZodIssue & { input?: unknown };
+
+/** What null is refused with where the schema doesn't allow it. */
+const ofWrongType = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
+
+function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[] {
+  const field = issue.path.map((step) => shorten(String(step))).join('.');
+  if (issue.code === 'unrecognized_keys') return unknownProperties(field, issue.keys);
+  const at = issue.path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
+  const missing = at === undefined;
+  const label = isAttribute && issue.path.length === 1 ? humanize(field) : field === '' ? 'The body' : field;
+  if (isAttribute && (missing || (at === null && ofWrongType.has(issue.code))))
+    return [{ kind: 'validation_failed', sentence: `${label} can't be blank` }];
+  if (missing) return [{ kind: 'bad_request', sentence: `${label} is required.` }];
+  // A word that is not in the list breaks a rule; a number where a word belongs is of the wrong type.
+  const strange = issue.code === 'invalid_value' && !issue.values.some((known) => typeof known === typeof at);
+  const ruleBroken = isAttribute && issue.code !== 'invalid_type' && issue.code !== 'invalid_union' && !strange;
+  const kind = ruleBroken ? 'validation_failed' : 'bad_request';
+  return [{ kind, sentence: `${label} ${phrase(issue)}` }];
+}
+
+function unknownProperties(field: string, keys: string[]): Problem[] {
+  if (keys.length > limits.problems) return [tooManyProperties(field === '' ? 'The body' : field, keys.length)];
+  const prefix = field === '' ? '' : `${field}.`;
+  return keys.map((key) => ({ kind: 'bad_request', sentence: `${prefix}${shorten(key)} is not a known property.` }));
+}
+
+const tooManyProperties = (what: string, count: number): Problem => ({
+  kind: 'bad_request',
+  sentence: `${what} has ${count} properties more than are known.`,
+});
+
+function phrase(issue: Issue): string {
+  if (issue.code === 'invalid_type') return `must be ${article(issue.expected)}`;
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'too_small')
+    return bound(issue.inclusive === false ? 'more than' : 'at least', issue.minimum, issue.origin);
+  if (issue.code === 'too_big')
+    return bound(issue.inclusive === false ? 'less than' : 'at most', issue.maximum, issue.origin);
+  if (issue.code === 'not_multiple_of') return 'must be an integer';
+  if (issue.code === 'invalid_union') return choice(issue);
+  return issue.message;
+}
+
+// Several kinds told apart by a word have `options`; several types say what each would have taken.
+function choice(issue: z.core.$ZodIssueInvalidUnion): string {
+  if ('options' in issue && Array.isArray(issue.options))
+    return `must be one of ${issue.options.map(String).join(', ')}`;
+  const first = issue.errors.map(([first]) => first);
+  const types = first.flatMap((each) =>
+    each?.code === 'invalid_type' && each.path.length === 0 ? [each.expected] : [],
+  );
+  const named = types.filter((type) => type !== 'null');
+  return types.length === first.length ? `must be ${named.map(article).join(' or ')}` : 'has the wrong form';
+}
+
+function bound(which: string, limit: number | bigint, origin: string): string {
+  if (origin === 'array' || origin === 'set') return `must have ${which} ${limit} ${limit === 1 ? 'item' : 'items'}`;
+  return `must be ${which} ${limit}${origin === 'string' ? ' characters long' : ''}`;
+}
+
+// What JSON calls it; a record of ours is an object to the caller.
+function article(type: string): string {
+  if (type === 'int') return 'an integer';
+  if (type === 'record') return 'an object';
+  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+function fail(problems: Problem[]): never {
+  const kind = problems.some((p) => p.kind === 'bad_request') ? 'bad_request' : 'validation_failed';
+  throw new ServiceError(kind, [...new Set(problems.map((p) => p.sentence))]);
+}
+
+/**
+ * Refuses lists that are too long before their items are checked: each of a million that are wrong would have
+ * a problem of its own.
+ */
+function refuseLongLists(schema: z.ZodType, value: unknown, isAttribute: boolean): void {
+  if (!(schema instanceof z.ZodObject) || !isBag(value)) return;
+  const problems = Object.entries(value).flatMap(([name, list]) => {
+    const maximum = Array.isArray(list) ? mostItems(schema.shape[name]) : undefined;
+    if (maximum === undefined || (list as unknown[]).length <= maximum) return [];
+    const issue = { code: 'too_big', origin: 'array', maximum, inclusive: true, path: [name], message: '' } as const;
+    return describe(issue as unknown as Issue, value, isAttribute);
+  });
+  if (problems.length > 0) fail(problems);
+}
+
+/** How many items a list at this place may have; undefined where no list with a limit belongs. */
+function mostItems(schema: z.core.$ZodType | undefined): number | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return mostItems(schema.unwrap());
+  if (schema instanceof z.ZodUnion) return schema.options.map(mostItems).find((most) => most !== undefined);
+  if (!(schema instanceof z.ZodArray)) return undefined;
+  const most = (schema.def.checks ?? []).flatMap(({ _zod: { def } }) =>
+    'maximum' in def ? [Number(def.maximum)] : [],
+  );
+  return most.length === 0 ? undefined : Math.min(...most);
+}
+
+/** Checks parameters (path, query or body) against a schema; anything wrong is 400 with every problem. */
+export function readParameters<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  refuseLongLists(schema, value, false);
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  return fail(result.error.issues.flatMap((issue) => describe(issue as Issue, value, false)));
+}
+
+/** Checks the attributes of a resource: broken rules are 422, wrong types and unknown properties 400, all at once. */
+export function readAttributes<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  refuseLongLists(schema, value, true);
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  return fail(result.error.issues.flatMap((issue) => describe(issue as Issue, value, true)));
+}
+
+type Bag = Record<string, unknown>;
+const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Splits a body into parameters and attributes. Attributes may come nested (`{"domain": {"name": …}}`), flat
+ * (`{"name": …}`) or with bracket keys (`{"domain[name]": …}`); parameters may be nested beside them. Naming one twice is
+ * 400, and so are far more properties than are known, at once.
+ */
+export function splitBody(
+  body: unknown,
+  key: string | undefined,
+  names: ReadonlySet<string>,
+  parameters: ReadonlySet<string> = new Set(),
+): { rest: Bag; own: Bag } {
+  if (!isBag(body)) throw new ServiceError('bad_request', 'The body must be a JSON object.');
+  const known = names.size + parameters.size + (key === undefined ? 0 : 1);
+  const refuseFlood = (bag: Bag, what: string) => {
+    const unknown = Object.keys(bag).length - known;
+    if (unknown > limits.problems) fail([tooManyProperties(what, unknown)]);
+  };
+  refuseFlood(body, 'The body');
+  const rest: Bag = Object.create(null);
+  const own: Bag = Object.create(null);
+  // A resource without attributes of its own has its parameters under the key (`{"export": {"branch_id": …}}`).
+  const homeOf = (name: string) => (parameters.has(name) && !names.has(name) ? rest : own);
+  const put = (bag: Bag, name: string, value: unknown) => {
+    if (name in bag) throw new ServiceError('bad_request', `${shorten(name)} is given twice.`);
+    bag[name] = value;
+  };
+  for (const [name, value] of Object.entries(body)) {
+    const bracket = /^([^[\]]+)\[([^[\]]+)\](\[\])?$/.exec(name);
+    if (key !== undefined && name === key) {
+      if (!isBag(value)) throw new ServiceError('bad_request', `${key} must be an object.`);
+      refuseFlood(value, key);
+      for (const [inner, innerValue] of Object.entries(value)) put(homeOf(inner), inner, innerValue);
+    } else if (key !== undefined && bracket && bracket[1] === key) {
+      if (bracket[3] !== undefined && !Array.isArray(value))
+        throw new ServiceError('bad_request', `${shorten(name)} must be an array.`);
+      put(homeOf(bracket[2] as string), bracket[2] as string, value);
+    } else if (names.has(name)) put(own, name, value);
+    else put(rest, name, value);
+  }
+  return { rest: { ...rest }, own: { ...own } };
+}

@@ -1,0 +1,230 @@
+// What every collection understands: page, per_page, sort and q (contract, Conventions; design 3.11).
+// Reading is pure; each service turns the result into its own query over an allow-list of fields.
+import { z } from 'zod';
+import { ServiceError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { readInstant } from '../text/instants.ts';
+
+export const operators = [
+  'eq',
+  'not_eq',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'ends_with',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'null',
+  'not_null',
+] as const;
+export type Operator = (typeof operators)[number];
+
+// A bigint of ours stays below 2^53, so it is a number everywhere.
+type Kind = 'text' | 'integer' | 'bigint' | 'boolean' | 'time' | 'uuid';
+/** The fields of a resource that `q` and `sort` may name, with their types; a question mark: may be null. */
+export type Fields = Record<string, Kind | `${Kind}?`>;
+
+export type Value = string | number | boolean | Date;
+export type Condition = { field: string; operator: Operator; values: Value[]; nullable: boolean };
+export type ListQuery = {
+  page: number;
+  perPage: number;
+  conditions: Condition[];
+  sort?: { field: string; direction: 'asc' | 'desc' };
+};
+
+// However many are asked for, no more than the maximum are served.
+const positive = (maximum: number) =>
+  z
+    .string()
+    .regex(/^[1-9]\d*$/, 'must be a positive integer')
+    .transform((text) => Math.min(Number(text), maximum));
+
+/** The query parameters every list has; spread into the `query` shape of a list route. */
+export const listParameters = {
+  page: positive(limits.int4)
+    .optional()
+    .meta({
+      type: 'integer',
+      minimum: 1,
+      default: 1,
+      description: `Page number, from 1. Pages beyond the end are empty; one above ${limits.int4} is served as that one.`,
+    }),
+  per_page: positive(limits.perPageMaximum).optional().meta({
+    type: 'integer',
+    minimum: 1,
+    maximum: limits.perPageMaximum,
+    default: limits.perPageDefault,
+    description: 'Items a page.',
+  }),
+  sort: z.string().optional().meta({ description: '`field` or `-field`.' }),
+  q: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .meta({
+      type: 'array',
+      items: { type: 'string' },
+      description: '`field:operator:value`, repeatable (all must hold); a bare word searches the name.',
+    }),
+};
+
+type RawListQuery = { page?: number; per_page?: number; sort?: string; q?: string | string[] };
+
+/** Reads the list parameters against the allowed fields; a bad field, operator or value is 400. `bareField` is what a bare word searches. */
+export function readListQuery(raw: RawListQuery, fields: Fields, bareField = 'name'): ListQuery {
+  const texts = raw.q === undefined ? [] : Array.isArray(raw.q) ? raw.q : [raw.q];
+  const list: ListQuery = {
+    page: raw.page ?? 1,
+    perPage: raw.per_page ?? limits.perPageDefault,
+    conditions: texts.map((text) => readCondition(text, fields, bareField)),
+  };
+  if (list.conditions.length > limits.filterConditions)
+    throw new ServiceError('bad_request', `q may be given at most ${limits.filterConditions} times.`);
+  if (raw.sort !== undefined) list.sort = readSort(raw.sort, fields);
+  return list;
+}
+
+function readSort(text: string, fields: Fields): { field: string; direction: 'asc' | 'desc' } {
+  const direction = text.startsWith('-') ? 'desc' : 'asc';
+  const field = direction === 'desc' ? text.slice(1) : text;
+  if (!Object.hasOwn(fields, field)) throw unknownField('sort', field, fields);
+  return { field, direction };
+}
+
+function unknownField(parameter: string, field: string, fields: Fields): ServiceError {
+  return new ServiceError(
+    'bad_request',
+    `${parameter}: ${field} is not a field; use ${Object.keys(fields).join(', ')}.`,
+  );
+}
+
+function readCondition(text: string, fields: Fields, bareField: string): Condition {
+  const [field = '', operator, ...more] = text.split(':');
+  if (text.includes('\u0000')) throw new ServiceError('bad_request', 'q: U+0000 is in no text.');
+  if (operator === undefined) {
+    if (text.trim() === '') throw new ServiceError('bad_request', 'q is empty; use field:operator:value or a word.');
+    if (!Object.hasOwn(fields, bareField)) throw new ServiceError('bad_request', 'q: use field:operator:value.');
+    return {
+      field: bareField,
+      operator: 'contains',
+      values: [text],
+      nullable: fields[bareField]?.endsWith('?') === true,
+    };
+  }
+  if (!Object.hasOwn(fields, field)) throw unknownField('q', field, fields);
+  const known = operators.find((name) => name === operator);
+  if (!known) throw new ServiceError('bad_request', `q: ${operator} is not an operator; use ${operators.join(', ')}.`);
+  const type = fields[field]?.replace('?', '') as Kind;
+  const nullable = fields[field]?.endsWith('?') === true;
+  const value = more.join(':');
+  if (known === 'null' || known === 'not_null') {
+    if (value !== '') throw new ServiceError('bad_request', `q: ${known} takes no value.`);
+    return { field, operator: known, values: [], nullable };
+  }
+  if (more.length === 0) throw new ServiceError('bad_request', `q: ${known} needs a value.`);
+  if (type === 'boolean' && known !== 'eq' && known !== 'not_eq')
+    throw new ServiceError('bad_request', `q: ${known} does not work on ${field}, which is boolean.`);
+  const textual = ['contains', 'not_contains', 'starts_with', 'ends_with'].includes(known);
+  if (textual && type !== 'text')
+    throw new ServiceError('bad_request', `q: ${known} works on text; ${field} is ${type}.`);
+  const values = (known === 'in' ? value.split('|') : [value]).map((item) => readValue(item, type, field, known));
+  return { field, operator: known, values, nullable };
+}
+
+function readValue(text: string, type: Kind, field: string, operator: Operator): Value {
+  if (type === 'text') return text;
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  if (type === 'integer' && /^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) <= limits.int4) return Number(text);
+  if (type === 'bigint' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'uuid' && z.guid().safeParse(text).success) return text.toLowerCase();
+  if (type === 'time') {
+    const time = readMoment(text, operator);
+    if (time) return time;
+  }
+  throw new ServiceError('bad_request', `q: ${text.slice(0, 80)} is no ${type}, which ${field} is.`);
+}
+
+/**
+ * What a condition compares times with: an instant, or the first one of a day. Times have whole milliseconds, so what is before a
+ * finer one, or from it on, is so of the next.
+ */
+export function readMoment(text: string, operator: Operator): Date | undefined {
+  const instant = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00Z` : text;
+  return readInstant(instant, operator === 'lt' || operator === 'gte' ? 'up' : 'cut');
+}
+
+export type Page<T> = { data: T[]; meta: { page: number; per_page: number; total_count: number; total_pages: number } };
+
+/** The answer of a collection (contract, Conventions). */
+export function page<T>(data: T[], list: ListQuery, totalCount: number): Page<T> {
+  return {
+    data,
+    meta: {
+      page: list.page,
+      per_page: list.perPage,
+      total_count: totalCount,
+      total_pages: Math.ceil(totalCount / list.perPage),
+    },
+  };
+}
+
+/** The schema of such an answer, for the OpenAPI document. */
+export function pageSchema<T extends z.ZodType>(item: T) {
+  return z.object({
+    data: z.array(item),
+    meta: z.object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() }),
+  });
+}
+
+/** `skip` and `take` of a page; pages past any real offset stay inside int4 so that they are empty, not errors. */
+export function window(list: ListQuery): { skip: number; take: number } {
+  return { skip: Math.min((list.page - 1) * list.perPage, limits.int4), take: list.perPage };
+}
+
+type PrismaFilter = Record<string, unknown>;
+
+/** Conditions as a Prisma `where` (AND); text matches ignore case except `eq`, `not_eq`, `in`; like-wildcards are literal. */
+export function prismaWhere(conditions: Condition[]): { AND: PrismaFilter[] } {
+  return { AND: conditions.map(prismaCondition) };
+}
+
+const prismaOperators = {
+  eq: (v) => ({ equals: v[0] }),
+  not_eq: (v) => ({ not: v[0] }),
+  contains: (v) => ({ contains: likeLiteral(v[0]), mode: 'insensitive' }),
+  not_contains: (v) => ({ not: { contains: likeLiteral(v[0]) }, mode: 'insensitive' }),
+  starts_with: (v) => ({ startsWith: likeLiteral(v[0]), mode: 'insensitive' }),
+  ends_with: (v) => ({ endsWith: likeLiteral(v[0]), mode: 'insensitive' }),
+  gt: (v) => ({ gt: v[0] }),
+  gte: (v) => ({ gte: v[0] }),
+  lt: (v) => ({ lt: v[0] }),
+  lte: (v) => ({ lte: v[0] }),
+  in: (v) => ({ in: v }),
+  null: () => ({ equals: null }),
+  not_null: () => ({ not: null }),
+} satisfies Record<Operator, (values: Value[]) => PrismaFilter>;
+
+// Prisma passes % and _ through to LIKE; a caller means them as they stand.
+const likeLiteral = (value: Value | undefined) => String(value).replace(/[\\%_]/g, '\\$&');
+
+// Everything that is listed has an id. (An empty OR within AND is left out by Prisma, and would find everything.)
+const nothing: PrismaFilter = { id: { in: [] } };
+
+function prismaCondition({ field, operator, values, nullable }: Condition): PrismaFilter {
+  if (!nullable && operator === 'null') return nothing;
+  if (!nullable && operator === 'not_null') return {};
+  // In SQL "not equal" is unknown for null; to a reader of a list an item without a value is not equal either.
+  if (nullable && (operator === 'not_eq' || operator === 'not_contains'))
+    return { OR: [{ [field]: prismaOperators[operator](values) }, { [field]: null }] };
+  return { [field]: prismaOperators[operator](values) };
+}
+
+/** `orderBy` for Prisma: the asked field, ties and default by id. */
+export function prismaOrderBy(list: ListQuery): Record<string, 'asc' | 'desc'>[] {
+  return list.sort && list.sort.field !== 'id'
+    ? [{ [list.sort.field]: list.sort.direction }, { id: 'asc' }]
+    : [{ id: list.sort?.direction ?? 'asc' }];
+}

@@ -1,0 +1,100 @@
+// How an endpoint is declared: method, path, who may call it, what it reads and answers. The same declaration checks the
+// request and makes the OpenAPI document, so the two can't drift.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import type { CallContext } from '../caller/call-context.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+type Shape = z.ZodRawShape;
+type Read<T extends Shape | undefined> = T extends Shape ? z.output<z.ZodObject<T>> : Record<string, never>;
+
+/** What a handler is given. `body()` and `attributes()` read on demand, so that 404 and 403 come before 400 and 422. */
+export type RouteInput<
+  P extends Shape | undefined,
+  Q extends Shape | undefined,
+  B extends Shape | undefined,
+  A extends Shape | undefined,
+> = {
+  call: CallContext;
+  params: Read<P>;
+  query: Read<Q>;
+  body: () => Read<B>;
+  attributes: () => Read<A>;
+  headers: IncomingMessage['headers'];
+  request: IncomingMessage;
+  response: ServerResponse;
+};
+
+/** A JSON answer that is text already (rows rendered by PostgreSQL), or its bytes: sent as it is. */
+export class JsonText {
+  readonly text: string | Buffer;
+  constructor(text: string | Buffer) {
+    this.text = text;
+  }
+}
+
+export type RouteDeclaration<
+  P extends Shape | undefined,
+  Q extends Shape | undefined,
+  B extends Shape | undefined,
+  A extends Shape | undefined,
+> = {
+  method: Method;
+  /** Below /api/v1, with `{id}` parameters. */
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** Required instead of the method's scope. */
+  scope?: 'api:admin';
+  /** Needs a user context (401 for machines). */
+  user?: boolean;
+  /** Needs a plan with branching (403 elsewhere). */
+  branching?: boolean;
+  params?: P;
+  query?: Q;
+  /** Parameters of the body: missing or wrong is 400. */
+  body?: B;
+  /** Attributes of the resource, nested under `resource` or flat: broken rules are 422. */
+  attributes?: A;
+  /** The key under which attributes may be nested, e.g. `domain`. */
+  resource?: string;
+  /** A body as the document shows it, with ids that stand for others; tests/contract sends it. */
+  example?: Record<string, unknown>;
+  /** Raw: the handler reads the request's bytes itself (an upload). */
+  raw?: boolean;
+  bodyLimit?: number;
+  status?: 200 | 201 | 204;
+  /** Request headers the handler understands, for the document: name to description. */
+  requestHeaders?: { 'If-Match'?: string; 'Idempotency-Key'?: string; 'Exact-Numbers'?: string };
+  response?: z.ZodType;
+  /** The answer is no JSON: the handler writes it to `response` itself. */
+  produces?: 'text/csv';
+  /** What a 422 of this route may show besides the problems: the `facts` of its errors. */
+  refusal?: z.ZodRawShape;
+  /** An extension to the contract. */
+  extension?: boolean;
+  handle: (input: RouteInput<P, Q, B, A>) => Promise<unknown>;
+};
+
+/** A route with its types forgotten, as servers and the OpenAPI document use it. */
+// biome-ignore lint/suspicious/noExplicitAny: the declaration above has checked the handler against its own schemas.
+export type Route = RouteDeclaration<any, any, any, any>;
+
+/** Declares an endpoint; only for its type inference. */
+export function route<
+  P extends Shape | undefined = undefined,
+  Q extends Shape | undefined = undefined,
+  B extends Shape | undefined = undefined,
+  A extends Shape | undefined = undefined,
+>(declaration: RouteDeclaration<P, Q, B, A>): Route {
+  return declaration;
+}
+
+/** The scope a route needs: its own, or the method's (contract, Scopes). */
+export function requiredScope(declared: Pick<Route, 'method' | 'scope'>): string {
+  if (declared.scope) return declared.scope;
+  if (declared.method === 'GET') return 'api:read';
+  return declared.method === 'DELETE' ? 'api:delete' : 'api:write';
+}

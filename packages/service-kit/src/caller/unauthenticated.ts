@@ -1,0 +1,16 @@
+// The 401 of the API: the contract's message as label, and the challenge of RFC 6750.
+import { ServiceError } from '../errors.ts';
+
+const realm = 'Bearer realm="almanac"';
+
+/** Nothing was given that could be a token. Then the challenge says no more than what is wanted (RFC 6750, 3.1). */
+export function noToken(): ServiceError {
+  const label = 'Tenant context not set';
+  return new ServiceError('unauthenticated', label, { label, headers: { 'WWW-Authenticate': realm } });
+}
+
+/** The token doesn't hold, or not for this; `label` holds no double quote. `sentence` may say more than the label. */
+export function refusedToken(label: string, sentence = label): ServiceError {
+  const challenge = `${realm}, error="invalid_token", error_description="${label}"`;
+  return new ServiceError('unauthenticated', sentence, { label, headers: { 'WWW-Authenticate': challenge } });
+}

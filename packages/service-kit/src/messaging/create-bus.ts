@@ -1,0 +1,21 @@
+// Chooses the transport of the bus by its URL.
+
+import { traceBus } from '../observability/tracing/calls.ts';
+import { tracing } from '../observability/tracing/tracing.ts';
+import { createAmqpBus } from './amqp/bus.ts';
+import type { Bus } from './bus/bus.ts';
+import type { BusOptions } from './bus/message.ts';
+import { createPostgresBus } from './postgres/bus.ts';
+
+/** The transport that the URL asks for. Nothing is connected before `start`. */
+export function createBus(url: string, options: BusOptions): Bus {
+  const bus = createTransport(url, options);
+  return tracing ? traceBus(tracing, bus) : bus;
+}
+
+function createTransport(url: string, options: BusOptions): Bus {
+  const { protocol } = new URL(url);
+  if (protocol === 'amqp:' || protocol === 'amqps:') return createAmqpBus(url, options);
+  if (protocol === 'postgres:' || protocol === 'postgresql:') return createPostgresBus(url, options);
+  throw new Error(`There is no bus for ${protocol}//; use amqp:// or postgres://.`);
+}

@@ -1,0 +1,205 @@
+// One queue's consumer in one instance: fetches as many messages as it has room for, handles them side by side, and says what
+// became of each. Woken by notifications; looks by itself now and then.
+
+import type pg from 'pg';
+import type { PgBoss } from 'pg-boss';
+import type { Logger } from 'pino';
+import { Pause } from '../../pause.ts';
+import { withTransaction } from '../../postgres/database.ts';
+import {
+  attemptOf,
+  defaultAttempts,
+  type Handler,
+  reasonOf,
+  retryDelaySeconds,
+  settleWithin,
+  UnreadableMessageError,
+} from '../bus/message.ts';
+import { type Payloads, readMessage, typeOf } from '../bus/received-message.ts';
+import { exclusively } from './schema.ts';
+
+const pollMs = 5_000;
+const heartbeatSeconds = 10; // the least that pg-boss takes
+const touchMs = 2_500;
+const daySeconds = 86_400;
+// How often a message may take its consumer's process with it before it is given up; the attempts count failures.
+const crashes = 20;
+
+/** As this bus writes it; whoever may write to the database may have written anything. */
+type Data = Partial<Record<'message' | 'attempt', unknown>> | null;
+type Job = { id: string; data: Data };
+
+type ConsumerOptions = {
+  queue: string;
+  payloads: Payloads;
+  handler: Handler;
+  concurrency?: number;
+  attempts?: number;
+  pool: pg.Pool;
+  logger: Logger;
+  onUnreadable?: ((place: string) => void) | undefined;
+};
+
+export class QueueConsumer {
+  /** The queue exists. */
+  isPrepared = false;
+  readonly prepared: Promise<void>;
+  private readonly options: ConsumerOptions;
+  private readonly logger: Logger;
+  private readonly pause = new Pause();
+  private readonly running = new Map<string, Promise<void>>();
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private markPrepared = () => {};
+  private looping: Promise<void> | undefined;
+  private stopping = false;
+
+  constructor(options: ConsumerOptions) {
+    this.options = options;
+    this.logger = options.logger.child({ queue: options.queue });
+    this.prepared = new Promise((resolve) => {
+      this.markPrepared = resolve;
+    });
+  }
+
+  get queue(): string {
+    return this.options.queue;
+  }
+
+  start(boss: PgBoss): void {
+    if (!this.stopping) this.looping ??= this.loop(boss);
+  }
+
+  takes(type: string): boolean {
+    return Object.hasOwn(this.options.payloads, type);
+  }
+
+  wake(): void {
+    this.pause.end();
+  }
+
+  /** Takes nothing more and waits for what runs. What doesn't end in time comes again, here or in another instance. */
+  async stop(withinMs: number): Promise<void> {
+    this.stopping = true;
+    this.wake();
+    await this.looping;
+    const ended = await settleWithin(this.running.values(), withinMs);
+    if (!ended) this.logger.warn({ messages: [...this.running.keys()] }, 'stopped while messages were being handled');
+    for (const timer of this.timers) clearTimeout(timer);
+  }
+
+  private async loop(boss: PgBoss): Promise<void> {
+    const { concurrency = 1 } = this.options;
+    let failures = 0;
+    const touching = setInterval(() => this.touch(boss), touchMs);
+    this.timers.add(touching);
+    while (!this.stopping) {
+      try {
+        if (!this.isPrepared) await this.prepare(boss);
+        const room = concurrency - this.running.size;
+        const jobs = room > 0 ? await boss.fetch<Data>(this.options.queue, { batchSize: room }) : [];
+        for (const job of jobs) this.begin(boss, job);
+        failures = 0;
+        if (jobs.length < room || room === 0) await this.pause.wait(pollMs);
+      } catch (error) {
+        failures += 1;
+        if (failures === 1 && !this.stopping)
+          this.logger.warn({ err: error }, 'the queue can not be read; trying again');
+        await this.pause.wait(Math.min(100 * 2 ** failures, pollMs));
+      }
+    }
+  }
+
+  private async prepare(boss: PgBoss): Promise<void> {
+    const { queue, payloads, pool } = this.options;
+    const dead = `${queue}.dead`;
+    await exclusively(pool, async () => {
+      await boss.createQueue(dead, { retentionSeconds: 365 * daySeconds });
+      await boss.createQueue(queue, {
+        deadLetter: dead,
+        retryLimit: crashes,
+        heartbeatSeconds,
+        expireInSeconds: daySeconds,
+        retentionSeconds: 365 * daySeconds,
+        deleteAfterSeconds: daySeconds, // for that long a message published again is recognised
+      });
+      for (const type of Object.keys(payloads)) await boss.subscribe(type, queue);
+    });
+    this.isPrepared = true;
+    this.markPrepared();
+  }
+
+  private begin(boss: PgBoss, job: Job): void {
+    const run = this.handle(boss, job).finally(() => {
+      this.running.delete(job.id);
+      this.wake();
+    });
+    this.running.set(job.id, run);
+  }
+
+  private async handle(boss: PgBoss, job: Job): Promise<void> {
+    const { queue, payloads, handler } = this.options;
+    try {
+      const message = readMessage(payloads, job.data?.message);
+      // A queue goes on getting what an older release asked for.
+      if (message) await handler(message);
+    } catch (error) {
+      await this.putAside(boss, job, error).catch((failure) => this.leave(job, failure));
+      return;
+    }
+    await boss.complete(queue, job.id).catch((failure) => this.leave(job, failure));
+  }
+
+  // A failed message is replaced by its next attempt, or by a dead letter, in one transaction.
+  private async putAside(boss: PgBoss, job: Job, error: unknown): Promise<void> {
+    const { queue, pool, attempts = defaultAttempts, onUnreadable } = this.options;
+    const message = job.data?.message ?? job.data;
+    const attempt = attemptOf(job.data?.attempt);
+    const isUnreadable = error instanceof UnreadableMessageError;
+    const isLast = attempt >= attempts || isUnreadable;
+    const delay = retryDelaySeconds(attempt);
+    this.logger.warn(
+      {
+        err: error,
+        message: job.id,
+        type: typeOf(message)?.slice(0, 200),
+        attempt,
+        retryInSeconds: isLast ? undefined : delay,
+      },
+      isLast ? 'a message became a dead letter' : 'a message could not be handled',
+    );
+    await withTransaction(pool, async (_sql, client) => {
+      const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
+      const reason = reasonOf(error);
+      if (isLast) await boss.insert(`${queue}.dead`, [{ data: { message, attempt, reason } }], { db, returnId: false });
+      else
+        await boss.insert(queue, [{ data: { message, attempt: attempt + 1 }, startAfter: delay }], {
+          db,
+          returnId: false,
+        });
+      await boss.complete(queue, job.id, null, { db });
+    });
+    if (isUnreadable) onUnreadable?.(queue);
+    if (isLast || this.stopping) return;
+    const timer = setTimeout(
+      () => {
+        this.timers.delete(timer);
+        this.wake();
+      },
+      delay * 1000 + 20,
+    );
+    this.timers.add(timer);
+  }
+
+  // What can't be settled is no longer touched, and comes again when its heartbeat is missed.
+  private leave(job: Job, error: unknown): void {
+    this.logger.warn(
+      { err: error, message: job.id },
+      'the outcome of a message could not be written; it will come again',
+    );
+  }
+
+  private touch(boss: PgBoss): void {
+    const ids = [...this.running.keys()];
+    if (ids.length > 0) boss.touch(this.options.queue, ids).catch(() => {}); // the next one may reach the database again
+  }
+}

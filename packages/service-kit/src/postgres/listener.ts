@@ -1,0 +1,100 @@
+// Listens to a channel of PostgreSQL on a connection of its own, for as long as it takes: lost connections are made again.
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { Pause } from '../pause.ts';
+
+type ListenerOptions = {
+  url: string;
+  name: string;
+  channel: string;
+  logger: Logger;
+  onNotify: (payload: string) => void;
+  /** After each (re)connect: what was said meanwhile was not heard. */
+  onConnected?: () => void;
+};
+
+const heartbeatMs = 10_000;
+const heartbeatTimeoutMs = 5_000;
+const longestPauseMs = 5_000;
+
+export class DatabaseListener {
+  private readonly options: ListenerOptions;
+  private readonly pause = new Pause();
+  private stopping = false;
+  private listening = false;
+  private endConnection = () => {};
+  private running: Promise<void> | undefined;
+
+  constructor(options: ListenerOptions) {
+    this.options = options;
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.endConnection();
+    this.pause.end();
+    await this.running;
+  }
+
+  get isListening(): boolean {
+    return this.listening;
+  }
+
+  private async run(): Promise<void> {
+    let failures = 0;
+    while (!this.stopping) {
+      const { channel, logger } = this.options;
+      try {
+        await this.listenOnce(() => {
+          if (failures > 0) logger.info({ channel, failures }, 'listening to the database again');
+          failures = 0;
+        });
+      } catch (error) {
+        if (failures === 0 && !this.stopping)
+          logger.warn({ err: error, channel }, 'lost the database connection that listens');
+      }
+      this.listening = false;
+      failures += 1;
+      if (!this.stopping) await this.pause.wait(Math.min(50 * 2 ** failures, longestPauseMs));
+    }
+  }
+
+  // Ends by throwing, or when stopped.
+  private async listenOnce(connected: () => void): Promise<void> {
+    const { url, name, channel, onNotify, onConnected } = this.options;
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: name,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      query_timeout: heartbeatTimeoutMs,
+    });
+    const gone = new Promise<void>((resolve, reject) => {
+      this.endConnection = resolve;
+      client.once('end', () => reject(new Error('the connection ended')));
+      client.on('error', reject);
+    });
+    gone.catch(() => {}); // it may end before anybody waits for it
+    client.on('notification', ({ payload }) => onNotify(payload ?? ''));
+    let heartbeat: NodeJS.Timeout | undefined;
+    try {
+      await client.connect();
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+      this.listening = true;
+      connected();
+      onConnected?.();
+      // A connection cut without a word is only noticed by asking something of it.
+      heartbeat = setInterval(() => {
+        client.query('select 1').catch((error) => client.emit('error', error));
+      }, heartbeatMs);
+      await gone;
+    } finally {
+      clearInterval(heartbeat);
+      await client.end().catch(() => {});
+    }
+  }
+}

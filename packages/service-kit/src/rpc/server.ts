@@ -1,0 +1,217 @@
+// The gRPC server of a service: verifies the signed context and who may call which method, imposes a deadline, and sends
+// errors with their kind intact.
+import * as grpc from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
+import type { ContextVerifier, Issuer } from '../caller/call-context.ts';
+import { errorKinds, ServiceError, toServiceError } from '../errors.ts';
+import { readRequestId } from '../http/answer.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { traceServedCall } from '../observability/tracing/calls.ts';
+import { tracing } from '../observability/tracing/tracing.ts';
+import { toPostgresError } from '../postgres/errors.ts';
+import { isCertificateOf, type ServiceTls } from '../tls/service-tls.ts';
+import {
+  addressMetadataKey,
+  contextMetadataKey,
+  errorMetadataKey,
+  loadServiceDefinition,
+  type RpcHandlers,
+  type RpcServiceName,
+  requestIdMetadataKey,
+} from './contract.ts';
+import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './streams.ts';
+import { serverCredentials } from './tls.ts';
+
+export type RpcServer = { start(): Promise<number>; stop(): Promise<void> };
+
+export type RpcServerOptions<N extends RpcServiceName> = {
+  service: N;
+  host: string;
+  port: number;
+  handlers: RpcHandlers<N>;
+  /** Which issuers may call each method. */
+  callers: Record<keyof RpcHandlers<N>, readonly Issuer[]>;
+  verifyContext: ContextVerifier;
+  /** Without it nothing is encrypted, and the signed context alone says who calls. */
+  tls: ServiceTls | undefined;
+  logger: Logger;
+  metrics: Metrics;
+};
+
+const insecure = () => grpc.ServerCredentials.createInsecure();
+const longestCallMs = 10 * 60_000; // as long as a client lets a stream go on
+
+type AnyCall = grpc.ServerUnaryCall<unknown, unknown> &
+  grpc.ServerReadableStream<unknown, unknown> &
+  grpc.ServerWritableStream<unknown, unknown>;
+// biome-ignore lint/suspicious/noExplicitAny: the mapped handler types are erased here, where methods are wired by name.
+type AnyHandler = (...args: any[]) => any;
+
+/** Builds the server; `start` listens and answers the port. Reflection is off. */
+export function createRpcServer<N extends RpcServiceName>(options: RpcServerOptions<N>): RpcServer {
+  const server = new grpc.Server({
+    'grpc.max_receive_message_length': 4 * 1024 * 1024,
+    'grpc.max_metadata_size': 16 * 1024,
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.keepalive_permit_without_calls': 1,
+  });
+  const definition = loadServiceDefinition(options.service);
+  const raw: Record<string, grpc.MethodDefinition<unknown, unknown>> = {};
+  const implementation: Record<string, AnyHandler> = {};
+  for (const [name, method] of Object.entries(definition)) {
+    const handle = (options.handlers as Record<string, AnyHandler>)[name];
+    const callers = (options.callers as Record<string, readonly Issuer[]>)[name];
+    if (!handle || !callers) throw new Error(`RPC ${name} has no handler or no callers`);
+    raw[name] = withRawStreams(method);
+    const served = wire(name, method, handle, callers, options);
+    implementation[name] = tracing ? traceServedCall(tracing, options.service, name, served) : served;
+  }
+  server.addService(raw, implementation);
+  const health = new HealthImplementation({ '': 'NOT_SERVING', [options.service]: 'NOT_SERVING' });
+  health.addToServer(server);
+  const { tls, host } = options;
+  return {
+    start: () =>
+      new Promise((resolve, reject) =>
+        server.bindAsync(`${host}:${options.port}`, tls ? serverCredentials(tls) : insecure(), (error, port) => {
+          if (error) return reject(error);
+          // Connections that a withdrawn authority vouched for: calls on them go on, the next ones need a new handshake.
+          tls?.onWithdrawal(() => server.drain(`${host}:${port}`, longestCallMs));
+          health.setStatus('', 'SERVING');
+          health.setStatus(options.service, 'SERVING');
+          resolve(port);
+        }),
+      ),
+    stop: () =>
+      new Promise((resolve) => {
+        health.setStatus('', 'NOT_SERVING');
+        health.setStatus(options.service, 'NOT_SERVING');
+        const force = setTimeout(() => server.forceShutdown(), 15_000);
+        server.tryShutdown(() => {
+          clearTimeout(force);
+          resolve();
+        });
+      }),
+  };
+}
+
+function wire<N extends RpcServiceName>(
+  name: string,
+  method: grpc.MethodDefinition<unknown, unknown>,
+  handle: AnyHandler,
+  callers: readonly Issuer[],
+  options: RpcServerOptions<N>,
+): AnyHandler {
+  const requestIdOf = (call: AnyCall) => readRequestId(call.metadata.get(requestIdMetadataKey)[0]?.toString());
+  const enter = async (call: AnyCall, requestId: string) => {
+    const token = call.metadata.get(contextMetadataKey)[0]?.toString();
+    if (!token) throw new ServiceError('unauthenticated', 'The call context is missing.');
+    const context = await options.verifyContext(token, requestId, 'rpc');
+    if (options.tls && !isCertificateOf(context.issuer, call.getAuthContext().sslPeerCertificate))
+      throw new ServiceError('forbidden', `The certificate of the connection is not one of ${context.issuer}.`);
+    if (!callers.includes(context.issuer))
+      throw new ServiceError('forbidden', `${context.issuer} may not call ${name}.`);
+    const address = call.metadata.get(addressMetadataKey)[0]?.toString().slice(0, 64);
+    return { ...context, ...(address ? { address } : {}), answerBy: answerByOf(call) };
+  };
+  const observe = (startedAt: number, code: string) =>
+    options.metrics.rpcDuration.observe(
+      { service: options.service, method: name, code },
+      (performance.now() - startedAt) / 1000,
+    );
+  const failed = (thrown: unknown, call: AnyCall, requestId: string, startedAt: number) => {
+    const error = toServiceError(toPostgresError(thrown));
+    observe(startedAt, error.kind);
+    if (error.status >= 500 && !call.cancelled)
+      options.logger.error({ err: error.cause ?? error, rpc: name, request_id: requestId }, error.message);
+    return statusOf(error);
+  };
+  const signalOf = (call: AnyCall) => {
+    const abort = new AbortController();
+    call.on('cancelled', () => abort.abort(new ServiceError('unavailable', 'The caller has gone.')));
+    return abort.signal;
+  };
+
+  if (method.responseStream)
+    return async (call: AnyCall) => {
+      const startedAt = performance.now();
+      const requestId = requestIdOf(call);
+      try {
+        const signal = signalOf(call);
+        const context = await enter(call, requestId);
+        const isEndExpected = isEndAnnounced(call);
+        if (isEndExpected) call.sendMetadata(endAnnouncement());
+        const sender = new StreamSender(method.responseSerialize);
+        for await (const message of handle(context, call.request, signal)) {
+          if (signal.aborted) break;
+          if (!call.write(sender.message(message))) await drained(call, signal);
+        }
+        signal.throwIfAborted();
+        if (isEndExpected) call.write(sender.end());
+        call.end();
+        observe(startedAt, 'ok');
+      } catch (thrown) {
+        call.emit('error', failed(thrown, call, requestId, startedAt));
+      }
+    };
+  return async (call: AnyCall, callback: grpc.sendUnaryData<unknown>) => {
+    const startedAt = performance.now();
+    const requestId = requestIdOf(call);
+    try {
+      const signal = signalOf(call);
+      const context = await enter(call, requestId);
+      const requests = () => receiveStream(call, method.requestDeserialize, () => isEndAnnounced(call));
+      const answer = await handle(context, method.requestStream ? requests() : call.request, signal);
+      observe(startedAt, 'ok');
+      callback(null, answer);
+    } catch (thrown) {
+      callback(failed(thrown, call, requestId, startedAt));
+    }
+  };
+}
+
+const isEndAnnounced = (call: AnyCall) => call.metadata.get(streamEndMetadataKey).length > 0;
+
+function endAnnouncement(): grpc.Metadata {
+  const metadata = new grpc.Metadata();
+  metadata.set(streamEndMetadataKey, '1');
+  return metadata;
+}
+
+// A caller's clock never comes into it: a deadline travels as time that is left.
+function answerByOf(call: AnyCall): number | undefined {
+  const deadline = Number(call.getDeadline());
+  return Number.isFinite(deadline) ? performance.now() + deadline - Date.now() : undefined;
+}
+
+function drained(call: AnyCall, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      call.off('drain', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    call.once('drain', done);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+function statusOf(error: ServiceError): grpc.StatusObject & { name: string } {
+  const metadata = new grpc.Metadata();
+  const details = { kind: error.kind, label: error.label, errors: fit(error.errors) };
+  metadata.set(errorMetadataKey, Buffer.from(JSON.stringify(details)));
+  return { name: error.kind, code: errorKinds[error.kind].grpc, details: error.label, metadata };
+}
+
+// Trailers have a size limit; a list of thousands of problems is cut with a word about it.
+function fit(errors: string[]): string[] {
+  const kept: string[] = [];
+  let size = 0;
+  for (const error of errors) {
+    size += error.length * 4;
+    if (size > 24_000) return [...kept, `… and ${errors.length - kept.length} more.`];
+    kept.push(error);
+  }
+  return kept;
+}
