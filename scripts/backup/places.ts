@@ -2,8 +2,8 @@
 import { pathToFileURL } from 'node:url';
 import { ConfigReader, type Environment, readDatabaseUrl } from '@almanac/service-kit/config/config';
 import { readDatabaseUrls } from '../../services/data/src/config.ts';
-import { createObjectStore } from '../../services/jobs/src/object-store/connect.ts';
-import type { ObjectStore } from '../../services/jobs/src/object-store/object-store.ts';
+import { createObjectStore } from '../../services/jobs/src/files/object-store/create-object-store.ts';
+import type { ObjectStore } from '../../services/jobs/src/files/object-store/object-store.ts';
 import { type Home, readJson } from '../embedded/home.ts';
 import type { Secrets } from '../embedded/secrets.ts';
 

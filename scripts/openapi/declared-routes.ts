@@ -4,7 +4,7 @@ import type { Route } from '@almanac/service-kit/api/route';
 import { routes as billingRoutes } from '../../services/billing/src/http.ts';
 import { dataRoutes } from '../../services/data/src/http.ts';
 import { identityRoutes } from '../../services/identity/src/http.ts';
-import { routes as jobsRoutes } from '../../services/jobs/src/http.ts';
+import { jobsRoutes } from '../../services/jobs/src/http.ts';
 import { routes as metadataRoutes } from '../../services/metadata/src/http.ts';
 
 // Declaring a route touches nothing of the service; whatever a declaration reads of its context is nothing, all the way down.

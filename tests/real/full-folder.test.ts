@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileStore } from '../../services/jobs/src/object-store/file-store.ts';
-import { newObjectKey } from '../../services/jobs/src/object-store/object-store.ts';
+import { createFileStore } from '../../services/jobs/src/files/object-store/folder-store.ts';
+import { newObjectKey } from '../../services/jobs/src/files/object-store/object-store.ts';
 
 const megabyte = Buffer.alloc(1024 * 1024, 'x');
 const megabytes = async function* (count: number) {

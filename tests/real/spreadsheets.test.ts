@@ -5,11 +5,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Cells, copiedRows } from '../../services/jobs/src/formats/copied-rows.ts';
-import { besideEditedRows } from '../../services/jobs/src/formats/editing-sheets.ts';
-import { fileOf, readAll } from '../../services/jobs/src/formats/given-files.ts';
-import { writeXlsx } from '../../services/jobs/src/formats/written-xlsx.ts';
-import { openXlsx } from '../../services/jobs/src/formats/xlsx-file.ts';
+import { type Cells, copiedRows } from '../../services/jobs/src/formats/table-file/copied-rows.ts';
+import { besideEditedRows } from '../../services/jobs/src/formats/xlsx/editing-sheets.ts';
+import { fileOf, readAll } from '../../services/jobs/tests/formats/given-files.ts';
+import { writeXlsx } from '../../services/jobs/src/formats/xlsx/xlsx-writer.ts';
+import { openXlsx } from '../../services/jobs/src/formats/xlsx/xlsx-reader.ts';
 
 const run = promisify(execFile);
 const python = '/usr/bin/python3';

@@ -8,9 +8,9 @@ import {
   readRpcAddress,
   readRpcPort,
 } from '@almanac/service-kit/config/config';
-import { type MailAddress, readMailAddress } from './mail/addresses.ts';
-import { readSmtpUrl } from './mail/smtp-url.ts';
-import { readS3Url } from './object-store/s3-store.ts';
+import { readS3Url } from './files/object-store/s3-store.ts';
+import { type MailAddress, readMailAddress } from './mail/transports/addresses.ts';
+import { readSmtpUrl } from './mail/transports/smtp-url.ts';
 
 export type JobsConfig = {
   common: CommonConfig;

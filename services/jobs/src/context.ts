@@ -4,11 +4,11 @@ import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import type pg from 'pg';
 import type { JobsConfig } from './config.ts';
+import type { ObjectStore } from './files/object-store/object-store.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
-import type { Mailing } from './mail/mailing.ts';
-import type { ObjectStore } from './object-store/object-store.ts';
+import type { Mailing } from './mail/mailer.ts';
 
-export type Context = {
+export type JobsContext = {
   logger: Logger;
   prisma: PrismaClient;
   /** For the work queue, whose statements Prisma can't say. */

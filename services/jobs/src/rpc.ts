@@ -2,12 +2,12 @@
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
-import type { Context } from './context.ts';
-import { deadLetters, redeliver } from './queue/dead-letters.ts';
-import { getJob, listJobs } from './queue/job-list.ts';
-import { retryJob } from './queue/retry.ts';
+import type { JobsContext } from './context.ts';
+import { deadLetters, redeliver } from './operators/dead-letters.ts';
+import { getJob, listJobs } from './operators/job-list.ts';
+import { retryJob } from './operators/retry.ts';
 
-export function createHandlers(ctx: Context, bus: Bus): RpcHandlers<'jobs'> {
+export function jobsHandlers(ctx: JobsContext, bus: Bus): RpcHandlers<'jobs'> {
   return {
     RetryJob: async (call, { id }) => ({
       status: id === deadLetters ? await redeliver(bus) : await retryJob(ctx, call, id),
@@ -17,7 +17,7 @@ export function createHandlers(ctx: Context, bus: Bus): RpcHandlers<'jobs'> {
   };
 }
 
-export const callers: RpcServerOptions<'jobs'>['callers'] = {
+export const jobsCallers: RpcServerOptions<'jobs'>['callers'] = {
   RetryJob: ['operator'],
   ListJobs: ['operator'],
   GetJob: ['operator'],

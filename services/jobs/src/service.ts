@@ -19,26 +19,26 @@ import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
 import type { JobsConfig } from './config.ts';
-import type { Context } from './context.ts';
+import type { JobsContext } from './context.ts';
 import { exportHandler } from './exports/export-work.ts';
+import { putCounted } from './files/account-storage.ts';
+import { createObjectStore, isFileStore } from './files/object-store/create-object-store.ts';
+import { mountFileServer } from './files/object-store/folder-server.ts';
+import type { ObjectStore } from './files/object-store/object-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { routes } from './http.ts';
+import { jobsRoutes } from './http.ts';
 import { consumeClones } from './import-mappings/cloned-definitions.ts';
 import { importTableHandler } from './imports/import-work.ts';
 import { accountOf, requireOpenUpload } from './imports/uploads.ts';
 import { mountMailPages } from './mail/dev-pages.ts';
 import { consumeMailRequests } from './mail/mail-requests.ts';
 import { countMails, mailLane } from './mail/mail-work.ts';
-import { createMailing } from './mail/mailing.ts';
-import { createObjectStore, isFileStore } from './object-store/connect.ts';
-import { mountFileServer } from './object-store/file-server.ts';
-import type { ObjectStore } from './object-store/object-store.ts';
-import { countJobs, longestWait } from './queue/job-list.ts';
+import { createMailing } from './mail/mailer.ts';
+import { createSweeper } from './maintenance/sweeper.ts';
+import { countJobs, longestWait } from './operators/job-list.ts';
 import { workRequested } from './queue/jobs.ts';
 import { createWorker } from './queue/worker.ts';
-import { callers, createHandlers } from './rpc.ts';
-import { putCounted } from './storage.ts';
-import { createSweeper } from './sweeper.ts';
+import { jobsCallers, jobsHandlers } from './rpc.ts';
 import { consumeMoves } from './table-places.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
@@ -53,7 +53,7 @@ export async function migrateJobs(config: JobsConfig): Promise<void> {
 export async function createJobs(
   config: JobsConfig,
   overrides: Overrides & { store?: ObjectStore } = {},
-): Promise<Service<Context>> {
+): Promise<Service<JobsContext>> {
   const runtime = await createServiceRuntime(config.common, overrides);
   const { logger, health, metrics, bus, verifyContext } = runtime;
   const { host, httpPort, publicUrl } = config.common;
@@ -66,7 +66,7 @@ export async function createJobs(
   const metadata = runtime.rpcClient('metadata', config.neighbours.metadata);
   const data = runtime.rpcClient('data', config.neighbours.data);
   const mailing = smtpUrl === undefined ? undefined : createMailing({ ...config.mail, smtpUrl, publicUrl });
-  const context: Context = {
+  const context: JobsContext = {
     logger,
     prisma,
     pool,
@@ -109,8 +109,8 @@ export async function createJobs(
     service: 'jobs',
     host,
     port: config.rpcPort,
-    handlers: createHandlers(context, bus),
-    callers,
+    handlers: jobsHandlers(context, bus),
+    callers: jobsCallers,
     verifyContext,
     tls: runtime.rpcTls,
     logger,
@@ -125,7 +125,7 @@ export async function createJobs(
     metrics,
     verifyContext,
     tls: runtime.httpTls,
-    routes: routes(context),
+    routes: jobsRoutes(context),
     onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
     mount: (app) => {
       if (isFileStore(store))
@@ -168,7 +168,7 @@ function warnWithoutMail({ logger }: ServiceRuntime, smtpUrl: string | undefined
     logger.warn('JOBS_SMTP_URL is not set: invitations and all other mails wait until it is (docs/how-to/mail.md)');
 }
 
-async function consume({ bus }: ServiceRuntime, ctx: Context, workers: { look(): void }[]): Promise<void> {
+async function consume({ bus }: ServiceRuntime, ctx: JobsContext, workers: { look(): void }[]): Promise<void> {
   await bus.consume('jobs.work', { [workRequested]: z.object({}) }, () =>
     workers.forEach((worker) => void worker.look()),
   );

@@ -7,11 +7,11 @@ import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/re
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { Where } from '@almanac/service-kit/rights/rights';
 import { z } from 'zod';
-import type { Context } from './context.ts';
+import type { JobsContext } from './context.ts';
 
 /** Where rights on each table may come from, as metadata knows it now; for one that is gone only the table itself. */
 export async function readPlaces(
-  ctx: Pick<Context, 'metadata'>,
+  ctx: Pick<JobsContext, 'metadata'>,
   call: CallContext,
   tableDefinitionIds: number[],
 ): Promise<Map<number, Where>> {
@@ -29,7 +29,7 @@ const payloads = {
   'metadata.table_definition.deployed': z.object({ account_id: messageId, table_definition_id: messageId }),
 };
 
-type Mover = Pick<Context, 'data' | 'pool'>;
+type Mover = Pick<JobsContext, 'data' | 'pool'>;
 
 /** Keeps imports and exports in the domain in which their table is deployed: who may see its rows may see what is made of them. */
 export function consumeMoves(ctx: Mover, bus: Bus): Promise<void> {

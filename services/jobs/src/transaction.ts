@@ -4,13 +4,13 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type AuditAct, announceAct } from '@almanac/service-kit/messaging/audit';
 import { announce } from '@almanac/service-kit/messaging/outbox';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
-import type { Context } from './context.ts';
+import type { JobsContext } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 
 export type Transaction = Prisma.TransactionClient;
 
 /** Runs `work` in one transaction; a deadlock runs it again, so it has no effect outside the database. */
-export function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export function transact<T>(ctx: Pick<JobsContext, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return retryTransaction(() => ctx.prisma.$transaction(work, { maxWait: 5_000, timeout: 20_000 }));
 }
 

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { eventually } from '@almanac/testkit/eventually';
-import { fileOf, readAll } from '../src/formats/given-files.ts';
 import { openTableFile } from '../src/formats/open-file.ts';
+import { fileOf, readAll } from './formats/given-files.ts';
 import { ended, givenJobs, type Jobs } from './given.ts';
 import type { FakeTable } from './neighbours.ts';
 

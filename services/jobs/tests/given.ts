@@ -22,8 +22,8 @@ import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
 import { spawnService, untilReady } from '@almanac/testkit/service-process';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { type JobsConfig, readConfig } from '../src/config.ts';
-import type { Context } from '../src/context.ts';
-import type { ObjectStore } from '../src/object-store/object-store.ts';
+import type { JobsContext } from '../src/context.ts';
+import type { ObjectStore } from '../src/files/object-store/object-store.ts';
 import { createJobs } from '../src/service.ts';
 import { Neighbours, serveNeighbours } from './neighbours.ts';
 
@@ -44,7 +44,7 @@ type Options = {
 
 export type Jobs = {
   url: string;
-  context: Context;
+  context: JobsContext;
   keys: TestKeys;
   neighbours: Neighbours;
   events: BusMessage[];
@@ -66,7 +66,7 @@ export type Jobs = {
   folder: string;
   busUrl: string;
   /** Another instance on the same database, bus and store. */
-  another(options?: Options): Promise<{ context: Context; url: string; stop(): Promise<void> }>;
+  another(options?: Options): Promise<{ context: JobsContext; url: string; stop(): Promise<void> }>;
   /** Another one in a process of its own, to be killed; with the shortest leases there are. */
   anotherProcess(): Promise<ChildProcess>;
   /** Ends all of it; throws when a secret stands in a log, in a refusal or in an announcement. */

@@ -2,9 +2,9 @@
 import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
-import { parquetOf } from '../src/formats/given-parquet.ts';
-import { sweepObjects } from '../src/stored-objects.ts';
-import { sweep } from '../src/sweeper.ts';
+import { sweepObjects } from '../src/files/stored-objects.ts';
+import { sweep } from '../src/maintenance/sweeper.ts';
+import { parquetOf } from './formats/given-parquet.ts';
 import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
 
 let jobs: Jobs;

@@ -1,7 +1,7 @@
 import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
-import { parquetOf } from '../src/formats/given-parquet.ts';
+import { parquetOf } from './formats/given-parquet.ts';
 import { givenJobs, type Jobs, makeMapping, runImport } from './given.ts';
 
 let jobs: Jobs;

@@ -2,7 +2,7 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import { mailLane } from '../src/mail/mail-work.ts';
-import { createMailing, type Mailing } from '../src/mail/mailing.ts';
+import { createMailing, type Mailing } from '../src/mail/mailer.ts';
 import { type Job, LeaseLost, takeJobs } from '../src/queue/jobs.ts';
 import { givenJobs, type Jobs } from './given.ts';
 import { mailsOf } from './mail-given.ts';

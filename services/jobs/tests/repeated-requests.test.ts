@@ -1,5 +1,5 @@
 // Idempotency-Key: whatever a POST of jobs does, it does once for a key, and what it made or changed can be had again.
-import { routes } from '../src/http.ts';
+import { jobsRoutes } from '../src/http.ts';
 import { givenImport, givenJobs, type Jobs } from './given.ts';
 
 let jobs: Jobs;
@@ -73,7 +73,7 @@ describe('a repeated request', () => {
   });
 
   it('is taken by every POST that has an effect', () => {
-    const posts = routes(jobs.context).filter(({ method }) => method === 'POST');
+    const posts = jobsRoutes(jobs.context).filter(({ method }) => method === 'POST');
     const without = posts.filter(({ requestHeaders }) => requestHeaders?.['Idempotency-Key'] === undefined);
     expect(without.map(({ path }) => path).sort()).toEqual([
       '/import_mappings/suggest',

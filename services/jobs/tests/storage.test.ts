@@ -3,8 +3,8 @@
 import { readdirSync } from 'node:fs';
 import { type Call, callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
-import { inWords } from '../src/storage.ts';
-import { sweep } from '../src/sweeper.ts';
+import { inWords } from '../src/files/account-storage.ts';
+import { sweep } from '../src/maintenance/sweeper.ts';
 import { ended, givenJobs, type Jobs } from './given.ts';
 
 let jobs: Jobs;

@@ -1,7 +1,7 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { keyOfLink, type ObjectStore } from '../src/object-store/object-store.ts';
-import { expireImports, sweep } from '../src/sweeper.ts';
+import { keyOfLink, type ObjectStore } from '../src/files/object-store/object-store.ts';
+import { expireImports, sweep } from '../src/maintenance/sweeper.ts';
 import { ended, givenImport, givenJobs, type Jobs, quickWork, runImport } from './given.ts';
 
 let jobs: Jobs;

@@ -28,7 +28,7 @@ const longestDefault = 1000;
 // Space, tab, line ends and the no-break spaces of spreadsheets.
 const blanks = "E' \\t\\r\\n\\u00a0\\u202f'";
 
-// What exports with safe cells put an apostrophe before (services/jobs/src/csv/csv-guard.ts), as PostgreSQL's patterns have it.
+// What exports with safe cells put an apostrophe before (services/jobs/src/formats/csv/formula-guard.ts), as PostgreSQL's patterns have it.
 const guardedCell = "E'^''[-=+@\\t\\r''\\uFF1D\\uFF0B\\uFF0D\\uFF20]'";
 
 type Given = Pick<ColumnSource__Output, 'trim' | 'date_format' | 'default_value' | 'guarded' | 'values' | 'lookup'>;

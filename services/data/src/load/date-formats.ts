@@ -37,7 +37,7 @@ function rearranged(pattern: string, parts: string[], otherwise = asIs): DateRea
     `coalesce((select ${parts.join(' || ')} from regexp_match(${x}, '^${pattern}$', 'i') m), ${otherwise(x)})`;
 }
 
-// What jobs makes of days that the file itself says are days (services/jobs/src/formats/unmistakable-dates.ts), where a pattern for
+// What jobs makes of days that the file itself says are days (services/jobs/src/formats/table-file/explicit-instant.ts), where a pattern for
 // texts could take ISO days for something else.
 const midnight: DateReading = (x) =>
   `case when ${x} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T00:00:00[.]000Z$' then left(${x}, 10) else ${x} end`;

@@ -4,24 +4,24 @@ import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Context } from '../context.ts';
-import { guardCells } from '../csv/csv-guard.ts';
-import { copiedRows } from '../formats/copied-rows.ts';
-import { versionColumns } from '../formats/editing-sheets.ts';
-import { writeParquet } from '../formats/written-parquet.ts';
-import { type WrittenColumn, writeJson, writeNdjson, writeTsv } from '../formats/written-text.ts';
-import { type BesideRows, writeXlsx } from '../formats/written-xlsx.ts';
+import type { JobsContext } from '../context.ts';
+import { putCounted, releaseEarlierRuns, releaseObjects } from '../files/account-storage.ts';
+import { newObjectKey, type StoredObject } from '../files/object-store/object-store.ts';
+import { inDays, keepDays, keepObject } from '../files/stored-objects.ts';
+import { guardCells } from '../formats/csv/formula-guard.ts';
+import { writeTsv } from '../formats/csv/tsv-writer.ts';
+import { writeJson, writeNdjson } from '../formats/json/json-writer.ts';
+import { writeParquet } from '../formats/parquet/parquet-writer.ts';
+import { copiedRows, type ExportColumn } from '../formats/table-file/copied-rows.ts';
+import { versionColumns } from '../formats/xlsx/editing-sheets.ts';
+import { type BesideRows, writeXlsx } from '../formats/xlsx/xlsx-writer.ts';
 import type { data_export } from '../generated/prisma/client.ts';
-import { callerOf } from '../imports/import-work.ts';
-import { newObjectKey, type StoredObject } from '../object-store/object-store.ts';
-import { endRun, type Job, LeaseLost } from '../queue/jobs.ts';
+import { callerOf, endRun, type Job, LeaseLost } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
-import { before } from '../states.ts';
-import { putCounted, releaseEarlierRuns, releaseObjects } from '../storage.ts';
-import { inDays, keepDays, keepObject } from '../stored-objects.ts';
+import { exportMachine } from '../states/export-states.ts';
+import { before } from '../states/state-machine.ts';
 import { type Transaction, tell, transact } from '../transaction.ts';
-import { besideRows } from './choices.ts';
-import { exportMachine } from './export-states.ts';
+import { besideRows } from './editing-choices.ts';
 import { contentTypeOf } from './exports.ts';
 
 const readDeadlineMs = 12 * 3_600_000;
@@ -31,7 +31,7 @@ const gzipLevel = 2;
 const textTypes = new Set(['string', 'text', 'varchar', 'character']);
 
 /** How the worker runs, fails and defers exports. */
-export function exportHandler(ctx: Context): JobHandler {
+export function exportHandler(ctx: JobsContext): JobHandler {
   return {
     run: (job, signal) => runExport(ctx, job, signal),
     fail: (tx, job, reasons) => failExport(tx, job, reasons),
@@ -46,7 +46,7 @@ export function exportHandler(ctx: Context): JobHandler {
 
 const subject = (job: Job) => ({ id: job.subject_id, account_id: job.account_id });
 
-async function runExport(ctx: Context, job: Job, signal: AbortSignal): Promise<void> {
+async function runExport(ctx: JobsContext, job: Job, signal: AbortSignal): Promise<void> {
   const row = await begin(ctx, job);
   if (!row) return transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
   const table = await ctx.data.GetDeployedTable(callerOf(job), { table_definition_id: row.table_definition_id });
@@ -72,7 +72,7 @@ async function runExport(ctx: Context, job: Job, signal: AbortSignal): Promise<v
 
 type Written = Totals & { row: data_export; object_key: string; stored: StoredObject };
 
-async function noteEnd(ctx: Context, job: Job, { row, object_key, stored, ...totals }: Written): Promise<void> {
+async function noteEnd(ctx: JobsContext, job: Job, { row, object_key, stored, ...totals }: Written): Promise<void> {
   const { rows, next_high_water_mark } = totals;
   const file_expires_at = inDays(keepDays.result);
   await transact(ctx, async (tx) => {
@@ -96,7 +96,7 @@ async function noteEnd(ctx: Context, job: Job, { row, object_key, stored, ...tot
 }
 
 // Undefined when the export has ended already.
-async function begin(ctx: Context, job: Job): Promise<data_export | undefined> {
+async function begin(ctx: JobsContext, job: Job): Promise<data_export | undefined> {
   const { count } = await ctx.prisma.data_export.updateMany({
     where: { ...subject(job), status: { in: before(exportMachine, 'begin') } },
     data: { status: 'processing', started_at: new Date() },
@@ -107,7 +107,7 @@ async function begin(ctx: Context, job: Job): Promise<data_export | undefined> {
 
 type Totals = { rows: number; next_high_water_mark: string };
 
-function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTable__Output, signal: AbortSignal) {
+function readTable(ctx: JobsContext, job: Job, row: data_export, table: DeployedTable__Output, signal: AbortSignal) {
   let totals: Totals | undefined;
   const request = {
     table_definition_id: row.table_definition_id,
@@ -159,7 +159,7 @@ async function* written(
     return;
   }
   const own = new Map(table.columns.map((column) => [column.name, column]));
-  const typed = columns.map((name): WrittenColumn => {
+  const typed = columns.map((name): ExportColumn => {
     const { data_type = systemTypes[name] ?? 'text', length, scale } = own.get(name) ?? {};
     const asText = exact_numbers && own.has(name) && longNumbers.has(data_type);
     return { name, dataType: asText ? 'text' : data_type, precision: length, scale };

@@ -5,8 +5,8 @@ import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
 import { instantSchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { repeatable } from '../repeated-requests.ts';
+import type { JobsContext } from '../context.ts';
+import { repeatable } from '../idempotency.ts';
 import {
   cancelExport,
   createExport,
@@ -23,7 +23,7 @@ import {
 const tag = 'Exports';
 
 /** Every endpoint about exports. */
-export function exportRoutes(ctx: Context): Route[] {
+export function exportRoutes(ctx: JobsContext): Route[] {
   return [
     route({
       method: 'GET',

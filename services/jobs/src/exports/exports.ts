@@ -10,17 +10,17 @@ import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { isToCome, readInstant } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { type FileFormat, fileFormats } from '../formats/file-format.ts';
+import type { JobsContext } from '../context.ts';
+import { readCorrelationCode } from '../correlation-code.ts';
+import { rememberLimit, requireRoom } from '../files/account-storage.ts';
+import { type FileFormat, fileFormats } from '../formats/table-file/file-format.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
-import { readCorrelationCode } from '../imports/imports.ts';
+import { doOnce } from '../idempotency.ts';
 import { cancelJob, queueJob } from '../queue/jobs.ts';
-import { doOnce } from '../repeated-requests.ts';
-import { before } from '../states.ts';
-import { rememberLimit, requireRoom } from '../storage.ts';
+import { type ExportStatus, exportMachine, openExportStates } from '../states/export-states.ts';
+import { before } from '../states/state-machine.ts';
 import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
-import { type ExportStatus, exportMachine, openExportStates } from './export-states.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;
 export const exportFormats = fileFormats;
@@ -94,7 +94,7 @@ export type NewExport = {
 };
 
 /** Queues an export of a deployed table; at most ten are open at once. */
-export async function createExport(ctx: Context, call: CallContext, input: NewExport): Promise<data_export> {
+export async function createExport(ctx: JobsContext, call: CallContext, input: NewExport): Promise<data_export> {
   await ctx.metadata.GetBranch(call, { id: input.branch_id });
   const { branch_id, table_definition_key } = input;
   const table = await ctx.data.GetDeployedTable(call, { branch_id, table_definition_key });
@@ -215,14 +215,14 @@ function readAsOf({ as_of, pattern }: NewExport, table: DeployedTable__Output): 
   return as_of;
 }
 
-async function findExport(ctx: Pick<Context, 'prisma'>, call: CallContext, id: number): Promise<data_export> {
+async function findExport(ctx: Pick<JobsContext, 'prisma'>, call: CallContext, id: number): Promise<data_export> {
   const found = await ctx.prisma.data_export.findFirst({ where: { id, account_id: call.accountId } });
   if (!found) throw notFound('Export');
   return found;
 }
 
 /** One export; the right to see the table is asked afresh, since the answer opens the file. */
-export async function getExport(ctx: Context, call: CallContext, id: number): Promise<data_export> {
+export async function getExport(ctx: JobsContext, call: CallContext, id: number): Promise<data_export> {
   const found = await findExport(ctx, call, id);
   const { domain_id, branch_id, table_definition_id } = found;
   const where = { domainId: domain_id, branchId: branch_id, tableDefinitionId: table_definition_id };
@@ -231,7 +231,7 @@ export async function getExport(ctx: Context, call: CallContext, id: number): Pr
 }
 
 /** Ends an export before its file is there; whatever was written of it is never seen, and swept. */
-export async function cancelExport(ctx: Context, call: CallContext, id: number): Promise<data_export> {
+export async function cancelExport(ctx: JobsContext, call: CallContext, id: number): Promise<data_export> {
   const where = { id, account_id: call.accountId };
   const cancel = async (tx: Transaction) => {
     const { count } = await tx.data_export.updateMany({
@@ -253,7 +253,7 @@ export async function cancelExport(ctx: Context, call: CallContext, id: number):
 type Filter = { table_definition_key?: string | undefined; branch_id?: number | undefined };
 
 /** The account's exports of tables that the caller may see, each with the link to its file. */
-export async function listExports(ctx: Context, call: CallContext, filter: Filter, list: ListQuery) {
+export async function listExports(ctx: JobsContext, call: CallContext, filter: Filter, list: ListQuery) {
   const reach = await readReach(ctx.rights, call, 'view', { fresh: true });
   const open = {
     branch_id: { notIn: reach.closedBranchIds },
@@ -292,7 +292,10 @@ export const contentTypeOf = ({ format, gzip }: Pick<data_export, 'format' | 'gz
 const toNumber = (value: bigint | null) => (value === null ? null : Number(value));
 
 /** An export as a caller sees it, with a fresh link to its file while that is kept. */
-export async function showExport(ctx: Pick<Context, 'store'>, row: data_export): Promise<z.input<typeof exportSchema>> {
+export async function showExport(
+  ctx: Pick<JobsContext, 'store'>,
+  row: data_export,
+): Promise<z.input<typeof exportSchema>> {
   return {
     id: row.id,
     branch_id: row.branch_id,
@@ -321,7 +324,7 @@ export async function showExport(ctx: Pick<Context, 'store'>, row: data_export):
   };
 }
 
-async function downloadUrl(ctx: Pick<Context, 'store'>, row: data_export): Promise<string | null> {
+async function downloadUrl(ctx: Pick<JobsContext, 'store'>, row: data_export): Promise<string | null> {
   const { status, object_key, file_expires_at, finished_at } = row;
   if (status !== 'completed' || !object_key || !finished_at || !file_expires_at || file_expires_at <= new Date())
     return null;

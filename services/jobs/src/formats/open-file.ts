@@ -1,13 +1,13 @@
 // Opens a file that was sent, in whatever format it is.
-import { type CsvStyle, openCsv } from '../csv/csv-file.ts';
-import { fileError } from '../csv/file-error.ts';
-import { gunzip } from '../csv/gunzip.ts';
-import { type Encoding, textBytes } from '../csv/text-bytes.ts';
-import { detectFormat, type FileFormat, isGzip, isParquet, isZip } from './file-format.ts';
-import { openIsolated } from './isolated-file.ts';
-import type { IsolatedFormat } from './isolated-messages.ts';
-import { openJson } from './json-file.ts';
-import type { FileSource, TableFile } from './table-file.ts';
+import { type CsvStyle, openCsv } from './csv/csv-reader.ts';
+import type { IsolatedFormat } from './isolation/isolated-messages.ts';
+import { openIsolated } from './isolation/isolated-reader.ts';
+import { openJson } from './json/json-reader.ts';
+import { fileError } from './table-file/file-error.ts';
+import { detectFormat, type FileFormat, isGzip, isParquet, isZip } from './table-file/file-format.ts';
+import { gunzip } from './table-file/gunzip.ts';
+import type { FileSource, TableFile } from './table-file/table-file.ts';
+import { type Encoding, textBytes } from './table-file/text-bytes.ts';
 
 export type Wanted = {
   /** What the sender says it is; undefined: what it looks like. */

@@ -1,15 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { copiedRows } from './copied-rows.ts';
-import { fileOf, problemOf, readAll } from './given-files.ts';
+import { fileOf, problemOf, readAll } from '../../tests/formats/given-files.ts';
+import { writeTsv } from './csv/tsv-writer.ts';
+import { writeJson, writeNdjson } from './json/json-writer.ts';
 import { openTableFile } from './open-file.ts';
-import { writeParquet } from './written-parquet.ts';
-import { type WrittenColumn, writeJson, writeNdjson, writeTsv } from './written-text.ts';
-import { writeXlsx } from './written-xlsx.ts';
+import { writeParquet } from './parquet/parquet-writer.ts';
+import { copiedRows, type ExportColumn } from './table-file/copied-rows.ts';
+import { writeXlsx } from './xlsx/xlsx-writer.ts';
 
 const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson, xlsx: writeXlsx };
 
-const columns: WrittenColumn[] = [
+const columns: ExportColumn[] = [
   { name: 'text', dataType: 'string' },
   { name: 'whole', dataType: 'bigint' },
   { name: 'small', dataType: 'integer' },
@@ -58,7 +59,7 @@ const withoutLastZeros = (fraction: string) => fraction.replace(/(\.\d*?)0+$/, '
 // The same text for the same value.
 function canonical(value: string | null, i: number): string | null {
   if (value === null) return null;
-  const { dataType } = columns[i] as WrittenColumn;
+  const { dataType } = columns[i] as ExportColumn;
   if (dataType === 'decimal')
     return withoutLastZeros(value)
       .replace(/^(-?)0+(?=\d)/, '$1')

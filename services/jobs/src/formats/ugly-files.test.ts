@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib';
 import { unreadableFiles } from '@almanac/testkit/ugly-files';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
 import { parse } from 'csv-parse/sync';
-import type { FileFormat } from './file-format.ts';
-import { fileOf, problemOf, readAll } from './given-files.ts';
+import { fileOf, problemOf, readAll } from '../../tests/formats/given-files.ts';
 import { openTableFile, type Wanted } from './open-file.ts';
+import type { FileFormat } from './table-file/file-format.ts';
 
 const names = ['code', 'name'];
 const types = { code: 'string', name: 'text' };

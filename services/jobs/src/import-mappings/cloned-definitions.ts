@@ -6,7 +6,7 @@ import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/re
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { lockMappings, transact } from '../transaction.ts';
 import { mappingOf } from './mapping.ts';
@@ -21,11 +21,11 @@ const payloads = {
 };
 
 /** Consumes the event for as long as the bus runs. */
-export function consumeClones(ctx: Pick<Context, 'prisma'>, bus: Bus): Promise<void> {
+export function consumeClones(ctx: Pick<JobsContext, 'prisma'>, bus: Bus): Promise<void> {
   return bus.consume(queue, payloads, (message) => receive(ctx, message));
 }
 
-async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: MessageOf<typeof payloads>): Promise<void> {
+async function receive(ctx: Pick<JobsContext, 'prisma'>, { id, payload }: MessageOf<typeof payloads>): Promise<void> {
   const { account_id, source_id, table_definition_id } = payload;
   await transact(ctx, async (tx) => {
     if (!(await receiveOnce(prismaSql(tx), queue, id))) return;

@@ -6,13 +6,13 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
-import { transactionCode } from '../imports/import-columns.ts';
-import { doOnce, findDone } from '../repeated-requests.ts';
+import { doOnce, findDone } from '../idempotency.ts';
 import { readPlaces } from '../table-places.ts';
 import { lockMappings, type Transaction, transact } from '../transaction.ts';
 import { readAccountDateStyle } from './account-date-style.ts';
+import { transactionCode } from './column-plan.ts';
 import { type ColumnMapping, type Mapping, mappingOf, wholeEntry } from './mapping.ts';
 import { type MappedTable, mappingProblems } from './mapping-checks.ts';
 
@@ -36,7 +36,7 @@ export type MappingAttributes = { name?: string | undefined; is_default?: boolea
 
 /** The mappings of tables that the caller may view, of one table when asked. */
 export async function listMappings(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   tableDefinitionId: number | undefined,
   list: ListQuery,
@@ -53,7 +53,7 @@ export async function listMappings(
 }
 
 // Which tables have mappings is known here, where the tables are is known to metadata.
-async function seenBy(ctx: Context, call: CallContext, all: Prisma.import_mappingWhereInput) {
+async function seenBy(ctx: JobsContext, call: CallContext, all: Prisma.import_mappingWhereInput) {
   if (call.userId === undefined) return [];
   const held = await ctx.rights.get(call);
   if (allows(held, 'view', {}) && held.closedBranches.size === 0) return [];
@@ -69,13 +69,13 @@ async function seenBy(ctx: Context, call: CallContext, all: Prisma.import_mappin
 }
 
 /** One mapping of a table that the caller may view. */
-export async function getVisibleMapping(ctx: Context, call: CallContext, id: number): Promise<import_mapping> {
+export async function getVisibleMapping(ctx: JobsContext, call: CallContext, id: number): Promise<import_mapping> {
   const found = await getMapping(ctx, call, id);
   await requireRightOnTable(ctx, call, 'view', found.table_definition_id);
   return found;
 }
 
-async function requireRightOnTable(ctx: Context, call: CallContext, action: Action, id: number): Promise<void> {
+async function requireRightOnTable(ctx: JobsContext, call: CallContext, action: Action, id: number): Promise<void> {
   if (call.userId === undefined) return;
   const places = await readPlaces(ctx, call, [id]);
   const missing = () => notFound('Import mapping');
@@ -101,7 +101,11 @@ export function showMapping(row: import_mapping) {
 }
 
 /** Finds the table and requires the right to load it. */
-export async function requireTable(ctx: Context, call: CallContext, tableDefinitionId: number): Promise<MappedTable> {
+export async function requireTable(
+  ctx: JobsContext,
+  call: CallContext,
+  tableDefinitionId: number,
+): Promise<MappedTable> {
   const table = await ctx.metadata.GetTableDefinition(call, { id: tableDefinitionId });
   await requireRight(ctx.rights, call, 'edit', placeOf(table));
   return { ...table, columns: columnsOf(table), findTarget: (id) => findTarget(ctx, call, id) };
@@ -120,7 +124,11 @@ const placeOf = ({ id, domain_id, branch_id }: TableDefinition__Output): Where =
 });
 
 // Whoever looks records up learns which there are.
-async function findTarget(ctx: Context, call: CallContext, id: number): Promise<TableDefinition__Output | undefined> {
+async function findTarget(
+  ctx: JobsContext,
+  call: CallContext,
+  id: number,
+): Promise<TableDefinition__Output | undefined> {
   try {
     const target = await ctx.metadata.GetTableDefinition(call, { id });
     await requireRight(ctx.rights, call, 'view', placeOf(target));
@@ -142,7 +150,7 @@ const plainMapping: Omit<Mapping, 'date_style'> = {
 
 /** Makes a mapping of the table. */
 export async function createMapping(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   tableDefinitionId: number,
   table: MappedTable,
@@ -168,7 +176,7 @@ export async function createMapping(
 
 /** Changes what is named and nothing else. */
 export async function updateMapping(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   found: import_mapping,
   table: MappedTable,
@@ -193,7 +201,7 @@ export async function updateMapping(
 
 // How files are to be read, as far as it is named; 422 when it makes no sense together with what is not.
 async function checked(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   table: MappedTable,
   before: Mapping,
@@ -222,7 +230,7 @@ function ownEntry({ source_column, ...given }: GivenEntry, { columns }: MappedTa
 }
 
 /** Removes it; imports that took it up go on with what it was. The table may have gone before it. */
-export async function deleteMapping(ctx: Context, call: CallContext, found: import_mapping): Promise<void> {
+export async function deleteMapping(ctx: JobsContext, call: CallContext, found: import_mapping): Promise<void> {
   await requireRightOnTable(ctx, call, 'edit', found.table_definition_id);
   const { count } = await ctx.prisma.import_mapping.deleteMany({ where: { id: found.id, account_id: call.accountId } });
   if (count === 0) throw notFound('Import mapping');
@@ -231,7 +239,7 @@ export async function deleteMapping(ctx: Context, call: CallContext, found: impo
 // A new default takes the place of the old one. The locks are those of this release: beside an instance of the one before, which
 // takes none, the partial unique index holds.
 async function write(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   { id, table_definition_id }: Pick<import_mapping, 'table_definition_id'> & { id?: number },
   attributes: MappingAttributes,

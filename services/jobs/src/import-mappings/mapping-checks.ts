@@ -3,9 +3,9 @@
 import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { isUnknownCall } from '@almanac/service-kit/rpc/client';
-import type { Context } from '../context.ts';
-import { foldName } from '../formats/column-names.ts';
-import { systemColumns, toSource, transactionCode } from '../imports/import-columns.ts';
+import type { JobsContext } from '../context.ts';
+import { foldName } from '../formats/table-file/column-names.ts';
+import { systemColumns, toSource, transactionCode } from './column-plan.ts';
 import type { ColumnMapping, Mapping } from './mapping.ts';
 
 export type MappedColumn = {
@@ -37,7 +37,7 @@ type Checked = Pick<Mapping, 'date_style' | 'decimal_separator' | 'has_header' |
 
 /** Every problem, each a sentence. */
 export async function mappingProblems(
-  ctx: Pick<Context, 'data'>,
+  ctx: Pick<JobsContext, 'data'>,
   call: CallContext,
   { columns, findTarget }: MappedTable,
   mapping: Checked,
@@ -53,7 +53,7 @@ export async function mappingProblems(
 }
 
 async function sourceProblems(
-  ctx: Pick<Context, 'data'>,
+  ctx: Pick<JobsContext, 'data'>,
   call: CallContext,
   columns: MappedColumn[],
   { column_mappings, date_style, decimal_separator }: Checked,

@@ -1,6 +1,6 @@
 // What an import mapping says, as it is kept: in its own row, and pinned to the import tables that took it up.
-import type { QuoteMark } from '../csv/csv-rows.ts';
-import type { Encoding } from '../csv/text-bytes.ts';
+import type { QuoteMark } from '../formats/csv/row-scanner.ts';
+import type { Encoding } from '../formats/table-file/text-bytes.ts';
 import type { import_mapping } from '../generated/prisma/client.ts';
 
 export const dateStyles = ['MDY', 'DMY', 'ISO'] as const;

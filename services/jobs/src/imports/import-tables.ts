@@ -6,14 +6,7 @@ import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/e
 import { limits } from '@almanac/service-kit/limits';
 import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import { requireRight } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
-import { fileFormats } from '../formats/file-format.ts';
-import { type import_mapping, type import_table, Prisma } from '../generated/prisma/client.ts';
-import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
-import { mappingProblems } from '../import-mappings/mapping-checks.ts';
-import { newObjectKey } from '../object-store/object-store.ts';
-import { doOnce, findDone } from '../repeated-requests.ts';
-import { before } from '../states.ts';
+import type { JobsContext } from '../context.ts';
 import {
   countBytes,
   passBytesOn,
@@ -22,10 +15,17 @@ import {
   rememberLimit,
   requireRoom,
   reserveBytes,
-} from '../storage.ts';
-import { inDays, keepDays, keepObject } from '../stored-objects.ts';
+} from '../files/account-storage.ts';
+import { newObjectKey } from '../files/object-store/object-store.ts';
+import { inDays, keepDays, keepObject } from '../files/stored-objects.ts';
+import { fileFormats } from '../formats/table-file/file-format.ts';
+import { type import_mapping, type import_table, Prisma } from '../generated/prisma/client.ts';
+import { doOnce, findDone } from '../idempotency.ts';
+import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
+import { mappingProblems } from '../import-mappings/mapping-checks.ts';
+import { importTableMachine } from '../states/import-states.ts';
+import { before } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { importTableMachine } from './import-states.ts';
 import { getImport, lockImport, moveImport, noteAction, requireImportRight, requireOpen } from './imports.ts';
 import { newKeyBeside, removeReplaced, urlKeyOf } from './uploads.ts';
 
@@ -54,7 +54,12 @@ export type NewImportTable = {
  * Adds a table to an import that takes some still; answers it with the URL for its file. It takes the right to edit what is in the
  * import already: whoever adds a table decides who can bring the import to its end.
  */
-export async function addImportTable(ctx: Context, call: CallContext, importId: number, read: () => NewImportTable) {
+export async function addImportTable(
+  ctx: JobsContext,
+  call: CallContext,
+  importId: number,
+  read: () => NewImportTable,
+) {
   const found = await getImport(ctx, call, importId);
   await requireImportRight(ctx, call, found, 'edit');
   const input = read();
@@ -117,14 +122,14 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
 type Added = { id: number; object_key: string };
 
 // Asked for again the URL is for the same place, where only files that came by it lie, and for no longer than the first one.
-async function offerUpload(ctx: Context, call: CallContext, { id, object_key }: Added) {
+async function offerUpload(ctx: JobsContext, call: CallContext, { id, object_key }: Added) {
   const made = await ctx.prisma.import_table.findFirst({ where: { id, account_id: call.accountId } });
   if (!made) throw notFound('Import table');
   const expiresSeconds = Math.max(Math.ceil((made.upload_expires_at.getTime() - Date.now()) / 1000), 1);
   return { made, upload_url: await ctx.store.presignPut(object_key, { expiresSeconds }) };
 }
 
-async function findDeployed(ctx: Context, call: CallContext, branchId: number, input: NewImportTable) {
+async function findDeployed(ctx: JobsContext, call: CallContext, branchId: number, input: NewImportTable) {
   const { table_definition_id, table_definition_key } = input;
   if ((table_definition_id === undefined) === (table_definition_key === undefined))
     throw new ServiceError('bad_request', 'Give either table_definition_id or table_definition_key.');
@@ -141,7 +146,7 @@ const usualPercent = 50;
 // To allow more to be deleted than usual is as good as removing the table: on a protected branch administrators decide on that.
 // Answers whose right is asked for again when the load begins.
 async function requireToDeleteMuch(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   branchId: number,
   { allow_mass_delete, mass_delete_percent = usualPercent }: NewImportTable,
@@ -171,7 +176,7 @@ function checkOptions(input: NewImportTable): void {
 
 // The one asked for, else the table's default; null asks for none.
 async function findMapping(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   tableDefinitionId: number,
   wanted: number | null | undefined,
@@ -191,7 +196,7 @@ async function findMapping(
 
 // The table may have changed since the mapping was made.
 async function requireFitting(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   table: DeployedTable__Output,
   mapping: PinnedMapping,
@@ -217,7 +222,7 @@ function requireTaking(status: string): void {
 
 /** Stores a file that comes through the gateway. A new file replaces an earlier one as long as the import takes files. */
 export async function storeFile(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   ids: { importId: number; tableId: number; declaredBytes: number },
   open: () => AsyncIterable<Uint8Array>,
@@ -261,7 +266,7 @@ export async function storeFile(
 
 type NewFile = { importId: number; table: import_table; object_key: string; stored: { size: number; etag: string } };
 
-async function noteFile(ctx: Context, call: CallContext, { importId, table, object_key, stored }: NewFile) {
+async function noteFile(ctx: JobsContext, call: CallContext, { importId, table, object_key, stored }: NewFile) {
   const { accountId } = call;
   const { replaced, now } = await transact(ctx, async (tx) => {
     requireTaking(await lockImport(tx, accountId, importId));

@@ -1,10 +1,10 @@
 // How imports look to a caller: the schemas of the answers, and the answers themselves.
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { fileFormats } from '../formats/file-format.ts';
+import type { JobsContext } from '../context.ts';
+import { inDays, keepDays } from '../files/stored-objects.ts';
+import { fileFormats } from '../formats/table-file/file-format.ts';
 import type { data_import, import_action, import_table } from '../generated/prisma/client.ts';
-import { inDays, keepDays } from '../stored-objects.ts';
-import { finishedTableStates, type ImportTableStatus } from './import-states.ts';
+import { finishedTableStates, type ImportTableStatus } from '../states/import-states.ts';
 
 export const importStatus = z.enum([
   'created',
@@ -133,7 +133,7 @@ export function showImport(row: data_import): z.input<typeof importSchema> {
 }
 
 /** An import with its tables, metrics and history. */
-export async function showImportDetail(ctx: Pick<Context, 'store'>, row: ImportDetail) {
+export async function showImportDetail(ctx: Pick<JobsContext, 'store'>, row: ImportDetail) {
   const import_tables = await Promise.all(row.import_tables.map((table) => showImportTable(ctx, table)));
   return {
     ...showImport(row),
@@ -154,7 +154,7 @@ export async function showImportDetail(ctx: Pick<Context, 'store'>, row: ImportD
 
 /** One table of an import. */
 export async function showImportTable(
-  ctx: Pick<Context, 'store'>,
+  ctx: Pick<JobsContext, 'store'>,
   row: import_table,
 ): Promise<z.input<typeof importTableSchema>> {
   const { id, import_id, table_definition_id, table_definition_key, dry_run, allow_mass_delete, errors } = row;
@@ -185,7 +185,7 @@ export async function showImportTable(
   };
 }
 
-async function rejectedUrl(ctx: Pick<Context, 'store'>, row: import_table): Promise<string | null> {
+async function rejectedUrl(ctx: Pick<JobsContext, 'store'>, row: import_table): Promise<string | null> {
   const { rejected_key, finished_at } = row;
   if (!rejected_key || !finished_at || inDays(-keepDays.result) >= finished_at) return null;
   return ctx.store.presignGet(rejected_key, {

@@ -9,22 +9,29 @@ import type { RejectedValue__Output } from '@almanac/protos/generated/almanac/da
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { allows } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
-import type { FileFormat } from '../formats/file-format.ts';
+import type { JobsContext } from '../context.ts';
+import { putCounted, readRoom, releaseEarlierRuns } from '../files/account-storage.ts';
+import { newObjectKey } from '../files/object-store/object-store.ts';
+import { inDays, keepDays, keepObject } from '../files/stored-objects.ts';
 import { openTableFile, type Wanted } from '../formats/open-file.ts';
-import type { Place, TableFile } from '../formats/table-file.ts';
+import type { FileFormat } from '../formats/table-file/file-format.ts';
+import type { Place, TableFile } from '../formats/table-file/table-file.ts';
 import type { import_table } from '../generated/prisma/client.ts';
 import { readAccountDateStyle } from '../import-mappings/account-date-style.ts';
+import {
+  expectedNames,
+  expectedWidth,
+  needsCode,
+  planColumns,
+  positionOf,
+  transactionCode,
+} from '../import-mappings/column-plan.ts';
 import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
-import { newObjectKey } from '../object-store/object-store.ts';
-import { endRun, type Job } from '../queue/jobs.ts';
+import { callerOf, endRun, type Job, type JobCaller } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
-import { before } from '../states.ts';
-import { putCounted, readRoom, releaseEarlierRuns } from '../storage.ts';
-import { inDays, keepDays, keepObject } from '../stored-objects.ts';
+import { type ImportTableStatus, importTableMachine } from '../states/import-states.ts';
+import { before } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { expectedNames, expectedWidth, needsCode, planColumns, positionOf, transactionCode } from './import-columns.ts';
-import { type ImportTableStatus, importTableMachine } from './import-states.ts';
 import { finishImport, lockImport } from './imports.ts';
 import { type Progress, storedFile } from './stored-file.ts';
 
@@ -32,20 +39,8 @@ const loadDeadlineMs = 12 * 3_600_000;
 const progressEveryMs = 1_000;
 const rejectionsInline = 100;
 
-export type Caller = { accountId: number; userId?: number; applicationId?: number; requestId?: string };
-
-/** On whose behalf a job works. */
-export function callerOf(job: Job): Caller {
-  return {
-    accountId: job.account_id,
-    ...(job.user_id === null ? {} : { userId: job.user_id }),
-    ...(job.application_id === null ? {} : { applicationId: job.application_id }),
-    ...(job.request_id === null ? {} : { requestId: job.request_id }),
-  };
-}
-
 /** How the worker runs, fails and defers import tables. */
-export function importTableHandler(ctx: Context): JobHandler {
+export function importTableHandler(ctx: JobsContext): JobHandler {
   return {
     run: (job, signal) => runImportTable(ctx, job, signal),
     settle: (job, signal) => settleImportTable(ctx, job, signal),
@@ -61,7 +56,7 @@ export function importTableHandler(ctx: Context): JobHandler {
 
 const subject = (job: Job) => ({ id: job.subject_id, account_id: job.account_id });
 
-async function runImportTable(ctx: Context, job: Job, signal: AbortSignal): Promise<void> {
+async function runImportTable(ctx: JobsContext, job: Job, signal: AbortSignal): Promise<void> {
   const table = await begin(ctx, job);
   if (!table) return transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
   const caller = callerOf(job);
@@ -73,7 +68,7 @@ async function runImportTable(ctx: Context, job: Job, signal: AbortSignal): Prom
 }
 
 // Data may have merged the file for an attempt that died before it heard so. Asked in this way, it never will any more.
-async function settleImportTable(ctx: Context, job: Job, signal: AbortSignal): Promise<boolean> {
+async function settleImportTable(ctx: JobsContext, job: Job, signal: AbortSignal): Promise<boolean> {
   const table = await begin(ctx, job);
   if (!table) return false;
   const load = { load_id: table.load_id, table_definition_id: table.table_definition_id };
@@ -84,7 +79,7 @@ async function settleImportTable(ctx: Context, job: Job, signal: AbortSignal): P
 }
 
 async function noteResult(
-  ctx: Context,
+  ctx: JobsContext,
   job: Job,
   table: import_table,
   result: BulkLoadResult__Output,
@@ -102,7 +97,7 @@ async function noteResult(
 type BegunTable = import_table & { data_import: { cancel_requested: boolean; branch_id: number } };
 
 // Undefined when the table has ended already (a late message, a job done twice).
-async function begin(ctx: Context, job: Job): Promise<BegunTable | undefined> {
+async function begin(ctx: JobsContext, job: Job): Promise<BegunTable | undefined> {
   const { count } = await ctx.prisma.import_table.updateMany({
     where: { ...subject(job), status: { in: before(importTableMachine, 'begin') } },
     data: { status: 'processing', bytes_processed: 0, rows_processed: 0 },
@@ -123,8 +118,8 @@ async function begin(ctx: Context, job: Job): Promise<BegunTable | undefined> {
 // protected, or the right may be lost. What an application may is known of its token alone, so it
 // isn't asked again.
 async function requireMassDeleteStill(
-  ctx: Context,
-  caller: Caller,
+  ctx: JobsContext,
+  caller: JobCaller,
   { account_id: accountId, mass_delete_by: userId, data_import: { branch_id: branchId } }: BegunTable,
 ): Promise<void> {
   if (userId === null) return;
@@ -137,7 +132,7 @@ async function requireMassDeleteStill(
     );
 }
 
-async function administers(ctx: Context, caller: Caller, branchId: number): Promise<boolean> {
+async function administers(ctx: JobsContext, caller: JobCaller, branchId: number): Promise<boolean> {
   try {
     return allows(await ctx.rights.get(caller, { fresh: true }), 'admin', { branchId });
   } catch (error) {
@@ -147,8 +142,8 @@ async function administers(ctx: Context, caller: Caller, branchId: number): Prom
 }
 
 async function load(
-  ctx: Context,
-  caller: Caller,
+  ctx: JobsContext,
+  caller: JobCaller,
   table: BegunTable,
   signal: AbortSignal,
 ): Promise<BulkLoadResult__Output> {
@@ -230,7 +225,7 @@ function placesOf(file: TableFile, columns: ColumnSource[], deployed: DeployedTa
   return places;
 }
 
-async function saveProgress(ctx: Context, table: import_table, progress: Progress, file: TableFile): Promise<void> {
+async function saveProgress(ctx: JobsContext, table: import_table, progress: Progress, file: TableFile): Promise<void> {
   await ctx.prisma.import_table.updateMany({
     where: { id: table.id, account_id: table.account_id, status: 'processing' },
     data: {
@@ -246,8 +241,8 @@ type KeptRows = { key: string | null; problem?: string };
 // Kept beside the import; when data has them no longer, or the account has no room for
 // them, the first hundred are in the row all the same: the rows of the file are loaded by now.
 async function keepRejectedRows(
-  ctx: Context,
-  caller: Caller,
+  ctx: JobsContext,
+  caller: JobCaller,
   table: import_table,
   signal: AbortSignal,
 ): Promise<KeptRows> {

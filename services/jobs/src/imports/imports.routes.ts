@@ -4,9 +4,9 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { incomingBytes } from '../object-store/incoming.ts';
-import { repeatable } from '../repeated-requests.ts';
+import type { JobsContext } from '../context.ts';
+import { incomingBytes } from '../files/object-store/upload-bytes.ts';
+import { repeatable } from '../idempotency.ts';
 import { addImportTable, formats, onErrors, patterns, storeFile } from './import-tables.ts';
 import {
   importDetailSchema,
@@ -31,7 +31,7 @@ const tag = 'Imports';
 const id = { id: idTextSchema };
 
 /** Every endpoint about imports. */
-export function importRoutes(ctx: Context): Route[] {
+export function importRoutes(ctx: JobsContext): Route[] {
   return [
     route({
       method: 'GET',

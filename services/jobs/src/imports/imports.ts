@@ -1,5 +1,4 @@
 // Imports as a whole: making, finding, listing them, and the two ways to end their uploads.
-import { randomUUID } from 'node:crypto';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
@@ -7,15 +6,16 @@ import { limits } from '@almanac/service-kit/limits';
 import { createdAct } from '@almanac/service-kit/messaging/audit';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { isKnown, missingRight, type Reach } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
+import { readCorrelationCode } from '../correlation-code.ts';
+import { releaseObjects } from '../files/account-storage.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
+import { doOnce } from '../idempotency.ts';
 import { restartJobs } from '../queue/jobs.ts';
-import { doOnce } from '../repeated-requests.ts';
-import { before } from '../states.ts';
-import { releaseObjects } from '../storage.ts';
+import { finishedTableStates, importMachine, importOutcome, openImportStates } from '../states/import-states.ts';
+import { before } from '../states/state-machine.ts';
 import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
-import { finishedTableStates, importMachine, importOutcome, openImportStates } from './import-states.ts';
 import { type ImportDetail, showImport } from './import-view.ts';
 import { urlKeyOf } from './uploads.ts';
 
@@ -28,23 +28,10 @@ export const importFields = {
   updated_at: 'time',
 } as const;
 
-/** Codes are the caller's: any text up to 255 characters; one is made when none is given. */
-export function readCorrelationCode(given: string | null | undefined): string {
-  if (given === undefined || given === null) return randomUUID();
-  const problems = [
-    ...(given.trim() === '' ? ["Correlation code can't be blank"] : []),
-    ...([...given].length > limits.nameCodePoints
-      ? [`Correlation code is too long (maximum is ${limits.nameCodePoints} characters)`]
-      : []),
-  ];
-  if (problems.length > 0) throw validationFailed(problems);
-  return given;
-}
-
 type NewImport = { branch_id: number; correlation_code?: string | null | undefined };
 
 /** Opens an import on a branch of the account; at most ten are open at once. */
-export async function createImport(ctx: Context, call: CallContext, input: NewImport): Promise<ImportDetail> {
+export async function createImport(ctx: JobsContext, call: CallContext, input: NewImport): Promise<ImportDetail> {
   await ctx.metadata.GetBranch(call, { id: input.branch_id });
   requireReach(await readReach(ctx.rights, call, 'edit'), 'edit', input.branch_id);
   const correlation_code = readCorrelationCode(input.correlation_code);
@@ -76,7 +63,11 @@ export async function createImport(ctx: Context, call: CallContext, input: NewIm
 }
 
 /** Finds an import with its tables and actions; another account's is as unknown as none. */
-export async function getImport(ctx: Pick<Context, 'prisma'>, call: CallContext, id: number): Promise<ImportDetail> {
+export async function getImport(
+  ctx: Pick<JobsContext, 'prisma'>,
+  call: CallContext,
+  id: number,
+): Promise<ImportDetail> {
   const found = await ctx.prisma.data_import.findFirst({
     where: { id, account_id: call.accountId },
     include: { import_tables: { orderBy: { id: 'asc' } }, actions: { orderBy: { id: 'asc' } } },
@@ -90,7 +81,7 @@ export async function getImport(ctx: Pick<Context, 'prisma'>, call: CallContext,
  * import shows rejected rows and the links to them, so it is asked afresh.
  */
 export async function requireImportRight(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   found: ImportDetail,
   action: 'view' | 'edit',
@@ -111,7 +102,7 @@ export async function requireImportRight(
 }
 
 // Of a private branch: by a right there, or on each of its tables.
-async function isKnownImport(ctx: Context, call: CallContext, { branch_id, import_tables }: ImportDetail) {
+async function isKnownImport(ctx: JobsContext, call: CallContext, { branch_id, import_tables }: ImportDetail) {
   const held = await ctx.rights.get(call);
   if (isKnown(held, { branchId: branch_id })) return true;
   return (
@@ -137,7 +128,7 @@ function importsIn(reach: Reach): Prisma.data_importWhereInput {
 }
 
 /** The account's imports, as far as the caller may view all of their tables. */
-export async function listImports(ctx: Context, call: CallContext, list: ListQuery) {
+export async function listImports(ctx: JobsContext, call: CallContext, list: ListQuery) {
   const seen = importsIn(await readReach(ctx.rights, call, 'view'));
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };
   const [rows, count] = await Promise.all([
@@ -148,7 +139,7 @@ export async function listImports(ctx: Context, call: CallContext, list: ListQue
 }
 
 /** Marks the import complete by hand: tables that have not begun are cancelled, running ones finish. */
-export async function completeImport(ctx: Context, call: CallContext, id: number): Promise<void> {
+export async function completeImport(ctx: JobsContext, call: CallContext, id: number): Promise<void> {
   const complete = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'completed');
@@ -166,7 +157,7 @@ export async function completeImport(ctx: Context, call: CallContext, id: number
  * Cancels the import: tables that have not begun at once; one whose load is on its way as soon as its job learns of it. What has been
  * merged by then stays, and its table says so.
  */
-export async function cancelImport(ctx: Context, call: CallContext, id: number): Promise<void> {
+export async function cancelImport(ctx: JobsContext, call: CallContext, id: number): Promise<void> {
   const cancel = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'cancelled');
@@ -190,7 +181,7 @@ export async function cancelImport(ctx: Context, call: CallContext, id: number):
  * Removes the files of the tables of an import that were cancelled; whatever comes later by their
  * URLs is swept.
  */
-export async function releaseCancelled(ctx: Context, owner: { accountId: number }, id: number): Promise<void> {
+export async function releaseCancelled(ctx: JobsContext, owner: { accountId: number }, id: number): Promise<void> {
   const cancelled = await ctx.prisma.import_table.findMany({
     where: { import_id: id, account_id: owner.accountId, status: 'cancelled' },
     select: { object_key: true },

@@ -1,18 +1,18 @@
 // The file of an import table as readers of formats want it: the bytes that were pinned by upload_complete, as often as they like.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import type { Context } from '../context.ts';
-import { fileError } from '../csv/file-error.ts';
-import type { FileSource } from '../formats/table-file.ts';
+import type { JobsContext } from '../context.ts';
+import { putCounted } from '../files/account-storage.ts';
+import { newObjectKey, ObjectChanged, type Range, type StoredObject } from '../files/object-store/object-store.ts';
+import { inDays, keepDays, keepObject } from '../files/stored-objects.ts';
+import { fileError } from '../formats/table-file/file-error.ts';
+import type { FileSource } from '../formats/table-file/table-file.ts';
 import type { import_table } from '../generated/prisma/client.ts';
-import { newObjectKey, ObjectChanged, type Range, type StoredObject } from '../object-store/object-store.ts';
-import { putCounted } from '../storage.ts';
-import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 
 /** How much of a file was read. */
 export type Progress = { bytes: number };
 
-type StoreContext = Pick<Context, 'store' | 'prisma'>;
+type StoreContext = Pick<JobsContext, 'store' | 'prisma'>;
 
 /** `forget` lets go of what was kept besides the file itself. */
 export type StoredFile = FileSource & { forget(): Promise<void> };

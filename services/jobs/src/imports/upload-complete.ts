@@ -3,15 +3,15 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
+import { inWords, releaseObjects, rememberLimit, reserveBytes } from '../files/account-storage.ts';
+import { keepObject } from '../files/stored-objects.ts';
 import type { import_table } from '../generated/prisma/client.ts';
+import { doOnce, findDone } from '../idempotency.ts';
 import { queueJob } from '../queue/jobs.ts';
-import { doOnce, findDone } from '../repeated-requests.ts';
-import { before } from '../states.ts';
-import { inWords, releaseObjects, rememberLimit, reserveBytes } from '../storage.ts';
-import { keepObject } from '../stored-objects.ts';
+import { importTableMachine } from '../states/import-states.ts';
+import { before } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { importTableMachine } from './import-states.ts';
 import type { ImportDetail } from './import-view.ts';
 import {
   finishImport,
@@ -27,7 +27,7 @@ import { findUploaded, type Uploaded } from './uploads.ts';
 type Found = Uploaded & { table: import_table };
 
 /** Ends the uploads. Repeating it while the import is processing changes nothing; on a finished import it is 422. */
-export async function uploadComplete(ctx: Context, call: CallContext, id: number): Promise<void> {
+export async function uploadComplete(ctx: JobsContext, call: CallContext, id: number): Promise<void> {
   const detail = await getImport(ctx, call, id);
   await requireImportRight(ctx, call, detail, 'edit');
   if ((await findDone(ctx, call)) !== undefined) return;
@@ -40,7 +40,7 @@ export async function uploadComplete(ctx: Context, call: CallContext, id: number
 }
 
 // What has been looked at is not asked for again.
-function lookAt(ctx: Context, tables: import_table[], seen: Found[]): Promise<Found[]> {
+function lookAt(ctx: JobsContext, tables: import_table[], seen: Found[]): Promise<Found[]> {
   return Promise.all(
     tables.map(async (table) => {
       const known = seen.find((each) => each.table.object_key === table.object_key);
@@ -63,7 +63,7 @@ function requireDeclaredSizes(found: Found[]): void {
 
 // Files that came straight to the object store are counted now. What does not fit is removed; the
 // import stays open for a smaller one.
-async function requireRoomFor(ctx: Context, call: CallContext, found: Found[]): Promise<void> {
+async function requireRoomFor(ctx: JobsContext, call: CallContext, found: Found[]): Promise<void> {
   await rememberLimit(ctx, call);
   const problems: string[] = [];
   for (const { table, key, file } of found) {
@@ -81,7 +81,7 @@ async function requireRoomFor(ctx: Context, call: CallContext, found: Found[]): 
 }
 
 // Nobody adds a table while the import is locked, so those that came meanwhile are looked at then; there are few.
-async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen: Found[]): Promise<void> {
+async function begin(ctx: JobsContext, call: CallContext, detail: ImportDetail, seen: Found[]): Promise<void> {
   const { id } = detail;
   const queue = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
@@ -114,7 +114,7 @@ function problemOf({ file, table }: Found): string | undefined {
   return file.size > limits.uploadBytes ? `The file is larger than ${limits.uploadBytes} bytes.` : undefined;
 }
 
-async function queueTable(ctx: Context, tx: Transaction, call: CallContext, { table, key, file }: Found) {
+async function queueTable(ctx: JobsContext, tx: Transaction, call: CallContext, { table, key, file }: Found) {
   const { count } = await tx.import_table.updateMany({
     where: { id: table.id, account_id: call.accountId, status: { in: before(importTableMachine, 'upload') } },
     data: { status: 'uploaded', object_key: key, object_size: file?.size ?? null, object_etag: file?.etag ?? null },

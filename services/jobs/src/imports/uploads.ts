@@ -4,10 +4,10 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
-import type { Context } from '../context.ts';
-import type { StoredObject } from '../object-store/object-store.ts';
-import { keepDays } from '../stored-objects.ts';
-import { finishedTableStates, openImportStates } from './import-states.ts';
+import type { JobsContext } from '../context.ts';
+import type { StoredObject } from '../files/object-store/object-store.ts';
+import { keepDays } from '../files/stored-objects.ts';
+import { finishedTableStates, openImportStates } from '../states/import-states.ts';
 
 // Read by PostgreSQL too.
 const partMore = '(?<=-[0-9a-f]{32})-[0-9a-f]{32}$';
@@ -24,7 +24,7 @@ const importOf = /^accounts\/(\d+)\/imports\/(\d+)-/;
 export const accountOf = (urlKey: string) => ({ accountId: Number(importOf.exec(urlKey)?.[1]) });
 
 /** Throws 422 when the import table of a pre-signed URL takes no more files: its URL outlives a cancellation. */
-export async function requireOpenUpload({ prisma }: Pick<Context, 'prisma'>, urlKey: string): Promise<void> {
+export async function requireOpenUpload({ prisma }: Pick<JobsContext, 'prisma'>, urlKey: string): Promise<void> {
   const [, accountId, importId] = importOf.exec(urlKey) ?? [];
   const tables = await prisma.import_table.findMany({
     where: { account_id: Number(accountId), import_id: Number(importId) },
@@ -41,7 +41,7 @@ export async function requireOpenUpload({ prisma }: Pick<Context, 'prisma'>, url
 export type Uploaded = { key: string; file: StoredObject | undefined };
 
 /** The newest file of the table, whichever way it came. */
-export async function findUploaded({ store }: Pick<Context, 'store'>, objectKey: string): Promise<Uploaded> {
+export async function findUploaded({ store }: Pick<JobsContext, 'store'>, objectKey: string): Promise<Uploaded> {
   const urlKey = urlKeyOf(objectKey);
   const later = urlKey === objectKey ? undefined : await store.stat(urlKey);
   return later ? { key: urlKey, file: later } : { key: objectKey, file: await store.stat(objectKey) };
@@ -51,7 +51,7 @@ export async function findUploaded({ store }: Pick<Context, 'store'>, objectKey:
  * Empties the URL's place for a newer file, as the last act of the transaction that notes it; the caller holds the import. The older of two
  * files goes first: wherever this breaks off, what is found afterwards is the newest that was there, or nothing.
  */
-export async function removeReplaced({ store }: Pick<Context, 'store'>, objectKey: string): Promise<void> {
+export async function removeReplaced({ store }: Pick<JobsContext, 'store'>, objectKey: string): Promise<void> {
   const urlKey = urlKeyOf(objectKey);
   if (!(await store.stat(urlKey))) return;
   if (objectKey !== urlKey) await store.remove(objectKey);
@@ -62,7 +62,7 @@ export async function removeReplaced({ store }: Pick<Context, 'store'>, objectKe
  * Counts the files that came straight to an object store by pre-signed URL and wait for
  * upload_complete; asked at every sweep.
  */
-export async function countUploads({ prisma, store }: Pick<Context, 'prisma' | 'store'>): Promise<void> {
+export async function countUploads({ prisma, store }: Pick<JobsContext, 'prisma' | 'store'>): Promise<void> {
   const open = await prisma.import_table.findMany({
     where: { data_import: { status: { in: ['created', 'uploading'] } } },
     select: { account_id: true, object_key: true },
@@ -79,7 +79,7 @@ export async function countUploads({ prisma, store }: Pick<Context, 'prisma' | '
 }
 
 /** Prolongs the notes of the files of open imports, however long they stay open or their tables wait; asked before every sweep. */
-export async function keepOpenUploads({ prisma }: Pick<Context, 'prisma'>): Promise<void> {
+export async function keepOpenUploads({ prisma }: Pick<JobsContext, 'prisma'>): Promise<void> {
   await prismaSql(prisma)(
     `update stored_object o set expires_at = now() + make_interval(days => $1::int)
      from data_import i join import_table t on t.import_id = i.id

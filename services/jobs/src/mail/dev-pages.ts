@@ -9,7 +9,7 @@ import { isLoopback, readClientAddress } from '@almanac/service-kit/http/client-
 import { Html, html } from '@almanac/service-kit/http/html';
 import type { Express, Request, Response } from 'express';
 import PostalMime, { type Email } from 'postal-mime';
-import { mailFileName } from './folder-transport.ts';
+import { mailFileName } from './transports/folder-transport.ts';
 
 const path = '/dev/mail';
 const shownAtOnce = 100;

@@ -5,13 +5,13 @@ import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import { queueJobs } from '../queue/jobs.ts';
 import { lockAccount, type Transaction, transact } from '../transaction.ts';
-import { findTemplate } from './templates.ts';
+import { findTemplate } from './templates/templates.ts';
 import { planHours, readTaken } from './throttle.ts';
 
-type MailContext = Pick<Context, 'prisma' | 'work' | 'identity'>;
+type MailContext = Pick<JobsContext, 'prisma' | 'work' | 'identity'>;
 
 const queue = 'jobs.mail';
 // What can't be read is given up at once; any other failure is ours, and tried again every minute for a day.

@@ -1,21 +1,21 @@
 // The work on one mail: who is it for now, what does it say, off with it. It is noted as sent the moment the server has taken it;
 // only a process that dies in between sends it once more, under the same Message-ID.
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import type { mail, Prisma } from '../generated/prisma/client.ts';
 import { endRun, type Job, LeaseLost } from '../queue/jobs.ts';
 import type { JobHandler, Lane } from '../queue/worker.ts';
-import { before } from '../states.ts';
+import { type MailStatus, mailMachine } from '../states/mail-states.ts';
+import { before } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { isMailAddress, type MailAddress, shownName } from './addresses.ts';
-import { mailFileNameOf } from './folder-transport.ts';
-import { type Letter, writeLetter } from './letter.ts';
-import { type MailStatus, mailMachine } from './mail-states.ts';
-import { type Mailing, mailsAtOnce } from './mailing.ts';
-import { findTemplate } from './templates.ts';
-import type { OutgoingMail } from './transport.ts';
+import { type Mailing, mailsAtOnce } from './mailer.ts';
+import { type Letter, writeLetter } from './templates/render-mail.ts';
+import { findTemplate } from './templates/templates.ts';
+import { isMailAddress, type MailAddress, shownName } from './transports/addresses.ts';
+import { mailFileNameOf } from './transports/folder-transport.ts';
+import type { OutgoingMail } from './transports/transport.ts';
 
-type MailContext = Pick<Context, 'prisma' | 'identity' | 'logger'>;
+type MailContext = Pick<JobsContext, 'prisma' | 'identity' | 'logger'>;
 type Caller = { accountId: number; requestId?: string };
 
 /** The lane in which mails are sent. A server that is away is asked ever less often, at last every quarter of an hour. */
@@ -31,7 +31,7 @@ export function mailLane(ctx: MailContext, mailing: Mailing): Lane<'mail'> {
 }
 
 /** How many mails are in that state, for the metrics. */
-export function countMails(ctx: Pick<Context, 'prisma'>, status: MailStatus): Promise<number> {
+export function countMails(ctx: Pick<JobsContext, 'prisma'>, status: MailStatus): Promise<number> {
   return ctx.prisma.mail.count({ where: { status } });
 }
 

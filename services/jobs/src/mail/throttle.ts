@@ -3,7 +3,7 @@
 // new password.
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Transaction } from '../transaction.ts';
-import { urgentTemplates } from './templates.ts';
+import { urgentTemplates } from './templates/templates.ts';
 
 export const mailsPerHour = { ofAccount: 500, ofTemplateToUser: 60 } as const;
 /** What finds no room within this time shares its last hour. */

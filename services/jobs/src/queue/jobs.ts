@@ -31,6 +31,18 @@ export type Job = {
   traceparent: string | null;
 };
 
+export type JobCaller = { accountId: number; userId?: number; applicationId?: number; requestId?: string };
+
+/** On whose behalf a job works. */
+export function callerOf(job: Job): JobCaller {
+  return {
+    accountId: job.account_id,
+    ...(job.user_id === null ? {} : { userId: job.user_id }),
+    ...(job.application_id === null ? {} : { applicationId: job.application_id }),
+    ...(job.request_id === null ? {} : { requestId: job.request_id }),
+  };
+}
+
 /** The only message there is: look into the queue. */
 export const workRequested = 'jobs.work.requested';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorKind, ServiceError, toServiceError } from '@almanac/service-kit/errors';
 import { carrierOf, tracing } from '@almanac/service-kit/observability/tracing/tracing';
 import { toPostgresError } from '@almanac/service-kit/postgres/errors';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { endRun, type Job, type JobKind, type LaneName, LeaseLost, type laneOf, renewLease, takeJobs } from './jobs.ts';
 
@@ -61,7 +61,7 @@ class Interrupted extends ServiceError {
   }
 }
 
-type WorkerContext = Pick<Context, 'prisma' | 'pool' | 'logger' | 'work'>;
+type WorkerContext = Pick<JobsContext, 'prisma' | 'pool' | 'logger' | 'work'>;
 
 export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<L>): Worker {
   const { pool, logger, work } = ctx;
@@ -166,7 +166,7 @@ function runTraced(handler: JobHandler, job: Job, signal: AbortSignal): Promise<
 }
 
 // A lease that can't be renewed is lost when its time is over, also to ourselves.
-function keepAlive(ctx: Pick<Context, 'pool' | 'work'>, job: Job, lost: AbortController): NodeJS.Timeout {
+function keepAlive(ctx: Pick<JobsContext, 'pool' | 'work'>, job: Job, lost: AbortController): NodeJS.Timeout {
   const { leaseMs } = ctx.work;
   let renewedAt = performance.now();
   return setInterval(async () => {
@@ -178,7 +178,7 @@ function keepAlive(ctx: Pick<Context, 'pool' | 'work'>, job: Job, lost: AbortCon
 }
 
 async function judge(
-  ctx: Pick<Context, 'prisma' | 'logger' | 'work'>,
+  ctx: Pick<JobsContext, 'prisma' | 'logger' | 'work'>,
   { longestPauseMs }: Pick<Lane<LaneName>, 'longestPauseMs'>,
   handler: JobHandler,
   job: Job,
@@ -218,7 +218,7 @@ async function judge(
 
 // An end that might be untrue is none: it is put off for as long as nobody can say what the work has done.
 async function settle(
-  { logger }: Pick<Context, 'logger'>,
+  { logger }: Pick<JobsContext, 'logger'>,
   handler: JobHandler,
   job: Job,
   signal: AbortSignal,
@@ -232,7 +232,7 @@ async function settle(
 }
 
 async function end(
-  ctx: Pick<Context, 'prisma' | 'logger'>,
+  ctx: Pick<JobsContext, 'prisma' | 'logger'>,
   job: Job,
   ending: Parameters<typeof endRun>[2],
   mark: (tx: Transaction) => Promise<void>,

@@ -1,6 +1,6 @@
 // From a sample of a file to the columns of a table that would take it: names, types, measures, what is required, and a likely key. What the
 // values leave open stays text, and is said. Pure.
-import { foldName } from '../formats/column-names.ts';
+import { foldName } from '../formats/table-file/column-names.ts';
 import { filledCells, type Sample } from './read-sample.ts';
 import { digitsOf, type Separator } from './sample-numbers.ts';
 import { type ColumnLook, readStyle, type SampleStyle } from './sample-style.ts';

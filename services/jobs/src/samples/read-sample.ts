@@ -2,11 +2,11 @@
 // import will see.
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse/sync';
-import type { CsvStyle } from '../csv/csv-file.ts';
-import { fileError } from '../csv/file-error.ts';
-import { detectFormat, type FileFormat } from '../formats/file-format.ts';
+import type { CsvStyle } from '../formats/csv/csv-reader.ts';
 import { openTableFile } from '../formats/open-file.ts';
-import type { FileSource, TableFile } from '../formats/table-file.ts';
+import { fileError } from '../formats/table-file/file-error.ts';
+import { detectFormat, type FileFormat } from '../formats/table-file/file-format.ts';
+import type { FileSource, TableFile } from '../formats/table-file/table-file.ts';
 
 /** More rows tell nothing new; what is behind them is not looked at. */
 export const sampleRows = 1000;

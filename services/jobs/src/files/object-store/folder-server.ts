@@ -1,0 +1,89 @@
+// Serves and takes the files of the folder store behind its pre-signed URLs. The signature is the only permission.
+import { createHash } from 'node:crypto';
+import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import type { Express, NextFunction, Request, Response } from 'express';
+import { filesPath, verifyFileUrl } from './file-urls.ts';
+import type { FileStore } from './folder-store.ts';
+import { contentDisposition, type PutOptions, type StoredObject } from './object-store.ts';
+import { incomingBytes } from './upload-bytes.ts';
+
+export type FileServerOptions = {
+  maxBytes?: number;
+  /** Throws when nothing may be put there any more, though its URL holds. Asked before the bytes come and after. */
+  requireUpload: (key: string) => Promise<void>;
+  /** Stores what comes; throws when there is no room for it. */
+  put?: (
+    key: string,
+    source: AsyncIterable<Uint8Array>,
+    options: PutOptions & { declaredBytes: number },
+  ) => Promise<StoredObject>;
+};
+
+/** Mounts GET, HEAD and PUT of `/files/<key>` beside the API. */
+export function mountFileServer(app: Express, store: FileStore, options: FileServerOptions): void {
+  app.use(filesPath, async (req: Request, res: Response, next: NextFunction) => {
+    res.locals.route = `${filesPath}/{key}`;
+    if (!['GET', 'HEAD', 'PUT'].includes(req.method))
+      throw new ServiceError('method_not_allowed', 'Use GET, HEAD or PUT here.', {
+        headers: { Allow: 'GET, HEAD, PUT' },
+      });
+    const [path = '', query = ''] = req.url.split('?', 2);
+    const grant = verifyFileUrl(req.method, path.slice(1), new URLSearchParams(query), store.secret, Date.now());
+    if (grant.method === 'PUT') await take(req, res, store, grant.key, options);
+    else send(res, next, store, grant);
+  });
+}
+
+async function take(
+  req: Request,
+  res: Response,
+  store: FileStore,
+  key: string,
+  { maxBytes = limits.uploadBytes, requireUpload, put = store.put }: FileServerOptions,
+): Promise<void> {
+  await requireUpload(key);
+  const md5 = req.headers['content-md5'];
+  const hash = typeof md5 === 'string' ? createHash('md5') : undefined;
+  const source = async function* () {
+    for await (const chunk of incomingBytes(req, res, maxBytes)) {
+      hash?.update(chunk);
+      yield chunk;
+    }
+    if (hash && hash.digest('base64') !== md5)
+      throw new ServiceError('bad_request', 'The bytes that came are not those Content-MD5 tells of.');
+    await requireUpload(key);
+  };
+  const declaredBytes = Number(req.headers['content-length'] ?? 0);
+  const stored = await put(key, source(), { maxBytes, declaredBytes });
+  res.status(200).set('ETag', `"${stored.etag}"`).end();
+}
+
+function send(
+  res: Response,
+  next: NextFunction,
+  store: FileStore,
+  { key, name = 'download', type = 'application/octet-stream' }: { key: string; name?: string; type?: string },
+): void {
+  res.set({
+    'Content-Type': type,
+    'Content-Disposition': contentDisposition(name),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cache-Control': 'private, no-store',
+  });
+  // Ranges, so that a broken download can go on where it stopped.
+  res.sendFile(store.pathOf(key), { dotfiles: 'allow', cacheControl: false, lastModified: false }, (error) => {
+    if (!error || res.headersSent) return;
+    for (const header of ['Content-Disposition', 'Content-Security-Policy']) res.removeHeader(header);
+    const { status = 500 } = error as { status?: number };
+    const [kind, problem] = refusals.get(status) ?? [];
+    next(kind && problem ? new ServiceError(kind, problem) : error);
+  });
+}
+
+// What is wrong with a request for a file that was granted.
+const refusals = new Map<number, [ErrorKind, string]>([
+  [404, ['not_found', 'The file is no longer there.']],
+  [412, ['precondition_failed', 'The file is not the one that the request asks for.']],
+  [416, ['range_not_satisfiable', 'The file has no such range of bytes; Content-Range tells how many it has.']],
+]);

@@ -1,0 +1,123 @@
+// Rows of CSV on their way to the data service, each led by its number and by why it can't be read
+// (`formats/staged-rows.ts`): a row with more or fewer cells than the header is then rejected by
+// itself, where a bare one would end the whole file.
+import { problemsCell, shown } from '../table-file/staged-rows.ts';
+import { type QuoteMark, quoteMarks } from './row-scanner.ts';
+
+const lineFeed = 0x0a;
+/** As many bytes as the part of a value that is shown can have. */
+const shownBytes = 800;
+
+type Options = {
+  delimiter: string;
+  quote: QuoteMark;
+  /** How many cells a row must have. */
+  width: number;
+  firstRow: number;
+  hasHeader: boolean;
+};
+
+/** Reads what a `RowScanner` passes on: quotes are in their places, and each row ends with LF. */
+export class RowNumberer {
+  private readonly options: Options;
+  private row: number;
+  /** The beginning of a row that goes on in the next chunk. */
+  private held: Uint8Array[] = [];
+  private heldBytes = 0;
+  private isQuoted = false;
+  private delimiters = 0;
+  /** Where the last cell ends that a row may have, counted from its beginning. */
+  private end = 0;
+
+  constructor(options: Options) {
+    this.options = options;
+    this.row = options.firstRow;
+  }
+
+  /** The rows that end in the chunk. */
+  pass(chunk: Uint8Array): Uint8Array {
+    const { delimiter, quote, width } = this.options;
+    const [mark, parting] = [quoteMarks[quote], delimiter.charCodeAt(0)];
+    const parts = new Parts(chunk.length + this.heldBytes);
+    let { isQuoted, delimiters } = this;
+    let start = 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at];
+      if (byte === mark) isQuoted = !isQuoted;
+      else if (isQuoted) continue;
+      else if (byte === parting) {
+        delimiters += 1;
+        if (delimiters === width) this.end = this.heldBytes + at - start;
+      } else if (byte === lineFeed) {
+        this.add(parts, chunk.subarray(start, at), delimiters + 1);
+        start = at + 1;
+        delimiters = 0;
+      }
+    }
+    this.isQuoted = isQuoted;
+    this.delimiters = delimiters;
+    if (start < chunk.length) {
+      this.held.push(chunk.subarray(start));
+      this.heldBytes += chunk.length - start;
+    }
+    return parts.bytes();
+  }
+
+  private add(parts: Parts, last: Uint8Array, cells: number): void {
+    const { delimiter, width } = this.options;
+    const lead = `${this.row}${delimiter}`;
+    if (cells === width) {
+      parts.addText(`${lead}${delimiter}`);
+      for (const piece of this.held) parts.add(piece);
+      parts.add(last);
+    } else this.addUnreadable(parts, lead, Buffer.concat([...this.held, last]), cells);
+    parts.addText('\n');
+    this.row += 1;
+    this.held = [];
+    this.heldBytes = 0;
+  }
+
+  // Its cells come along as far as they go, for whoever mends them.
+  private addUnreadable(parts: Parts, lead: string, row: Buffer, cells: number): void {
+    const { delimiter, quote, width, hasHeader } = this.options;
+    const message = `The row has ${cells} ${cells === 1 ? 'cell' : 'cells'}, ${hasHeader ? 'the header' : 'the first line'} has ${width}.`;
+    const problem = { column: '', value: shown(row.subarray(0, shownBytes).toString()), message };
+    const mark = String.fromCharCode(quoteMarks[quote]);
+    parts.add(Buffer.from(`${lead}${problemsCell([problem], mark)}${delimiter}`));
+    parts.add(cells > width ? row.subarray(0, this.end) : row);
+    parts.addText(delimiter.repeat(Math.max(width - cells, 0)));
+  }
+}
+
+/** Bytes that come in small parts, gathered without an object for each. */
+class Parts {
+  private all: Buffer;
+  private length = 0;
+
+  constructor(expected: number) {
+    this.all = Buffer.allocUnsafe(expected * 2);
+  }
+
+  /** ASCII only. */
+  addText(text: string): void {
+    this.require(text.length);
+    this.length += this.all.write(text, this.length, 'latin1');
+  }
+
+  add(bytes: Uint8Array): void {
+    this.require(bytes.length);
+    this.all.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  bytes(): Uint8Array {
+    return this.all.subarray(0, this.length);
+  }
+
+  private require(more: number): void {
+    if (this.length + more <= this.all.length) return;
+    const larger = Buffer.allocUnsafe((this.length + more) * 2);
+    this.all.copy(larger, 0, 0, this.length);
+    this.all = larger;
+  }
+}

@@ -1,0 +1,42 @@
+// Where mails go: to a mail server, or into a folder. Both send the same message.
+import type { SendMailOptions } from 'nodemailer';
+import type { Letter } from '../templates/render-mail.ts';
+import type { MailAddress } from './addresses.ts';
+
+export type OutgoingMail = Letter & {
+  /** The same for every attempt, so that a mail that came twice is known as one. */
+  messageId: string;
+  /** Likewise, for a folder. */
+  fileName: string;
+  from: MailAddress;
+  to: MailAddress;
+};
+
+export type MailTransport = {
+  /**
+   * Resolves when the mail was taken. Throws `unavailable` for what another attempt may pass, `validation_failed` with the
+   * server's words for what it won't.
+   */
+  send(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
+  stop(): void;
+};
+
+/** The message for nodemailer. Addresses are given in parts and the envelope by itself, so that no name can add a recipient. */
+export function toMessage({ messageId, from, to, subject, text, html }: OutgoingMail): SendMailOptions {
+  return {
+    messageId: `<${messageId}>`,
+    from,
+    to,
+    envelope: { from: from.address, to: [to.address] },
+    subject,
+    text,
+    html,
+    headers: {
+      'Auto-Submitted': 'auto-generated', // RFC 3834: no robot should answer
+      'X-Auto-Response-Suppress': 'All', // the same for Exchange
+      'Content-Language': 'en',
+    },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}

@@ -1,0 +1,87 @@
+// Clears away what time has made useless: expired objects, forgotten imports, old keys, old mails and finished jobs.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
+import type { Part } from '@almanac/service-kit/process/service-runtime';
+import type { JobsContext } from '../context.ts';
+import { sweepObjects } from '../files/stored-objects.ts';
+import { lockImport, moveImport, noteAction, releaseCancelled } from '../imports/imports.ts';
+import { countUploads, keepOpenUploads } from '../imports/uploads.ts';
+import { sweepMailFiles } from '../mail/transports/folder-transport.ts';
+import { finishedTableStates } from '../states/import-states.ts';
+import { tell, transact } from '../transaction.ts';
+
+const day = 86_400_000;
+const forgottenAfterMs = 7 * day;
+const jobsKeptMs = 90 * day;
+const mailFilesKeptMs = 30 * day;
+
+/** One round; what fails is logged and tried again at the next. */
+export async function sweep(ctx: JobsContext): Promise<void> {
+  const ago = (ms: number) => new Date(Date.now() - ms);
+  const rounds: Record<string, () => Promise<unknown>> = {
+    imports: () => expireImports(ctx, ago(forgottenAfterMs)),
+    objects: () => keepOpenUploads(ctx).then(() => sweepObjects(ctx)),
+    sizes: () => countUploads(ctx),
+    uploads: () => ctx.store.sweep(day / 1000),
+    answers: () => sweepAnswers(prismaSql(ctx.prisma)),
+    mails: () =>
+      ctx.prisma.mail.deleteMany({ where: { status: { not: 'queued' }, updated_at: { lt: ago(jobsKeptMs) } } }),
+    mail_files: async () => ctx.mailing?.folder && sweepMailFiles(ctx.mailing.folder, ago(mailFilesKeptMs)),
+    jobs: () =>
+      ctx.prisma.job.deleteMany({
+        where: {
+          OR: [{ state: { in: ['done', 'cancelled'] } }, { state: 'failed', kind: 'mail' }],
+          updated_at: { lt: ago(jobsKeptMs) },
+        },
+      }),
+  };
+  for (const [name, round] of Object.entries(rounds)) {
+    try {
+      await round();
+    } catch (error) {
+      ctx.logger.warn({ err: error, sweep: name }, 'a sweep failed and will be tried again');
+    }
+  }
+}
+
+/** Cancels imports whose uploads were never completed, so that they don't count as open for ever. */
+export async function expireImports(ctx: JobsContext, before: Date): Promise<void> {
+  const forgotten = await ctx.prisma.data_import.findMany({
+    where: { status: { in: ['created', 'uploading'] }, updated_at: { lt: before } },
+    take: 1000,
+  });
+  for (const { id, account_id } of forgotten)
+    await transact(ctx, async (tx) => {
+      await lockImport(tx, account_id, id);
+      if (!(await moveImport(tx, account_id, id, 'expire'))) return;
+      await tx.import_table.updateMany({
+        where: { import_id: id, account_id, status: { notIn: finishedTableStates } },
+        data: { status: 'cancelled', finished_at: new Date() },
+      });
+      await noteAction(tx, { accountId: account_id }, id, 'expire', 'The uploads were not completed within 7 days.');
+      await tell(tx, { accountId: account_id }, 'import.finished', { id, status: 'cancelled' });
+    }).then(() => releaseCancelled(ctx, { accountId: account_id }, id));
+}
+
+/** Sweeps every few minutes while the service runs. */
+export function createSweeper(ctx: JobsContext): Part {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      await sleep(ctx.work.sweepMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (!stopping.signal.aborted) await sweep(ctx);
+    }
+  };
+  return {
+    name: 'sweeper',
+    start: async () => {
+      running = run();
+    },
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// How alike two names of columns are, from 0 to 1: 1 for equal ones, a little less when only case, accents or separators differ, then by
+// their words and letters. Pure.
+import { foldName } from '../formats/table-file/column-names.ts';
+
+/** A name made ready to be compared with many others: its words, and its pairs of letters, as sorted numbers and texts. */
+export type ComparedName = {
+  fold: string;
+  words: string[];
+  wordSet: ReadonlySet<string>;
+  text: string;
+  pairs: Uint32Array;
+};
+
+// A mapping takes no longer ones; each is compared with every column of a table.
+const longestName = 255;
+
+/** The words of a name are lower case, without accents, cut at separators and where capitals begin. */
+export function readName(name: string): ComparedName {
+  if (name.length > longestName)
+    return { fold: name, words: [], wordSet: new Set(), text: '', pairs: new Uint32Array() };
+  const plain = name.replaceAll('ß', 'ss').normalize('NFKD').replaceAll(/\p{M}/gu, '');
+  const cut = plain.replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2');
+  const words = cut.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const text = words.join('');
+  const pairs = Uint32Array.from({ length: Math.max(text.length - 1, 1) }, (_, i) => pairAt(text, i)).sort();
+  return { fold: foldName(name), words: words.toSorted(), wordSet: new Set(words), text, pairs };
+}
+
+const pairAt = (text: string, i: number) => (text.charCodeAt(i) || 0) * 0x10000 + (text.charCodeAt(i + 1) || 0);
+
+/**
+ * Compares a name with many: each shares its words and pairs by an index of all, so that only what names have in common is
+ * walked, however many and however long they are.
+ */
+export function likenessTo(names: readonly ComparedName[]): (name: ComparedName) => Float64Array {
+  const words = indexOf(names.map((name) => name.words));
+  const distinct = indexOf(names.map(({ wordSet }) => [...wordSet]));
+  const pairs = indexOf(names.map((name) => name.pairs));
+  return (name) => {
+    const shared = {
+      words: words(name.words),
+      distinct: distinct([...name.wordSet]),
+      pairs: pairs(name.pairs),
+    };
+    return Float64Array.from(names, (other, i) =>
+      likeness(name, other, {
+        words: shared.words[i] as number,
+        distinct: shared.distinct[i] as number,
+        pairs: shared.pairs[i] as number,
+      }),
+    );
+  };
+}
+
+/** How many elements of a sorted list are in each of these; what is there twice counts twice. */
+function indexOf<T extends string | number>(lists: ArrayLike<T>[]): (list: ArrayLike<T>) => Uint16Array {
+  const places = new Map<T | string, number[]>();
+  for (const [i, list] of lists.entries())
+    for (const key of keysOf(list)) {
+      const found = places.get(key);
+      if (found) found.push(i);
+      else places.set(key, [i]);
+    }
+  return (list) => {
+    const counts = new Uint16Array(lists.length);
+    for (const key of keysOf(list)) for (const i of places.get(key) ?? []) counts[i] = (counts[i] as number) + 1;
+    return counts;
+  };
+}
+
+// The second of equal elements is another one than the first. No word has a blank.
+function* keysOf<T extends string | number>(list: ArrayLike<T>): Generator<T | string> {
+  let times = 0;
+  for (let i = 0; i < list.length; i += 1) {
+    times = i > 0 && list[i] === list[i - 1] ? times + 1 : 0;
+    yield times === 0 ? (list[i] as T) : `${list[i]} ${times}`;
+  }
+}
+
+type Shared = { words: number; distinct: number; pairs: number };
+
+function likeness(one: ComparedName, other: ComparedName, shared: Shared): number {
+  if (one.fold === other.fold) return 1;
+  if (one.text === '' || other.text === '') return 0;
+  if (one.text === other.text) return 0.97;
+  const words = dice(shared.words, one.words, other.words);
+  if (words === 1) return 0.95; // in another order
+  // Words weigh more than letters: "country code" is nearer to "code of the country" than to "county mode".
+  const alike = 0.9 * Math.max(words * 0.9, dice(shared.pairs, one.pairs, other.pairs));
+  const isPart = shared.distinct === Math.min(one.wordSet.size, other.wordSet.size);
+  return Math.max(alike, isPart ? partly : 0);
+}
+
+/** Of "city" and "city name": may well be the same, if nothing is nearer. */
+const partly = 0.7;
+
+/** How much of two lists is in both. */
+const dice = (shared: number, { length: one }: ArrayLike<unknown>, { length: other }: ArrayLike<unknown>) =>
+  (2 * shared) / (one + other);
