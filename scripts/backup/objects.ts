@@ -7,7 +7,11 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import { ObjectChanged, type ObjectStore, requireKey } from '../../services/jobs/src/files/object-store/object-store.ts';
+import {
+  ObjectChanged,
+  type ObjectStore,
+  requireKey,
+} from '../../services/jobs/src/files/object-store/object-store.ts';
 import { OperatorError } from '../admin/operator.ts';
 import type { StoredFile } from './manifest.ts';
 import { type Checked, counter } from './postgres-programs.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 
-/** Codes are the caller's: any text up to 255 characters; one is made when none is given. */
+/** Checks a given code: any text up to 255 characters. Without one, a new code is generated. */
 export function readCorrelationCode(given: string | null | undefined): string {
   if (given === undefined || given === null) return randomUUID();
   const problems = [

@@ -1,19 +1,22 @@
-// POSTs with an Idempotency-Key: the id of what one has made or changed is kept in the transaction that did it; the same request again
-// changes nothing and is answered with that, as it is by then.
+// Idempotency-Key: the transaction of a change keeps its result (an id) under the key. A repeat of
+// the request changes nothing and answers the current state of that result.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { answerOnce, findAnswer } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { JobsContext } from './context.ts';
 import type { Transaction } from './transaction.ts';
 
-/** The header, for routes that take it. */
-export const repeatable = {
+/** The header, for routes that accept it. */
+export const idempotencyHeader = {
   'Idempotency-Key':
     'The same request again, within 24 hours, changes nothing and is answered with what the first one made or changed.',
 };
 
-/** What `doOnce` has kept of an earlier request with the key; asked before anything is looked at that may be another by now. */
-export async function findDone<T>(
+/**
+ * The result of an earlier request with this key. Read before checks whose outcome may have changed
+ * since.
+ */
+export async function findEarlierResult<T>(
   { prisma }: Pick<JobsContext, 'prisma'>,
   { keyed }: CallContext,
 ): Promise<T | undefined> {
@@ -21,8 +24,11 @@ export async function findDone<T>(
   return kept && JSON.parse(kept.body);
 }
 
-/** Does the work in the transaction unless the same request has done it; answers what the first one did, undefined: nothing. */
-export async function doOnce<T>(tx: Transaction, { keyed }: CallContext, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work` unless this request has been processed already, and answers the result of the first
+ * run.
+ */
+export async function idempotent<T>(tx: Transaction, { keyed }: CallContext, work: () => Promise<T>): Promise<T> {
   if (!keyed) return work();
   const answer = await answerOnce(prismaSql(tx), keyed, async () => {
     const done = await work();

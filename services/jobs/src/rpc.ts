@@ -1,4 +1,4 @@
-// What operators ask jobs over gRPC.
+// The gRPC API for operators.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';

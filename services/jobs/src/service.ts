@@ -1,4 +1,5 @@
-// Jobs, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
+// The composition root: constructs and connects everything. Parts start in the order of the list
+// and stop in reverse.
 import { join } from 'node:path';
 import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
@@ -21,9 +22,9 @@ import { z } from 'zod';
 import type { JobsConfig } from './config.ts';
 import type { JobsContext } from './context.ts';
 import { exportHandler } from './exports/export-work.ts';
-import { putCounted } from './files/account-storage.ts';
-import { createObjectStore, isFileStore } from './files/object-store/create-object-store.ts';
-import { mountFileServer } from './files/object-store/folder-server.ts';
+import { putWithinLimit } from './files/account-storage.ts';
+import { createObjectStore, isFolderStore } from './files/object-store/create-object-store.ts';
+import { mountFolderServer } from './files/object-store/folder-server.ts';
 import type { ObjectStore } from './files/object-store/object-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { jobsRoutes } from './http.ts';
@@ -33,9 +34,9 @@ import { accountOf, requireOpenUpload } from './imports/uploads.ts';
 import { mountMailPages } from './mail/dev-pages.ts';
 import { consumeMailRequests } from './mail/mail-requests.ts';
 import { countMails, mailLane } from './mail/mail-work.ts';
-import { createMailing } from './mail/mailer.ts';
+import { createMailer } from './mail/mailer.ts';
 import { createSweeper } from './maintenance/sweeper.ts';
-import { countJobs, longestWait } from './operators/job-list.ts';
+import { countJobs, readLongestWait } from './operators/job-list.ts';
 import { workRequested } from './queue/jobs.ts';
 import { createWorker } from './queue/worker.ts';
 import { jobsCallers, jobsHandlers } from './rpc.ts';
@@ -43,7 +44,7 @@ import { consumeMoves } from './table-places.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
 
-/** Brings the database up to date; safe when several instances do it at once. */
+/** Brings the schema of the database up to date; instances may do so at the same time. */
 export async function migrateJobs(config: JobsConfig): Promise<void> {
   const logger = createLogger('jobs', config.common.logLevel);
   await migrate({ databaseUrl: config.secrets.databaseUrl, directory, logger });
@@ -65,7 +66,7 @@ export async function createJobs(
   const identity = runtime.rpcClient('identity', config.neighbours.identity);
   const metadata = runtime.rpcClient('metadata', config.neighbours.metadata);
   const data = runtime.rpcClient('data', config.neighbours.data);
-  const mailing = smtpUrl === undefined ? undefined : createMailing({ ...config.mail, smtpUrl, publicUrl });
+  const mailer = smtpUrl === undefined ? undefined : createMailer({ ...config.mail, smtpUrl, publicUrl });
   const context: JobsContext = {
     logger,
     prisma,
@@ -76,9 +77,9 @@ export async function createJobs(
     metadata: metadata.client,
     data: data.client,
     work: config.work,
-    ...(mailing ? { mailing } : {}),
+    ...(mailer ? { mailer } : {}),
   };
-  // Not the object store: without it, jobs wait, and everything else can still be asked.
+  // The object store is no readiness check: without it jobs wait, and the API still answers.
   health.addReadinessCheck('database', () => pgSql(pool)('select 1'));
 
   const workers = [
@@ -87,19 +88,19 @@ export async function createJobs(
       concurrency: config.work.concurrency,
       spare: Math.ceil(config.work.concurrency / 2),
       concurrencyPerAccount: config.work.concurrencyPerAccount,
-      longestPauseMs: 60_000,
+      maxPauseMs: 60_000,
       handlers: { import_table: importTableHandler(context), export: exportHandler(context) },
     }),
-    ...(mailing ? [createWorker(context, mailLane(context, mailing))] : []),
+    ...(mailer ? [createWorker(context, mailLane(context, mailer))] : []),
   ];
   const relay = createOutboxRelay({ pool, bus, logger });
   watchPools(metrics, { jobs: pool });
   watchOutbox(metrics, [relay]);
   metrics.gauge('almanac_jobs_queued', 'Jobs that wait for an instance.', () => countJobs(pool, 'queued'));
-  metrics.gauge('almanac_jobs_running', 'Jobs that an instance has taken.', () => countJobs(pool, 'running'));
+  metrics.gauge('almanac_jobs_running', 'Jobs that an instance runs.', () => countJobs(pool, 'running'));
   metrics.gauge('almanac_jobs_failed', 'Jobs that were given up.', () => countJobs(pool, 'failed'));
-  metrics.gauge('almanac_jobs_longest_wait_seconds', 'Since when the oldest job could have been begun.', () =>
-    longestWait(pool),
+  metrics.gauge('almanac_jobs_longest_wait_seconds', 'For how many seconds the longest waiting job has been due.', () =>
+    readLongestWait(pool),
   );
   metrics.gauge('almanac_mails_queued', 'Mails that wait to be sent.', () => countMails(context, 'queued'));
   metrics.gauge('almanac_mails_failed', 'Mails that were given up in the last 90 days.', () =>
@@ -128,12 +129,12 @@ export async function createJobs(
     routes: jobsRoutes(context),
     onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
     mount: (app) => {
-      if (isFileStore(store))
-        mountFileServer(app, store, {
+      if (isFolderStore(store))
+        mountFolderServer(app, store, {
           requireUpload: (key) => requireOpenUpload(context, key),
-          put: (key, source, options) => putCounted(context, accountOf(key), key, source, options),
+          put: (key, source, options) => putWithinLimit(context, accountOf(key), key, source, options),
         });
-      if (mailing?.folder) mountMailPages(app, { folder: mailing.folder, publicUrl });
+      if (mailer?.folder) mountMailPages(app, { folder: mailer.folder, publicUrl });
     },
   });
 
@@ -145,7 +146,7 @@ export async function createJobs(
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'consumers', start: () => consume(runtime, context, workers) },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
-    { name: 'mail', start: async () => warnWithoutMail(runtime, smtpUrl), stop: () => mailing?.transport.stop() },
+    { name: 'mail', start: async () => warnWithoutMail(runtime, smtpUrl), stop: () => mailer?.transport.stop() },
     {
       name: 'workers',
       start: async () => workers.forEach((worker) => void worker.start()),
@@ -158,7 +159,7 @@ export async function createJobs(
   return { context, ...lifecycle };
 }
 
-// A store that is away when we start comes back while we run; jobs wait for it.
+// An object store that is unavailable at the start may come up later; jobs wait for it.
 async function startStore({ logger }: ServiceRuntime, store: ObjectStore): Promise<void> {
   await store.start().catch((error: unknown) => logger.warn({ err: error }, 'the object store is not available yet'));
 }
@@ -168,9 +169,9 @@ function warnWithoutMail({ logger }: ServiceRuntime, smtpUrl: string | undefined
     logger.warn('JOBS_SMTP_URL is not set: invitations and all other mails wait until it is (docs/how-to/mail.md)');
 }
 
-async function consume({ bus }: ServiceRuntime, ctx: JobsContext, workers: { look(): void }[]): Promise<void> {
+async function consume({ bus }: ServiceRuntime, ctx: JobsContext, workers: { wake(): void }[]): Promise<void> {
   await bus.consume('jobs.work', { [workRequested]: z.object({}) }, () =>
-    workers.forEach((worker) => void worker.look()),
+    workers.forEach((worker) => void worker.wake()),
   );
   await consumeClones(ctx, bus);
   await consumeMoves(ctx, bus);

@@ -1,4 +1,5 @@
-// The bus only says "look": jobs are begun and done once whether messages are lost, late, repeated or can't be sent at all.
+// The bus only wakes workers: jobs run once whether messages are lost, late, repeated or cannot be
+// sent at all.
 import { eventually } from '@almanac/testkit/eventually';
 import { clusterUrlName } from '@almanac/testkit/postgres';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
@@ -40,7 +41,7 @@ const everythingHeard = () =>
   });
 
 describe('the bus', () => {
-  it('may be away: what is asked for is taken and done, and told when it is back', async () => {
+  it('may be unavailable: requests are accepted and processed, and announced when it is back', async () => {
     await proxy?.cut();
     const { id } = await givenImport(jobs, { countries: 'code,name\nB1,x\n' });
     expect((await complete(id)).status).toBe(200);
@@ -50,7 +51,7 @@ describe('the bus', () => {
     await eventually(() => expect(jobs.events.some(({ payload }) => payload.id === id)).toBe(true));
   });
 
-  it('may repeat its messages, in any order, also when all is done: the work is done once', async () => {
+  it('may repeat messages in any order, even after the work: the work is done once', async () => {
     jobs.neighbours.hold();
     const { id } = await givenImport(jobs, { countries: 'code,name\nB2,x\n' });
     await complete(id);
@@ -71,7 +72,7 @@ describe('the bus', () => {
     expect(done.actions.filter(({ action }: { action: string }) => action === 'completed')).toHaveLength(1);
   });
 
-  it('holds no message while the work is done, however long that takes', async () => {
+  it('holds no message while a job runs, however long it takes', async () => {
     jobs.neighbours.hold();
     const { id } = await givenImport(jobs, { countries: 'code,name\nB4,x\n' });
     await complete(id);

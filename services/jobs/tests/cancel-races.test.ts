@@ -1,4 +1,5 @@
-// Cancelling beside the end of the work: whoever comes first decides, and everything says the same afterwards.
+// Cancelling at the moment when the work ends: the first to commit decides, and all answers agree
+// afterwards.
 import { eventually } from '@almanac/testkit/eventually';
 import { ended, givenImport, givenJobs, type Jobs } from './given.ts';
 
@@ -12,14 +13,14 @@ afterAll(() => jobs.close());
 
 const rounds = Array.from({ length: 12 }, (_, round) => round);
 const post = (path: string, body?: unknown) => jobs.call('POST', `/api/v1${path}`, body);
-const endsTold = (type: string, id: number) =>
+const endsAnnounced = (type: string, id: number) =>
   new Map(
     jobs.events
       .filter((event) => event.type === type && event.payload.id === id)
       .map((event) => [event.id, event.payload.status]), // a message may come twice
   );
 
-// Held until both have begun, so that the cancellation and the end meet.
+// Held until both have begun, so that the cancellation and the end collide.
 const meet = async <T>(isBegun: () => Promise<void> | void, cancel: () => Promise<T>): Promise<T> => {
   await eventually(isBegun);
   const [answer] = await Promise.all([cancel(), jobs.neighbours.release()]);
@@ -40,7 +41,7 @@ describe('cancelling beside the end of', () => {
       expect([status, done.status, done.download_url !== null]).toEqual(
         status === 200 ? [200, 'cancelled', false] : [422, 'completed', true],
       );
-      await eventually(() => expect([...endsTold('jobs.export.finished', id).values()]).toEqual([done.status]));
+      await eventually(() => expect([...endsAnnounced('jobs.export.finished', id).values()]).toEqual([done.status]));
     }
   });
 
@@ -57,7 +58,7 @@ describe('cancelling beside the end of', () => {
       expect(status === 200 ? ['completed', 'cancelled'] : ['completed']).toContain(done.status);
       expect(done.import_tables[0].status).toBe(done.status);
       expect(done.import_tables[0].metrics?.inserted ?? 0).toBe(done.status === 'completed' ? 1 : 0);
-      await eventually(() => expect([...endsTold('jobs.import.finished', id).values()]).toEqual([done.status]));
+      await eventually(() => expect([...endsAnnounced('jobs.import.finished', id).values()]).toEqual([done.status]));
       expect(rows.has(`["K${round}"]`)).toBe(done.status === 'completed');
     }
   });

@@ -1,4 +1,5 @@
-// Connections to the database that break at each step of a call: the caller hears that it can try again, and then it is done.
+// Database connections that break at each step of a call: the caller gets a retryable error, and
+// the retry succeeds.
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
 import { givenImport, givenJobs, type Jobs } from './given.ts';
 
@@ -8,7 +9,7 @@ let jobs: Jobs;
 let proxy: TcpProxy;
 let other: Awaited<ReturnType<Jobs['another']>>;
 let messages = 0;
-/** The connection of this message breaks: it doesn't arrive. */
+/** The connection breaks at this message, which does not arrive. */
 let breakAt = Number.POSITIVE_INFINITY;
 
 beforeAll(async () => {
@@ -27,7 +28,7 @@ afterAll(async () => {
   await jobs?.close();
 });
 
-it('an upload whose connection breaks at any step is done, or can be repeated', async () => {
+it('an upload whose connection breaks at any step succeeds, or can be repeated', async () => {
   const { id, import_tables } = await givenImport(jobs, { countries: undefined });
   const url = `${other.url}/api/v1/imports/${id}/tables/${import_tables[0].id}/file`;
   const upload = () => jobs.send('PUT', url, 'code,name\nDE,Germany\n', { 'content-type': 'text/csv' });

@@ -29,7 +29,7 @@ const nameOf = async (user: { id: number }) => {
 };
 
 describe('the mail folder', () => {
-  it('holds one file for each mail, whole, for its owner only', async () => {
+  it('holds one complete file for each mail, readable by its owner only', async () => {
     const person = mails.person({ first_name: 'Zoë' });
     await mails.ask('invitation', [person]);
     const path = join(folder, `${await nameOf(person)}.eml`);
@@ -41,14 +41,14 @@ describe('the mail folder', () => {
     expect((await readdir(folder)).filter((name) => !/^\d{8}T\d{6}Z-mail-\d+\.eml$/.test(name))).toEqual([]);
   });
 
-  it('is made again when somebody has cleared it away', async () => {
+  it('is created again when it was deleted', async () => {
     await rm(folder, { recursive: true });
     const person = mails.person();
     await mails.ask('password_changed', [person]);
     await expect(nameOf(person)).resolves.toEqual(expect.any(String));
   });
 
-  it('forgets mails after a month, and leaves what is not its own', async () => {
+  it('deletes mails after a month, and leaves other files alone', async () => {
     const person = mails.person();
     await mails.ask('password_changed', [person]);
     const old = `${await nameOf(person)}.eml`;
@@ -85,7 +85,7 @@ describe('/dev/mail', () => {
     expect(await alone.text()).toContain(`href="${link}"`);
   });
 
-  it('runs nothing, loads nothing and is framed by nobody', async () => {
+  it('runs nothing, loads nothing and cannot be framed', async () => {
     const { headers } = await get('');
     const policy = headers.get('content-security-policy');
     expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; frame-src 'self'/);
@@ -94,7 +94,7 @@ describe('/dev/mail', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer');
   });
 
-  it.each(['10.1.2.3', '2001:db8::1', '127.0.0.1, 10.1.2.3', 'unknown'])('is not there for %s', async (address) => {
+  it.each(['10.1.2.3', '2001:db8::1', '127.0.0.1, 10.1.2.3', 'unknown'])('does not exist for %s', async (address) => {
     const person = mails.person();
     await mails.ask('password_changed', [person]);
     const name = await nameOf(person);
@@ -114,7 +114,7 @@ describe('/dev/mail', () => {
     },
   );
 
-  it('is not there at all where mails are sent, wait, or are meant for others than this machine', async () => {
+  it('does not exist where mails are sent or queued, or the public address is another machine', async () => {
     const smtp = await jobs.another({ smtpUrl: 'smtp://127.0.0.1:1?tls=none' });
     const waiting = await jobs.another();
     const isPublic = await jobs.another({ smtpUrl: pathToFileURL(folder).href, publicUrl: 'https://almanac.test' });

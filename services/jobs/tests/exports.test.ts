@@ -32,9 +32,9 @@ const run = async (body: unknown) => {
 };
 
 describe('an export', () => {
-  it('is answered as it was made, however soon a worker takes it', async () => {
+  it('is answered as created, however soon a worker takes it', async () => {
     const sql = (text: string) => jobs.context.prisma.$executeRawUnsafe(text);
-    // A worker that is at it before anybody can look.
+    // A worker that starts before the answer is read.
     await sql(`create function be_soon() returns trigger language plpgsql as $$
       begin update data_export set status = 'processing' where id = new.id; return null; end $$`);
     await sql(`create constraint trigger soon after insert on data_export deferrable initially deferred
@@ -45,7 +45,7 @@ describe('an export', () => {
     expect((await ended(jobs, `/exports/${made.body.id}`)).status).toBe('completed');
   });
 
-  it('runs in the background and ends as a file with its numbers', async () => {
+  it('runs in the background and ends as a file with its figures', async () => {
     const made = await post({ ...full, correlation_code: '../mine' });
     expect(made).toMatchObject({
       status: 201,
@@ -93,7 +93,7 @@ describe('an export', () => {
     expect(await (await fetch(empty.download_url)).text()).toBe('code,name\n');
   });
 
-  it('of rows as they were asks data for that instant', async () => {
+  it('as of an instant asks data for that instant', async () => {
     const done = await run({ ...full, as_of: '2026-01-15T10:00:00+02:00' });
     expect(done).toMatchObject({ status: 'completed', as_of: '2026-01-15T08:00:00.000Z' });
     expect(jobs.neighbours.readsAsOf.at(-1)).toBe('2026-01-15T08:00:00.000Z');
@@ -103,7 +103,7 @@ describe('an export', () => {
     expect(jobs.neighbours.readsAsOf.at(-1)).toBe('');
   });
 
-  it('can be packed, and made safe for spreadsheets', async () => {
+  it('can be gzipped, and made safe for spreadsheets', async () => {
     const done = await run({ ...full, gzip: true, safe_cells: true });
     const file = await fetch(done.download_url);
     expect(file.headers.get('content-disposition')).toContain('.csv.gz"');
@@ -140,7 +140,7 @@ describe('an export', () => {
     expect(gunzipSync(Buffer.from(await bytes.arrayBuffer())).toString()).toBe(text);
   });
 
-  it('as JSON has decimals and bigints as strings when asked to', async () => {
+  it('as JSON has decimals and bigints as strings on request', async () => {
     const typed = (name: string, data_type: string) => ({ name, data_type, is_primary_key: name === 'number' });
     const columns = [
       typed('number', 'bigint'),
@@ -218,12 +218,12 @@ describe('an export', () => {
     [{ ...full, branch_id: 2 }, 404],
     [{ ...full, table_definition_key: 'foreign' }, 404],
     [{ ...full, table_definition_key: "x' or 1=1 --" }, 404],
-  ])('is not made by %j', async (body, status) => {
+  ])('is not created by %j', async (body, status) => {
     const answer = await post(body);
     expect([answer.status, Array.isArray(answer.body.errors)]).toEqual([status, true]);
   });
 
-  it('is made once for one Idempotency-Key, also when the limit is reached meanwhile', async () => {
+  it('is created once for one Idempotency-Key, even when the limit is reached in between', async () => {
     jobs.neighbours.hold();
     const headers = { 'idempotency-key': 'nightly-2026-01-01' };
     const first = await post(full, headers);
@@ -264,7 +264,7 @@ describe('an export', () => {
     expect(job?.state).toBe('cancelled');
   });
 
-  it('shows no file until it is whole, and tries again when the reading was cut', async () => {
+  it('shows no file until it is complete, and retries when the read was cut off', async () => {
     jobs.neighbours.readsToCut = 2;
     const done = await run(full);
     expect(done).toMatchObject({ status: 'completed', rows_exported: 3 });
@@ -273,7 +273,7 @@ describe('an export', () => {
     expect(deferrals?.deferrals).toBe(2);
   });
 
-  it('of another account is as unknown as none; lists keep to the account and the filters', async () => {
+  it('of another account is not found; lists respect the account and the filters', async () => {
     const done = await run(full);
     const other = jobs.as({ accountId: 2 });
     const unknown = await other('GET', '/api/v1/exports/999999');
@@ -290,7 +290,7 @@ describe('an export', () => {
       expect((await jobs.call('GET', `/api/v1/exports?${query}`)).status).toBe(400);
   });
 
-  it('of changes begins in the past by the clock of data, give or take a minute', async () => {
+  it('of changes starts in the past by the clock of data, within a minute', async () => {
     const body = (high_water_mark: string) => ({ ...full, pattern: 'incremental', high_water_mark });
     const { as_of_until } = jobs.neighbours.asOfReach;
     expect(as_of_until).toBe('2026-02-01T00:00:00.000Z');
@@ -304,7 +304,7 @@ describe('an export', () => {
     expect(await run({ ...full, high_water_mark: '2999-01-01T00:00:00Z' })).toMatchObject({ high_water_mark: null });
   });
 
-  it('goes on from its own mark, in whatever form that comes back', async () => {
+  it('continues from its own mark, in any form of it', async () => {
     const mark = (await run(full)).next_high_water_mark;
     const forms = [mark, mark.replace('Z', '+00:00'), mark.replace('Z', '000+0000'), mark.replace('.', ',')];
     for (const high_water_mark of forms) {
@@ -313,7 +313,7 @@ describe('an export', () => {
     }
   });
 
-  it('gives a link only to who may see the table now', async () => {
+  it('gives a link only to callers who may view the table now', async () => {
     const view = {
       license_type: 'end_user',
       permissions: [{ action: 'view', resource_type: 'domain', resource_id: 5 }],
@@ -324,7 +324,7 @@ describe('an export', () => {
     const done = await ended(jobs, `/exports/${made.body.id}`, person);
     expect([done.created_by, typeof done.download_url]).toEqual([61, 'string']);
     expect((await person('GET', '/api/v1/exports')).body.meta.total_count).toBeGreaterThan(0);
-    jobs.neighbours.permissions.delete(61); // and nobody has told jobs yet
+    jobs.neighbours.permissions.delete(61); // no event has reached jobs yet
     expect((await person('GET', `/api/v1/exports/${done.id}`)).status).toBe(403);
     expect((await person('GET', '/api/v1/exports')).body.meta.total_count).toBe(0);
     expect((await person('POST', '/api/v1/exports', full)).status).toBe(403);

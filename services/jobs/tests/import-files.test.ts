@@ -1,4 +1,5 @@
-// What becomes of the files of imports: how they come, which is loaded, what is told of their rows, and that nothing of them is left.
+// The files of imports: how they arrive, which one is loaded, what is reported about their rows,
+// and that nothing of them is left.
 import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
@@ -49,7 +50,7 @@ describe('a file', () => {
       ['API', 'URL', 'API'],
       ['API', 'API', 'URL', 'URL'],
     ].map((ways) => [ways]),
-  )('is the newest one, whichever way it came: %j', async (ways) => {
+  )('is the newest one, however it was uploaded: %j', async (ways) => {
     const { id } = (await post('/imports', { branch_id: 1 })).body;
     const headers = { 'idempotency-key': `table-of-${id}` };
     const table = { table_definition_key: 'countries', pattern: 'incremental' };
@@ -91,7 +92,7 @@ describe('a file', () => {
     expect([empty.status, empty.import_tables[0].errors]).toEqual(['failed', ['The file is empty.']]);
   });
 
-  it('of another size than announced keeps the import open for a better one', async () => {
+  it('of another size than declared keeps the import open for the right one', async () => {
     const { id, path } = await withTable({ file_size: file.length });
     const missing = await post(`/imports/${id}/upload_complete`);
     expect(missing.status).toBe(422);
@@ -184,7 +185,7 @@ describe('a file', () => {
     });
   });
 
-  it('has its ragged lines rejected where rows may be, and else read as far as data does', async () => {
+  it('has its ragged lines rejected if rows may be, and is else read up to the first of them', async () => {
     const ragged = 'code;name\nR1;ok\nR2\nR3;"x;y";z\nR4;ok\n';
     const done = await runImport(jobs, { countries: ragged }, { on_error: 'reject_rows', import_mapping_id: null });
     expect(done.import_tables[0]).toMatchObject({
@@ -201,7 +202,7 @@ describe('a file', () => {
     });
   });
 
-  it('that was unpacked to be read leaves nothing behind', async () => {
+  it('that was unpacked for reading leaves nothing behind', async () => {
     const kept = () => jobs.context.prisma.stored_object.findMany({ where: { expires_at: { lte: new Date() } } });
     const before = (await kept()).length;
     await runImport(jobs, { countries: gzipSync(workbook) });
@@ -211,12 +212,12 @@ describe('a file', () => {
     expect(await jobs.context.store.stat(after.at(-1)?.key as string)).toBeUndefined();
   });
 
-  it('in another format than was said fails', async () => {
+  it('in another format than declared fails', async () => {
     const done = await runImport(jobs, { countries: '{"code":"J1"}' }, { format: 'json' });
     expect(done.import_tables[0]).toMatchObject({ format: 'json', errors: [expect.stringContaining('begins with [')] });
   });
 
-  it('with deletions says which by svc_transaction_code', async () => {
+  it('with deletions names them by svc_transaction_code', async () => {
     await runImport(jobs, { regions: 'code,name\nD1,x\nD2,y\n' });
     const done = await runImport(
       jobs,
@@ -233,12 +234,12 @@ describe('a file', () => {
   it.each([
     ['json', '[]'],
     ['ndjson', ''],
-  ])('with deletions and without records changes nothing, as the exports of %s that they are', async (format, text) => {
+  ])('with deletions but without records changes nothing, like the exports of %s', async (format, text) => {
     const done = await runImport(jobs, { regions: text }, { pattern: 'incremental_with_delete', format });
     expect(done.import_tables[0]).toMatchObject({ status: 'completed', errors: [], metrics: { rows_read: 0 } });
   });
 
-  it('with rejected rows tells the first hundred and keeps them all', async () => {
+  it('with rejected rows reports the first hundred and stores them all', async () => {
     const rows = Array.from({ length: 150 }, (_, i) => `J${i},${i < 120 ? 'BAD' : 'good'}\n`).join('');
     const done = await runImport(jobs, { regions: `code,name\n${rows}` }, { on_error: 'reject_rows' });
     const [table] = done.import_tables;

@@ -66,7 +66,7 @@ describe('an import mapping', () => {
     ).toBe(201);
   });
 
-  it('may leave out any number of the columns of a wide file', async () => {
+  it('may leave out any number of columns of a wide file', async () => {
     const column_mappings = Array.from({ length: 1_000 }, (_, i) => ({
       source_column: `Column ${i}`,
       target_column: i === 999 ? 'code' : null,
@@ -92,7 +92,7 @@ describe('an import mapping', () => {
     expect((await call('POST', '', body)).status).toBe(status);
   });
 
-  it('names every mapping that makes no sense', async () => {
+  it('reports every contradiction', async () => {
     const map = (source_column: string, target_column: string, format?: string) => ({
       source_column,
       target_column,
@@ -124,7 +124,7 @@ describe('an import mapping', () => {
     ]);
   });
 
-  it('keeps how files are written, and says everything that is wrong with that', async () => {
+  it('stores the style of files, and reports all problems of it', async () => {
     const style = { decimal_separator: ',', quote: "'", encoding: 'windows-1252', has_header: false };
     const column_mappings = [{ source_column: '2', target_column: 'name', default: 'x', trim: true, lookup: null }];
     const made = await make({ ...style, column_mappings });
@@ -191,15 +191,15 @@ describe('an import mapping', () => {
     expect((await editor('POST', '/api/v1/import_mappings', plain)).status).toBe(201);
   });
 
-  it('is told what data says of formats and defaults', async () => {
+  it('reports what data finds wrong with formats and defaults', async () => {
     jobs.neighbours.sourceProblems.set('name', 'The default for name is too long');
     const column_mappings = [{ source_column: 'n', target_column: 'name', default: 'x' }];
-    const answer = await call('POST', '', { table_definition_id: table, name: 'told', column_mappings });
+    const answer = await call('POST', '', { table_definition_id: table, name: 'checked', column_mappings });
     jobs.neighbours.sourceProblems.clear();
     expect([answer.status, answer.body.errors]).toEqual([422, ['The default for name is too long']]);
   });
 
-  it('has a name of its own in its table, and a table has one default', async () => {
+  it('has a unique name in its table, and a table has one default', async () => {
     const first = await make({ is_default: true });
     const taken = await call('POST', '', { table_definition_id: table, name: first.name });
     expect([taken.status, taken.body.errors]).toEqual([422, ['Name has already been taken']]);
@@ -226,7 +226,7 @@ describe('an import mapping', () => {
     ['\ufb01x', 'fix'],
     ['\u2163', 'IV'],
     ['zero\u200bwidth', 'zerowidth'],
-  ])('has a name that a reader tells from others: %j, then %j', async (name, same) => {
+  ])('has a name that people can tell from others: %j, then %j', async (name, same) => {
     const first = await make({ name });
     const taken = await call('POST', '', { table_definition_id: table, name: same });
     expect([taken.status, taken.body.errors]).toEqual([422, ['Name has already been taken']]);
@@ -236,13 +236,13 @@ describe('an import mapping', () => {
     expect((await call('POST', '', { table_definition_id: 11, name })).status).toBe(201);
   });
 
-  it('gets a name once, however many ask for it at once', async () => {
+  it('takes a name once, however many requests compete for it', async () => {
     const spellings = ['once', 'Once', 'ONCE', 'on\u00adce', 'ｏｎｃｅ'];
     const answers = await Promise.all(spellings.map((name) => call('POST', '', { table_definition_id: table, name })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422]);
   });
 
-  it('that has the name of another since before goes on, and can be changed', async () => {
+  it('with a duplicate name of an earlier release stays, and can be changed', async () => {
     const mappings = jobs.context.prisma.import_mapping;
     const mine = { account_id: 1, table_definition_id: 11 };
     const one = await mappings.create({ data: { ...mine, name: 'Twin' } });
@@ -251,7 +251,7 @@ describe('an import mapping', () => {
     expect((await call('PATCH', `/${one.id}`, { name: 'TWIN' })).status).toBe(422);
   });
 
-  it('changes only what is named', async () => {
+  it('changes only the given attributes', async () => {
     const made = await make({ delimiter: '|', column_mappings: [{ source_column: 'a', target_column: 'code' }] });
     const changed = await call('PATCH', `/${made.id}`, { import_mapping: { date_style: 'MDY' } });
     expect(changed).toMatchObject({
@@ -273,7 +273,7 @@ describe('an import mapping', () => {
     expect((await call('GET', '?table_definition_id=0')).status).toBe(400);
   });
 
-  it('of another account is as unknown as none', async () => {
+  it('of another account is not found', async () => {
     const made = await make();
     const other = jobs.as({ accountId: 2 });
     for (const [method, body] of [
@@ -301,11 +301,11 @@ describe('an import mapping', () => {
     expect((await viewer('DELETE', `/api/v1/import_mappings/${made.id}`)).status).toBe(403);
   });
 
-  it('is deleted, also after its table has gone', async () => {
+  it('is deleted, also after its table was removed', async () => {
     const made = await make();
-    const gone = jobs.neighbours.addTable({ key: 'gone' });
-    const orphan = await call('POST', '', { table_definition_id: gone.table_definition_id, name: 'orphan' });
-    jobs.neighbours.tables.splice(jobs.neighbours.tables.indexOf(gone), 1);
+    const removed = jobs.neighbours.addTable({ key: 'removed' });
+    const orphan = await call('POST', '', { table_definition_id: removed.table_definition_id, name: 'orphan' });
+    jobs.neighbours.tables.splice(jobs.neighbours.tables.indexOf(removed), 1);
     expect((await call('DELETE', `/${made.id}`)).status).toBe(204);
     expect((await call('DELETE', `/${made.id}`)).status).toBe(404);
     expect((await call('DELETE', `/${orphan.body.id}`)).status).toBe(204);
@@ -326,7 +326,7 @@ describe('an import mapping', () => {
 describe('an import with a mapping', () => {
   const file = 'Land;Name of it;Müll\nM1;Mapped;x\n';
 
-  it('follows the one it names, the default of the table, or none', async () => {
+  it('uses the named one, the default of the table, or none', async () => {
     const column_mappings = [
       { source_column: 'land', target_column: 'code' },
       { source_column: 'Name of it', target_column: 'name' },
@@ -350,9 +350,9 @@ describe('an import with a mapping', () => {
 });
 
 describe('an import whose mapping', () => {
-  const told = () => jobs.neighbours.loads.at(-1)?.told;
+  const loadOptions = () => jobs.neighbours.loads.at(-1)?.options;
 
-  it('says how to read the file has it read like that', async () => {
+  it('states the style of the file reads it accordingly', async () => {
     const column_mappings = [
       { source_column: '2', target_column: 'code', trim: true, default: 'none' },
       { source_column: '1', target_column: null },
@@ -363,7 +363,7 @@ describe('an import whose mapping', () => {
     const file = Buffer.from('x;P1;5" B\xf6gen\ny;P2;a\n', 'latin1');
     const done = await runImport(jobs, { countries: file }, { import_mapping_id: id });
     expect(done.import_tables[0]).toMatchObject({ status: 'completed', format: 'csv', metrics: { rows_read: 2 } });
-    expect(told()).toMatchObject({
+    expect(loadOptions()).toMatchObject({
       date_style: 'DMY',
       decimal_separator: ',',
       delimiter: ';',
@@ -378,17 +378,17 @@ describe('an import whose mapping', () => {
     expect(jobs.neighbours.tables[0]?.rows.get('["P1"]')).toEqual({ code: 'P1', name: '5" Bögen' });
   });
 
-  it('has a decimal separator has it of text only', async () => {
+  it('has a decimal separator applies it to text only', async () => {
     const { id } = await make({ decimal_separator: ',' });
     const read = async (file: string) => {
       expect((await runImport(jobs, { countries: file }, { import_mapping_id: id })).status).toBe('completed');
-      return told()?.decimal_separator;
+      return loadOptions()?.decimal_separator;
     };
     expect(await read('code\tname\nS1\t1,5\n')).toBe(',');
     expect(await read('[{"code":"S2","name":"1.5"}]')).toBe('');
   });
 
-  it('says how texts hold dates leaves cells that are dates what they are', async () => {
+  it('has a date format leaves real dates as they are', async () => {
     const column_mappings = [{ source_column: 'name', target_column: 'name', format: 'YYYY-DD-MM' }];
     const { id } = await make({ column_mappings });
     const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>';
@@ -407,7 +407,7 @@ describe('an import whose mapping', () => {
     ]);
   });
 
-  it('says that there is no header fills the columns in their order, when there are as many', async () => {
+  it('states that there is no header fills the columns in order, if the numbers agree', async () => {
     const { id } = await make({ has_header: false });
     const done = await runImport(jobs, { countries: 'code,name\nH1,one\n' }, { import_mapping_id: id });
     expect(done.import_tables[0]).toMatchObject({ status: 'completed', metrics: { rows_read: 2 } });
@@ -448,7 +448,7 @@ describe('a cloned definition', () => {
   const cloned = 'metadata.table_definition.cloned';
   const mappingsOf = async (id: number) => (await call('GET', `?table_definition_id=${id}`)).body.data;
 
-  it('gets the mappings of its source, once, and keeps what it has already', async () => {
+  it('gets the mappings of its source, once, and keeps its own', async () => {
     const [source, clone, next] = [13, 900, 901];
     const style = { delimiter: ';', decimal_separator: ',', has_header: false, quote: 'none', encoding: 'utf-8' };
     const column_mappings = [{ ...entry, source_column: '1', target_column: 'code', trim: true, default: 'x' }];
@@ -476,7 +476,7 @@ describe('a cloned definition', () => {
   });
 });
 
-describe('what is no event', () => {
+describe('a malformed event', () => {
   it.each([
     ['jobs.cloned_definitions', 'metadata.table_definition.cloned'],
     ['jobs.deployed_tables', 'metadata.table_definition.deployed'],

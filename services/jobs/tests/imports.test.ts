@@ -16,7 +16,7 @@ const post = (path: string, body?: unknown, headers?: Record<string, string>) =>
   jobs.call('POST', `/api/v1${path}`, body, headers);
 
 describe('an import', () => {
-  it('loads the uploaded files and tells what it did', async () => {
+  it('loads the uploaded files and reports the result', async () => {
     const done = await runImport(jobs, {
       countries: 'code,name\nDE,Germany\nFR,France\n',
       regions: 'Code;NAME\r\nR1;"a;b"\r\n',
@@ -83,7 +83,7 @@ describe('an import', () => {
     );
   });
 
-  it('keeps the code it is given, whatever it looks like, up to 255 characters', async () => {
+  it('keeps the given code, whatever it looks like, up to 255 characters', async () => {
     const codes = ['../../x', '%2f', "'; drop table data_import; --", '🏔'.repeat(255)];
     for (const correlation_code of codes) {
       const made = await post('/imports', { branch_id: 1, correlation_code });
@@ -114,14 +114,14 @@ describe('an import', () => {
     expect((await post('/imports', body)).status).toBe(status);
   });
 
-  it('is opened by a nested body too', async () => {
+  it('is opened by a nested body as well', async () => {
     const made = await post('/imports', { import: { branch_id: 1, correlation_code: 'nested' } });
     expect(made).toMatchObject({ status: 201, body: { correlation_code: 'nested' } });
     await post(`/imports/${made.body.id}/complete`);
     expect((await post('/imports', { import: { branch_id: 1, evil: 1 } })).status).toBe(400);
   });
 
-  it('is made once for one Idempotency-Key', async () => {
+  it('is created once for one Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'import-1' };
     const body = { branch_id: 1, correlation_code: 'once' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => post('/imports', body, headers)));
@@ -131,7 +131,7 @@ describe('an import', () => {
     await post(`/imports/${answers[0]?.body.id}/complete`);
   });
 
-  it('is open at most ten times an account', async () => {
+  it('can be open at most ten times in an account', async () => {
     const opened = await Promise.all(Array.from({ length: 14 }, () => post('/imports', { branch_id: 1 })));
     const made = opened.filter(({ status }) => status === 201);
     expect(made).toHaveLength(10);
@@ -142,7 +142,7 @@ describe('an import', () => {
       expect((await post(`/imports/${body.id}/upload_complete`)).body.status).toBe('completed');
   });
 
-  it('of another account is as unknown as none', async () => {
+  it('of another account is not found', async () => {
     const { id, import_tables } = await givenImport(jobs, { countries: undefined });
     const other = jobs.as({ accountId: 2 });
     const unknown = await other('GET', '/api/v1/imports/999999');
@@ -194,14 +194,14 @@ describe('a table of an import', () => {
     expect((await add(body)).status).toBe(status);
   });
 
-  it('names all attributes that break a rule', async () => {
+  it('names all invalid attributes', async () => {
     const wrong = { pattern: 'some', format: 'exe', on_error: 'ignore', mass_delete_percent: 101, file_size: 0 };
     const answer = await add({ table_definition_key: 'countries', ...wrong });
     expect(answer.status).toBe(422);
     expect(answer.body.errors).toHaveLength(5);
   });
 
-  it('is added once, with a URL for its file that holds nothing of the caller', async () => {
+  it('is added once, with a URL for its file that contains nothing of the caller', async () => {
     const added = await add({ table_definition_id: 10, pattern: 'full' });
     expect(added).toMatchObject({
       status: 201,
@@ -235,7 +235,7 @@ describe('the tables of an import', () => {
 describe('cancelling an import', () => {
   const cancel = (id: number) => post(`/imports/${id}/cancel`);
 
-  it('lets its pre-signed URLs take no more bytes', async () => {
+  it('closes its pre-signed URLs', async () => {
     const { id } = (await post('/imports', { branch_id: 1 })).body;
     const { upload_url } = (await post(`/imports/${id}/tables`, { table_definition_key: 'countries', pattern: 'full' }))
       .body;
@@ -259,7 +259,7 @@ describe('cancelling an import', () => {
       expect((await post(`/imports/${id}/${path}`)).status).toBe(422);
   });
 
-  it('while a table loads stops that load, and the tables after it are never begun', async () => {
+  it('while a table loads stops that load, and later tables never start', async () => {
     jobs.neighbours.hold();
     const { id } = await givenImport(jobs, { countries: 'code,name\nC2,x\n', regions: 'code,name\nC2,x\n' });
     await post(`/imports/${id}/upload_complete`);
@@ -279,7 +279,7 @@ describe('cancelling an import', () => {
     expect([countries?.rows.has('["C2"]'), regions?.rows.has('["C2"]')]).toEqual([false, false]);
   });
 
-  it('tells what a load had done that was merged already', async () => {
+  it('reports a load that was merged already', async () => {
     jobs.neighbours.hold();
     const { id } = await givenImport(jobs, { countries: 'code,name\nC4,x\n' });
     await post(`/imports/${id}/upload_complete`);
@@ -296,7 +296,7 @@ describe('cancelling an import', () => {
     jobs.neighbours.release();
   });
 
-  it('of another account is as unknown as none', async () => {
+  it('of another account is not found', async () => {
     const { id } = await givenImport(jobs, { countries: undefined });
     const other = jobs.as({ accountId: 2 });
     const answer = await other('POST', `/api/v1/imports/${id}/cancel`);
@@ -306,7 +306,7 @@ describe('cancelling an import', () => {
 });
 
 describe('ending an import', () => {
-  it('finalizes once however many ask at the same time', async () => {
+  it('happens once, however many requests compete', async () => {
     const { id } = await givenImport(jobs, { countries: 'code,name\nP1,x\n', regions: 'code,name\nP1,x\n' });
     const loadsBefore = jobs.neighbours.loads.length;
     const answers = await Promise.all(
@@ -318,8 +318,8 @@ describe('ending an import', () => {
     expect(count('upload_complete')).toBeLessThanOrEqual(1);
     expect(count('completed')).toBe(1);
     expect(jobs.neighbours.loads.length - loadsBefore).toBeLessThanOrEqual(2);
-    const told = () => jobs.events.filter(({ payload }) => payload.id === id && payload.status === done.status);
-    await eventually(() => expect(new Set(told().map((message) => message.id)).size).toBe(1)); // may come twice
+    const announced = () => jobs.events.filter(({ payload }) => payload.id === id && payload.status === done.status);
+    await eventually(() => expect(new Set(announced().map((message) => message.id)).size).toBe(1)); // may arrive twice
     for (const end of ['upload_complete', 'complete']) {
       const again = await post(`/imports/${id}/${end}`);
       expect(again).toMatchObject({
@@ -332,7 +332,7 @@ describe('ending an import', () => {
     );
   });
 
-  it('by hand cancels what has not begun and lets what runs finish, in the order of the tables', async () => {
+  it('by hand cancels tables not started and lets running ones finish, in the order of the tables', async () => {
     jobs.neighbours.hold();
     const { id } = await givenImport(jobs, { countries: 'code,name\nH1,x\n', regions: 'code,name\nH1,x\n' });
     await post(`/imports/${id}/upload_complete`);
@@ -371,14 +371,14 @@ describe('rights', () => {
     permissions: [{ action, resource_type, resource_id }],
   });
 
-  it('let a person load the tables that may be edited, and see those that may be viewed', async () => {
+  it('let users load the tables that they may edit, and see those that they may view', async () => {
     jobs.neighbours.permissions.set(51, permission('edit', 'domain', 5));
     jobs.neighbours.permissions.set(52, permission('view', 'table_definition', 10));
     jobs.neighbours.permissions.set(53, permission('edit', 'table_definition', 11));
-    const [editor, viewer, other, nobody] = [51, 52, 53, 54].map((userId) =>
+    const [editor, viewer, other, powerless] = [51, 52, 53, 54].map((userId) =>
       jobs.as({ userId }),
     ) as never as (typeof jobs.call)[];
-    if (!editor || !viewer || !other || !nobody) throw new Error('no callers');
+    if (!editor || !viewer || !other || !powerless) throw new Error('no callers');
     const { id, import_tables } = await givenImport(jobs, { countries: 'code,name\nK1,x\n' }, {}, editor);
     const path = `/api/v1/imports/${id}`;
     expect((await editor('GET', path)).body.created_by).toBe(51);
@@ -388,8 +388,8 @@ describe('rights', () => {
       [viewer, 'POST', `${path}/upload_complete`],
       [viewer, 'PUT', `${path}/tables/${import_tables[0].id}/file`],
       [viewer, 'POST', '/api/v1/imports'],
-      [nobody, 'POST', '/api/v1/imports'],
-      [nobody, 'GET', path],
+      [powerless, 'POST', '/api/v1/imports'],
+      [powerless, 'GET', path],
       [other, 'GET', path],
       [other, 'POST', `${path}/tables`],
     ] as const) {
@@ -405,7 +405,7 @@ describe('rights', () => {
     expect(await ids(viewer)).toContain(id);
     expect(await ids(editor)).toContain(id);
     expect(await ids(other)).not.toContain(id);
-    expect(await ids(nobody)).toEqual([]);
+    expect(await ids(powerless)).toEqual([]);
     await editor('POST', `${path}/upload_complete`);
     expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
     expect(jobs.neighbours.loads.at(-1)?.from.userId).toBe(51);

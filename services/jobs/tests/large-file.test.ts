@@ -7,7 +7,7 @@ import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts'
 let jobs: Jobs;
 
 beforeAll(async () => {
-  // A long lease: collecting garbage stops everything for a while, which must not pass for a death here.
+  // A long lease: a pause of the garbage collector must not look like a dead instance.
   jobs = await givenJobs({ work: { leaseMs: 30_000 } });
 });
 afterAll(() => jobs.close());
@@ -31,7 +31,7 @@ describe('a large file', () => {
     await context.store.put(table.object_key, large(), { maxBytes: 1024 ** 4 });
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
-    // What is in use, not what merely waits to be collected.
+    // The memory in use, without garbage.
     const used = () => {
       collect();
       const { heapUsed, external } = process.memoryUsage();

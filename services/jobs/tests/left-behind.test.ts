@@ -1,4 +1,5 @@
-// What imports and exports leave when they end in every way there is, some with their process: nothing that the sweep does not find.
+// What imports and exports leave behind in every possible ending, including killed processes:
+// nothing that the sweep does not find.
 import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@almanac/testkit/eventually';
@@ -48,15 +49,15 @@ const files = {
   'no table at all': () => gzipSync('PK'),
   'packed JSON': () => gzipSync('[{"code":"L4","name":"x"}]'),
   cancelled: () => 'code,name\nL5,x\n',
-  forgotten: () => 'code,name\nL6,x\n',
+  abandoned: () => 'code,name\nL6,x\n',
 };
 
 async function importAll(): Promise<string[]> {
   const paths: string[] = [];
   for (const [name, file] of Object.entries(files)) {
     const { id } = await givenImport(jobs, { countries: file() }, { on_error: 'reject_rows' });
-    if (name !== 'forgotten') await post(`/imports/${id}/upload_complete`);
-    if (name === 'cancelled' || name === 'forgotten') await post(`/imports/${id}/cancel`);
+    if (name !== 'abandoned') await post(`/imports/${id}/upload_complete`);
+    if (name === 'cancelled' || name === 'abandoned') await post(`/imports/${id}/cancel`);
     paths.push(`/imports/${id}`);
   }
   return paths;

@@ -1,4 +1,4 @@
-// What the tests of mails begin with: people that identity knows, requests as services send them, rows to look at.
+// Fixtures of mail tests: users that identity knows, requests of other services, rows to inspect.
 import { eventually } from '@almanac/testkit/eventually';
 import type { job, mail } from '../src/generated/prisma/client.ts';
 import type { Jobs } from './given.ts';
@@ -6,9 +6,9 @@ import type { Jobs } from './given.ts';
 type Person = Jobs['neighbours']['users'][number];
 
 export type Mails = {
-  /** Somebody of account 1 with an address of his own. */
+  /** A user of account 1 with an address of their own. */
   person(changes?: Partial<Person>): Person;
-  /** Asks for a mail as identity would. */
+  /** Requests a mail, as identity does. */
   ask(template: string, users: { id: number }[], more?: Record<string, unknown>): ReturnType<Jobs['announce']>;
   row(user: { id: number }): Promise<mail>;
   job(user: { id: number }): Promise<job>;

@@ -38,12 +38,12 @@ const byHour = (found: { due_at: Date }[]) => {
   const hours = Map.groupBy(found, ({ due_at }) => hourOf(due_at));
   return [...hours.keys()].toSorted((a, b) => a - b).map((hour) => hours.get(hour)?.length);
 };
-// Counting by the hour of the clock, a test must not begin in one and end in the next.
+// Mails are counted by clock hour, so a test must not start in one hour and end in the next.
 const awayFromTheHour = () =>
   eventually(() => expect(Date.now() % 3_600_000).toBeLessThan(3_600_000 - 60_000), { withinMs: 70_000, everyMs: 500 });
 
 describe('requests for mail', () => {
-  it('wait in their rows while there is no mail server, and go out when there is one', async () => {
+  it('wait in their rows without a mail server, and are sent when there is one', async () => {
     const person = mails.person();
     await mails.ask('invitation', [person]);
     await untilThereAre(1);
@@ -56,7 +56,7 @@ describe('requests for mail', () => {
     }
   });
 
-  it('go to whoever administers the account', async () => {
+  it('go to the administrators of the account', async () => {
     const [ada, bob] = [mails.person(), mails.person()];
     const elsewhere = mails.person({ account_id: 2 });
     mails.person(); // no administrator
@@ -71,7 +71,7 @@ describe('requests for mail', () => {
 
   it.each([
     ['people and administrators', { to: 'administrators' }],
-    ['a group there is not', { user_ids: undefined, to: 'everybody' }],
+    ['an unknown group', { user_ids: undefined, to: 'everyone' }],
     ['an unknown template', { template: 'lottery' }],
     ['a template called like a member of every object', { template: 'constructor' }],
     ['no account', { account_id: undefined }],
@@ -79,14 +79,14 @@ describe('requests for mail', () => {
     ['no users', { user_ids: undefined }],
     ['a user beyond all', { user_ids: [2 ** 31] }],
     ['values that are none', { values: 'x' }],
-  ])('are given up at once when they have %s', async (_what, changes) => {
+  ])('become dead letters at once when they have %s', async (_what, changes) => {
     const before = await jobs.deadLetters('jobs.mail');
     await mails.ask('invitation', some(1, 5_000), changes);
     await eventually(async () => expect(await jobs.deadLetters('jobs.mail')).toBe(before + 1));
     expect(await rows()).toEqual([]);
   });
 
-  it('of one account fill its hours one after another; what somebody waits for is not held up by them', async () => {
+  it('of one account fill its hours in turn, without delaying urgent ones', async () => {
     await awayFromTheHour();
     await mails.ask('invitation', some(mailsPerHour.ofAccount - 1, 10_000));
     await mails.ask('invitation', some(mailsPerHour.ofAccount + 2, 20_000));
@@ -102,7 +102,7 @@ describe('requests for mail', () => {
     expect(others.map(({ due_at }) => hourOf(due_at))).toEqual([now, now]);
   });
 
-  it('of one kind to one person are spread likewise, and hold up nobody else', async () => {
+  it('of one kind to one user are spread likewise, without delaying other users', async () => {
     await awayFromTheHour();
     const flooded = { id: 40_000 };
     for (let i = 0; i < 2 * mailsPerHour.ofTemplateToUser + 1; i += 1) await mails.ask('invitation', [flooded]);
@@ -113,7 +113,7 @@ describe('requests for mail', () => {
     expect(hourOf(other?.due_at as Date)).toBe(hourOf(new Date()));
   });
 
-  it('are served while imports take all there is to take, and the other way round', async () => {
+  it('are processed while imports use all slots, and vice versa', async () => {
     jobs.neighbours.addTable({ key: 'countries' });
     const sender = await jobs.another({ smtpUrl: pathToFileURL(folder).href, work: { concurrency: 1 } });
     jobs.neighbours.hold();

@@ -1,4 +1,5 @@
-// A mail server for the tests: takes what it is sent, parses it, and refuses, defers, holds or goes away when told to.
+// A mail server for tests: accepts and parses mails, and refuses, defers, holds or disconnects on
+// demand.
 import { buffer } from 'node:stream/consumers';
 import type { Certificate } from '@almanac/testkit/certificate';
 import { findFreePort } from '@almanac/testkit/ports';
@@ -6,7 +7,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
 export type Caught = {
-  /** The envelope: who is really sent to. */
+  /** The envelope: the actual recipients. */
   from: string;
   to: string[];
   isSecure: boolean;
@@ -23,15 +24,15 @@ type Options = {
 };
 
 export class MailServer {
-  /** Mails whose bytes have come, whatever was answered. */
+  /** Mails received completely, whatever was answered. */
   arrived: Caught[] = [];
-  /** Mails that were answered with 250. */
+  /** Mails answered with 250. */
   accepted: Caught[] = [];
-  /** Who tried to log in. */
+  /** Users that tried to log in. */
   logins: (string | undefined)[] = [];
-  /** What the next mails are answered instead, in order. */
+  /** Answers to the next mails instead, in order. */
   answers: { code: number; text: string }[] = [];
-  /** Addresses that nobody has. */
+  /** Addresses that do not exist. */
   unknown = new Set<string>();
   port = 0;
   private server: SMTPServer | undefined;
@@ -58,7 +59,7 @@ export class MailServer {
         else done(reply(535, 'Who are you?'));
       },
       onRcptTo: ({ address }, _session, done) =>
-        this.unknown.has(address) ? done(reply(550, `5.1.1 <${address}> is nobody`)) : done(),
+        this.unknown.has(address) ? done(reply(550, `5.1.1 <${address}> is unknown`)) : done(),
       onData: (stream, session, done) => {
         const { mailFrom, rcptTo } = session.envelope;
         const envelope = {
@@ -91,7 +92,7 @@ export class MailServer {
     return null;
   }
 
-  /** Mails that have come are not answered from now on until `release`. */
+  /** From now on, received mails are not answered until `release`. */
   hold(): void {
     let open!: () => void;
     const promise = new Promise<void>((resolve) => {

@@ -1,28 +1,29 @@
-// One run of a mail's job, step by step: what happens when its process stops, stands still or dies while the server has the mail.
+// One run of a mail's job, step by step: its process stops, stalls or dies while the server has the
+// mail.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import { mailLane } from '../src/mail/mail-work.ts';
-import { createMailing, type Mailing } from '../src/mail/mailer.ts';
+import { createMailer, type Mailer } from '../src/mail/mailer.ts';
 import { type Job, LeaseLost, takeJobs } from '../src/queue/jobs.ts';
 import { givenJobs, type Jobs } from './given.ts';
 import { mailsOf } from './mail-given.ts';
 import { MailServer } from './mail-server.ts';
 
 let server: MailServer;
-let jobs: Jobs; // sends no mails by itself
-let mailing: Mailing;
+let jobs: Jobs; // its worker sends no mails
+let mailer: Mailer;
 
 beforeAll(async () => {
   server = await new MailServer().start();
   jobs = await givenJobs();
-  mailing = createMailing({
+  mailer = createMailer({
     smtpUrl: `smtp://127.0.0.1:${server.port}?tls=none`,
     from: { name: 'Almanac', address: 'almanac@example.test' },
     publicUrl: jobs.neighbours.publicUrl,
   });
 });
 afterAll(async () => {
-  mailing.transport.stop();
+  mailer.transport.stop();
   await jobs.close();
   await server.stop();
 });
@@ -32,7 +33,7 @@ beforeEach(() => {
 });
 
 const mails = mailsOf(() => jobs);
-const run = (job: Job, signal: AbortSignal) => mailLane(jobs.context, mailing).handlers.mail.run(job, signal);
+const run = (job: Job, signal: AbortSignal) => mailLane(jobs.context, mailer).handlers.mail.run(job, signal);
 const take = () =>
   eventually(async () => {
     const taking = { lane: 'mail', leaseMs: 60_000, concurrencyPerAccount: 9, giveUpAfterSeconds: 60 } as const;
@@ -41,7 +42,7 @@ const take = () =>
     return job;
   });
 
-/** A mail whose bytes the server has and does not answer yet. */
+/** A mail that the server has received and not answered yet. */
 async function givenMailOnItsWay(template = 'invitation') {
   const person = mails.person();
   await mails.ask(template, [person]);
@@ -54,8 +55,8 @@ async function givenMailOnItsWay(template = 'invitation') {
   return { person, job, leaving, running };
 }
 
-describe('a mail on its way', () => {
-  it('arrives and is noted when its service stops', async () => {
+describe('a mail in flight', () => {
+  it('arrives and is recorded when its service stops', async () => {
     const { person, leaving, running } = await givenMailOnItsWay();
     leaving.abort(new ServiceError('unavailable', 'The service stops.'));
     server.release();
@@ -65,7 +66,7 @@ describe('a mail on its way', () => {
     expect(server.accepted).toHaveLength(1);
   });
 
-  it('is let go at once when another instance has its job', async () => {
+  it('is aborted at once when another instance has its job', async () => {
     const { person, leaving, running } = await givenMailOnItsWay();
     leaving.abort(new LeaseLost());
     await expect(running).rejects.toThrow();
@@ -73,7 +74,7 @@ describe('a mail on its way', () => {
     expect(await mails.row(person)).toMatchObject({ status: 'queued' });
   });
 
-  it('is noted as sent by whoever sent it, so that who has the job by then does not send it again', async () => {
+  it('is recorded by the run that sent it, so that the next holder of the job does not send it again', async () => {
     const { person, job, running } = await givenMailOnItsWay();
     const { prisma } = jobs.context;
     await prisma.job.update({ where: { id: job.id }, data: { lease_until: new Date(0) } });
@@ -87,11 +88,11 @@ describe('a mail on its way', () => {
     expect(server.arrived).toHaveLength(1);
   });
 
-  it('is sent once more, and known as the same, when its process dies before noting', async () => {
+  it('is sent again under the same Message-ID when its process dies before recording it', async () => {
     const { person, job, running } = await givenMailOnItsWay();
     server.release();
     await running;
-    // As it stands when nothing was written after the server had answered.
+    // The state when nothing was written after the server's answer.
     const { prisma } = jobs.context;
     await prisma.mail.updateMany({ where: { user_id: person.id }, data: { status: 'queued', sent_at: null } });
     await prisma.job.update({ where: { id: job.id }, data: { state: 'running', lease_until: new Date(0) } });

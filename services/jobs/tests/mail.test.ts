@@ -32,7 +32,7 @@ const approvalValues = {
 const { person: givenPerson, ask, row: rowOf, job: jobOf, reaches } = mailsOf(() => jobs);
 
 describe('a mail', () => {
-  it('goes to each recipient by itself, as text and as HTML, with a link of his own', async () => {
+  it('goes to each recipient separately, as text and as HTML, with a link of their own', async () => {
     const both = [givenPerson(), givenPerson()];
     const message = await ask('invitation', both);
     for (const person of both) {
@@ -67,7 +67,7 @@ describe('a mail', () => {
     expect(kept).not.toMatch(/secret-|not asked for|a\.test/);
   });
 
-  it('is sent once, however often it was asked for by the same message', async () => {
+  it('is sent once, however often the same message arrives', async () => {
     const person = givenPerson();
     const message = await ask('password_changed', [person, person]);
     await reaches(person, 'sent');
@@ -78,7 +78,7 @@ describe('a mail', () => {
     expect(server.mailsTo(person.email)).toHaveLength(1);
   });
 
-  it('comes again after the server has put it off, and is accepted once', async () => {
+  it('is retried after the server deferred it, and accepted once', async () => {
     const person = givenPerson();
     server.answers = [
       { code: 451, text: '4.7.1 Greylisted, come again' },
@@ -92,12 +92,12 @@ describe('a mail', () => {
     ).toBe(1);
   });
 
-  it('fails with the words of a server that refuses it, and operators can try again', async () => {
+  it('fails with the words of a server that refuses it, and operators can retry it', async () => {
     const person = givenPerson();
     server.unknown.add(person.email);
     await ask('invitation', [person]);
     const { id, error, attempts } = await reaches(person, 'failed');
-    expect(error).toContain(`550 5.1.1 <${person.email}> is nobody`);
+    expect(error).toContain(`550 5.1.1 <${person.email}> is unknown`);
     expect(attempts).toBe(1);
     expect((await jobOf(person)).state).toBe('failed');
     server.unknown.delete(person.email);
@@ -117,7 +117,7 @@ describe('a mail', () => {
     expect(error).toContain('http://x.test/oauth/password?… (see http://f.test/why)');
   });
 
-  it('waits while the server is away, and arrives when it is back', async () => {
+  it('waits while the server is unavailable, and arrives afterwards', async () => {
     await server.stop();
     const person = givenPerson();
     await ask('invitation', [person]);
@@ -131,14 +131,14 @@ describe('a mail', () => {
     expect(server.mailsTo(person.email)).toHaveLength(1);
   });
 
-  it('is sent at most once more when its sender is lost between sending and noting', async () => {
+  it('is sent at most once more when its sender dies between sending and recording', async () => {
     const person = givenPerson();
     const second = await jobs.another({ smtpUrl: `smtp://127.0.0.1:${server.port}?tls=none` });
     try {
       server.hold();
       await ask('invitation', [person]);
       await eventually(() => expect(server.arrived.filter(({ to }) => to[0] === person.email)).toHaveLength(1));
-      // As if its process had stood still for longer than its lease.
+      // As if its process had stalled for longer than its lease.
       await jobs.context.prisma.job.updateMany({
         where: { kind: 'mail', state: 'running' },
         data: { run_id: null, lease_until: new Date(0) },
@@ -159,7 +159,7 @@ describe('a mail', () => {
     ['"a@evil.test, b"', '<c@evil.test>'],
     ['Eve\r\nBcc: evil@evil.test', '\u202Egnp.exe\u0000'],
     ['a@evil.test,', 'Ünï "quoted" (comment) ; <x>'],
-  ])('has one recipient only, whatever his name is: %j', async (first_name, last_name) => {
+  ])('has one recipient only, whatever their name is: %j', async (first_name, last_name) => {
     const person = givenPerson({ first_name, last_name });
     await ask('invitation', [person]);
     await reaches(person, 'sent');
@@ -176,7 +176,7 @@ describe('a mail', () => {
     'a@a.test, evil@evil.test',
     '<evil@evil.test>',
     'a@a.test\u0000',
-    'nobody',
+    'no-address',
   ])('is not sent to %j, which is no address', async (email) => {
     const person = givenPerson({ email });
     const before = server.arrived.length;
@@ -193,7 +193,7 @@ describe('a mail', () => {
     expect(server.mailsTo(person.email)).toEqual([]);
   });
 
-  it('never leads to another address than this system has', async () => {
+  it('never links to another address than that of this system', async () => {
     const person = givenPerson();
     const { publicUrl } = jobs.neighbours;
     jobs.neighbours.publicUrl = `${publicUrl}.evil.test`;
@@ -205,7 +205,7 @@ describe('a mail', () => {
     expect(server.mailsTo(person.email)[0]?.mail.text).toContain(`${publicUrl}/oauth/password`);
   });
 
-  it('takes its link to the address that the user has once the link is made', async () => {
+  it('sends its link to the address that the user has after the link was made', async () => {
     const person = givenPerson();
     const old = person.email;
     jobs.neighbours.onLink = () => Object.assign(person, { email: `new-${old}` });
@@ -215,20 +215,20 @@ describe('a mail', () => {
     expect([server.mailsTo(old).length, server.mailsTo(person.email).length]).toEqual([0, 1]);
   });
 
-  it('is not sent to who is gone, of another account, or needs the link no more', async () => {
-    const stranger = givenPerson({ account_id: 2 });
+  it('is not sent to a deleted user, one of another account, or one who no longer needs the link', async () => {
+    const foreigner = givenPerson({ account_id: 2 });
     const active = givenPerson();
     jobs.neighbours.needNoLink.add(active.id);
-    const gone = { id: 77_777 };
-    await ask('invitation', [stranger, active, gone]);
-    expect((await reaches(stranger, 'skipped')).error).toBe('The user is gone.');
-    expect((await reaches(gone, 'skipped')).error).toBe('The user is gone.');
-    expect((await reaches(active, 'skipped')).error).toBe('The user needs the link no more.');
-    expect([...server.mailsTo(stranger.email), ...server.mailsTo(active.email)]).toEqual([]);
+    const deleted = { id: 77_777 };
+    await ask('invitation', [foreigner, active, deleted]);
+    expect((await reaches(foreigner, 'skipped')).error).toBe('The user no longer exists.');
+    expect((await reaches(deleted, 'skipped')).error).toBe('The user no longer exists.');
+    expect((await reaches(active, 'skipped')).error).toBe('The user no longer needs the link.');
+    expect([...server.mailsTo(foreigner.email), ...server.mailsTo(active.email)]).toEqual([]);
   });
 
   it.each(['deployment_requested', 'deployment_decided', 'promotion_abandoned', 'password_reset'])(
-    'is not sent to who is suspended: %s',
+    'is not sent to a suspended user: %s',
     async (template) => {
       const [suspended, other] = [givenPerson({ status: 'suspended' }), givenPerson()];
       await ask(template, [suspended, other], { values: approvalValues });
@@ -238,7 +238,7 @@ describe('a mail', () => {
     },
   );
 
-  it('is not sent to who is suspended while it is written', async () => {
+  it('is not sent to a user who is suspended while it is rendered', async () => {
     const person = givenPerson();
     jobs.neighbours.onLink = () => {
       person.status = 'suspended';

@@ -1,4 +1,4 @@
-// What mappings and accounts say of the values in files, and what data is told of it.
+// How mappings and account settings shape the values of files, as sent to data.
 import { givenJobs, type Jobs, makeMapping, runImport } from './given.ts';
 
 let jobs: Jobs;
@@ -17,11 +17,11 @@ const make = (attributes?: Record<string, unknown>) => makeMapping(jobs, table, 
 describe('the date style of the account', () => {
   const styleOf = async (options: object) => {
     expect((await runImport(jobs, { countries: 'code,name\nA1,x\n' }, options)).status).toBe('completed');
-    return jobs.neighbours.loads.at(-1)?.told?.date_style;
+    return jobs.neighbours.loads.at(-1)?.options?.date_style;
   };
   afterEach(() => jobs.neighbours.dateStyles.clear());
 
-  it('holds where neither a mapping nor anything else says how dates are written', async () => {
+  it('applies where neither a mapping nor the file states how dates are written', async () => {
     const before = await make();
     expect(await styleOf({ import_mapping_id: null })).toBe('ISO');
     jobs.neighbours.dateStyles.set(1, 'DMY');
@@ -40,9 +40,9 @@ describe('the date style of the account', () => {
 const mapOf = (entries: number) => Object.fromEntries(Array.from({ length: entries }, (_, i) => [`k${i}`, '']));
 
 describe('values of a file', () => {
-  const told = () => jobs.neighbours.loads.at(-1)?.told;
+  const loadOptions = () => jobs.neighbours.loads.at(-1)?.options;
 
-  it('are read by data as the mapping says', async () => {
+  it('are read by data as the mapping states', async () => {
     const value_map = { X: 'blocked', '': 'free', '?': null };
     const column_mappings = [
       { source_column: 'code', target_column: 'code' },
@@ -54,7 +54,7 @@ describe('values of a file', () => {
       { value_map, otherwise: { value: 'other' } },
     ]);
     await runImport(jobs, { countries: 'name,code\nX,V1\n' }, { import_mapping_id: mapping.id });
-    const { columns } = told() as { columns: object[] };
+    const { columns } = loadOptions() as { columns: object[] };
     expect(columns[0]).toMatchObject({
       position: -1,
       target_column: 'name',
@@ -81,7 +81,7 @@ describe('values of a file', () => {
     [422, 'round must be at most 20', { round: 21 }],
     [422, 'goes to no column of the table', { target_column: null, round: 1 }],
     [422, 'goes to no column of the table', { target_column: null, value_map: {} }],
-  ])('are not said to be what makes no sense: %d %s', async (status, problem, given) => {
+  ])('are rejected in a mapping that makes no sense: %d %s', async (status, problem, given) => {
     const column_mappings = [{ source_column: 'name', target_column: 'name', ...given }];
     const refused = await call('POST', '', { table_definition_id: table, name: 'no map', column_mappings });
     expect([refused.status, refused.body.errors.join()]).toEqual([status, expect.stringContaining(problem)]);

@@ -16,7 +16,7 @@ afterEach(() => {
 const all = { accountId: 0 };
 const list = (state = '', accountId = 0) => jobs.operator.ListJobs({ accountId }, { state, limit: 0 });
 
-// The right to load was taken away: a reason that the next attempt would meet again.
+// The right to load was revoked: an error that a retry would meet again.
 async function givenFailed(): Promise<string> {
   jobs.neighbours.refusal = 'You may not.';
   const { import_tables } = await runImport(jobs, { countries: 'code,name\nO1,x\n' });
@@ -25,7 +25,7 @@ async function givenFailed(): Promise<string> {
 }
 
 describe('operators', () => {
-  it('find what has failed with its reason, look at it, and have it tried again', async () => {
+  it('find failed jobs with their errors, inspect them, and retry them', async () => {
     const name = await givenFailed();
     const failed = await list('failed');
     expect(failed).toMatchObject({ total: 1, jobs: [{ name, account_id: 1, state: 'failed', error: 'You may not.' }] });
@@ -39,7 +39,7 @@ describe('operators', () => {
     expect((await list('done')).jobs.map((job) => job.name)).toContain(name);
   });
 
-  it('see the work of all accounts, or of one, and nothing that is over unless they ask for it', async () => {
+  it('see the jobs of all accounts, or of one, and finished ones only on request', async () => {
     const name = await givenFailed();
     const names = async (state?: string, accountId?: number) =>
       (await list(state, accountId)).jobs.map((job) => job.name);
@@ -53,8 +53,8 @@ describe('operators', () => {
       await expect(jobs.operator.ListJobs(all, wrong)).rejects.toMatchObject({ kind: 'bad_request' });
   });
 
-  it('see messages that nobody could handle, and have them tried again', async () => {
-    await jobs.announce('identity.mail.requested', { account_id: 1, template: 'unheard_of', user_ids: [1] });
+  it('see dead letters, and retry them', async () => {
+    await jobs.announce('identity.mail.requested', { account_id: 1, template: 'unknown', user_ids: [1] });
     const dead = async () => (await list()).dead_letters;
     await eventually(async () => expect(await dead()).toEqual([{ queue: 'jobs.mail', messages: 1 }]));
     const metrics = await (await fetch(`${jobs.url}/metrics`)).text();
@@ -63,7 +63,7 @@ describe('operators', () => {
     await eventually(async () => expect(await dead()).toEqual([{ queue: 'jobs.mail', messages: 1 }])); // as bad as before
   });
 
-  it('see in the metrics how much waits and since when', async () => {
+  it('see in the metrics how many jobs wait and for how long', async () => {
     const metric = async (name: string) => {
       const text = await (await fetch(`${jobs.url}/metrics`)).text();
       return Number(new RegExp(`^almanac_jobs_${name}{service="jobs"} (.+)$`, 'm').exec(text)?.[1]);
@@ -86,7 +86,7 @@ describe('operators', () => {
     await eventually(async () => expect([await metric('running'), await metric('queued')]).toEqual([0, 0]));
   });
 
-  it('learn that a table of a cancelled import is not tried again, and why it failed stays', async () => {
+  it('cannot retry a table of a cancelled import, whose error stays', async () => {
     const { id, import_tables } = await givenImport(jobs, {
       countries: 'code,name,extra\n',
       regions: 'code,name\nO2,x\n',

@@ -1,5 +1,5 @@
-// PostgreSQL is stopped and started, or crashes, again and again while jobs is called: callers are told 503 meanwhile, whatever they
-// were in the middle of, and work goes on by itself. RESTARTS: how often (8).
+// PostgreSQL stops, starts or crashes repeatedly while jobs is called: callers get 503 at any point
+// of a call, and work continues afterwards. RESTARTS: how often (8).
 import { eventually } from '@almanac/testkit/eventually';
 import { type Cluster, createTestDatabase, startPostgres } from '@almanac/testkit/postgres';
 import { givenImport, givenJobs, type Jobs } from './given.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-it('callers are told 503 meanwhile, and nothing else', async () => {
+it('callers get 503 during restarts, and no other error', async () => {
   const { id, import_tables } = await givenImport(jobs, { countries: undefined });
   const file = `/api/v1/imports/${id}/tables/${import_tables[0].id}/file`;
   const calls = [

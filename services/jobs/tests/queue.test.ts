@@ -46,7 +46,7 @@ const room = (free: number, spare = 0) => ({ free, spare });
 const accountsOf = (jobs: { account_id: number }[]) => jobs.map(({ account_id }) => account_id).toSorted();
 
 describe('the work queue', () => {
-  it('lets accounts take turns, whoever came first and with how much', async () => {
+  it('lets accounts take turns, whatever their order and amount of work', async () => {
     await queue(1, 20);
     await queue(2, 3);
     await queue(3, 1);
@@ -55,7 +55,7 @@ describe('the work queue', () => {
     expect(await takeJobs(pool, room(10), work)).toEqual([]);
   });
 
-  it('gives each job to one of many who ask at once, and no account more than its share', async () => {
+  it('gives each job to one of many competing instances, and no account more than its share', async () => {
     await queue(1, 5);
     await queue(2, 5);
     const taken = (await Promise.all(Array.from({ length: 10 }, () => takeJobs(pool, room(1), work)))).flat();
@@ -63,7 +63,7 @@ describe('the work queue', () => {
     expect(new Set(taken.map(({ id }) => id)).size).toBe(4);
   });
 
-  it('has room to spare for accounts of which no job runs, and for no others', async () => {
+  it('has spare slots for accounts without a running job, and for no others', async () => {
     await queue(1, 5);
     await queue(2, 5);
     expect(accountsOf(await takeJobs(pool, room(4, 2), work))).toEqual([1, 1, 2, 2]);
@@ -85,7 +85,7 @@ describe('the work queue', () => {
     expect((await takeJobs(pool, room(10), work)).map(({ subject_id }) => subject_id)).toEqual([first.subject_id + 1]);
   });
 
-  it('gives a job whose lease ran out to another, and the first can end it no more', async () => {
+  it('gives a job with an expired lease to another run, and the first can no longer end it', async () => {
     await queue(1, 1);
     const [first] = await takeJobs(pool, room(1), work);
     if (!first) throw new Error('nothing was taken');
@@ -105,7 +105,7 @@ describe('the work queue', () => {
     expect((await prisma.job.findFirstOrThrow()).state).toBe('done');
   });
 
-  it("keeps lanes apart: neither their order nor an account's share in one counts in another", async () => {
+  it("separates lanes: neither their order nor an account's share in one affects another", async () => {
     await queue(1, 5);
     await queue(1, 3, undefined, 'mail');
     const mail = { ...work, lane: 'mail' as const };
@@ -115,7 +115,7 @@ describe('the work queue', () => {
     expect(await takeJobs(pool, room(10), mail)).toEqual([]);
   });
 
-  it('counts the time until a job is given up from its first attempt', async () => {
+  it('counts the time limit of a job from its first attempt', async () => {
     await queue(1, 1);
     await prisma.job.updateMany({ data: { give_up_at: new Date(0) } });
     const [first] = await takeJobs(pool, room(1), work);
@@ -138,7 +138,7 @@ describe('the work queue', () => {
     expect((await takeJobs(pool, room(9), mail)).map(({ subject_id }) => subject_id)).toEqual([1_000_000]);
   });
 
-  it('does not start what is queued already anew, but does what has ended', async () => {
+  it('does not restart queued jobs, but resets ended ones', async () => {
     await queue(1, 1);
     subjects -= 1;
     const [job] = await takeJobs(pool, room(1), work);
@@ -168,7 +168,7 @@ describe('several workers', () => {
   function startWorkers(run: JobHandler['run'], count = 3) {
     const fail = async () => {};
     const handler = { run, fail, wait: fail };
-    const lane = { name: 'files' as const, ...settings, longestPauseMs: 100 };
+    const lane = { name: 'files' as const, ...settings, maxPauseMs: 100 };
     const workers = Array.from({ length: count }, () =>
       createWorker(
         { prisma, pool, logger, work: settings },
@@ -186,7 +186,7 @@ describe('several workers', () => {
     await transact({ prisma }, (tx) => queueJobs(tx, jobs));
   }
 
-  it('begin the only import of an account beside five hundred of another, which never has more than its share', async () => {
+  it('start the only import of an account beside five hundred of another, which never exceeds its share', async () => {
     const running = new Map<number, number>();
     const most = new Map<number, number>();
     let letGo = () => {};
@@ -215,7 +215,7 @@ describe('several workers', () => {
     }
   });
 
-  it('give up what fails again and again, with growing pauses, while others go on', async () => {
+  it('give up a job that keeps failing, with growing pauses, while others continue', async () => {
     const begun = new Map<number, number[]>();
     const workers = startWorkers(async (job) => {
       begun.set(job.account_id, [...(begun.get(job.account_id) ?? []), Date.now()]);

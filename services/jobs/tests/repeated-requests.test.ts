@@ -1,4 +1,4 @@
-// Idempotency-Key: whatever a POST of jobs does, it does once for a key, and what it made or changed can be had again.
+// Idempotency-Key: a POST of jobs takes effect once for a key, and its result can be read again.
 import { jobsRoutes } from '../src/http.ts';
 import { givenImport, givenJobs, type Jobs } from './given.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
   jobs = await givenJobs();
   jobs.neighbours.addTable({ key: 'countries' });
   jobs.neighbours.addTable({ key: 'regions' });
-  jobs.neighbours.hold(); // nothing ends by itself
+  jobs.neighbours.hold(); // no job ends
 });
 afterAll(() => jobs.close());
 
@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 describe('a repeated request', () => {
-  it.each(Object.keys(cases))('to %s has one effect and one answer, also when several come at once', async (name) => {
+  it.each(Object.keys(cases))('to %s has one effect and one answer, even when several arrive at once', async (name) => {
     const { path, body } = await (cases[name] as () => Promise<Case>)();
     const key = next('key-');
     const answers = await Promise.all([1, 2, 3, 4].map(() => send(path, body, key)));
@@ -72,7 +72,7 @@ describe('a repeated request', () => {
     });
   });
 
-  it('is taken by every POST that has an effect', () => {
+  it('is supported by every POST that has an effect', () => {
     const posts = jobsRoutes(jobs.context).filter(({ method }) => method === 'POST');
     const without = posts.filter(({ requestHeaders }) => requestHeaders?.['Idempotency-Key'] === undefined);
     expect(without.map(({ path }) => path).sort()).toEqual([
@@ -82,7 +82,7 @@ describe('a repeated request', () => {
     expect(posts.length - without.length).toBe(Object.keys(cases).length);
   });
 
-  it('to add a table gets a URL for the same place, also when a file came another way', async () => {
+  it('to add a table gets a URL for the same key, even after a file arrived another way', async () => {
     const key = next('key-');
     const path = `/imports/${await openImport()}/tables`;
     const add = () => send(path, { table_definition_key: 'regions', pattern: 'full' }, key);
@@ -97,7 +97,7 @@ describe('a repeated request', () => {
     ]);
   });
 
-  it('takes the default from no mapping that got it meanwhile', async () => {
+  it('does not take the default from a mapping that became it since', async () => {
     const [key, table_definition_id] = [next('key-'), 10];
     const body = { table_definition_id, name: next('One '), is_default: true };
     const first = (await send(mappings, body, key)).body;

@@ -82,7 +82,7 @@ describe('columns inferred from a sample', () => {
     ]);
   });
 
-  it('take a sample up to its limit, and say what is wrong with it', async () => {
+  it('accept a sample up to its limit, and report what is wrong with it', async () => {
     const padded = (size: number) => `a,b\n1,${'x'.repeat(size - 6)}`;
     expect((await infer(countries, { sample: padded(sampleCharacters) })).status).toBe(200);
     for (const [body, status] of [
@@ -99,7 +99,7 @@ describe('columns inferred from a sample', () => {
       expect([body, (await infer(countries, body)).status]).toEqual([body, status]);
   });
 
-  it('need the right to develop the table, which is looked for before the body', async () => {
+  it('need the right to develop the table, which is checked before the body', async () => {
     expect((await infer(cities, {}, jobs.as({ userId: 81 }))).status).toBe(403);
     const [foreign, unknown] = [await infer(12, { sample: 'a' }), await infer(9999, { sample: 'a' })];
     expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
@@ -139,7 +139,7 @@ describe('a mapping suggested from a sample', () => {
     expect(done.import_tables[0]).toMatchObject({ status: 'completed', metrics: { rows_read: 2 } });
   });
 
-  it('takes dates as the account writes them where the sample leaves them open, and nowhere else', async () => {
+  it('uses the date style of the account where the sample leaves dates open, and nowhere else', async () => {
     const styleOf = async (days: string) => {
       const { body } = await suggest({ sample: `ID;Founded\n${days}` });
       return [body.import_mapping.date_style, body.ambiguous_date_columns, body.questions.length];
@@ -154,7 +154,7 @@ describe('a mapping suggested from a sample', () => {
     }
   });
 
-  it('names what has no name or the same one, and leaves it out', async () => {
+  it('reports columns without a unique name, and leaves them out', async () => {
     const { body } = await suggest({ sample: 'id,id,,city\n1,2,3,4\n' });
     expect(body.import_mapping.column_mappings).toHaveLength(2);
     expect(body.questions).toEqual([
@@ -163,7 +163,7 @@ describe('a mapping suggested from a sample', () => {
     ]);
   });
 
-  it('needs the right to load the table, and of other tables tells only what may be seen', async () => {
+  it('needs the right to load the table, and shows only the other tables that may be viewed', async () => {
     expect((await suggest({ sample }, jobs.as({ userId: 82 }))).status).toBe(403);
     const { status, body } = await suggest({ sample }, jobs.as({ userId: 81 }));
     expect(status).toBe(200);

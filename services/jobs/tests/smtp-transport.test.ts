@@ -59,19 +59,19 @@ describe('the SMTP transport', () => {
     expect(server.accepted).toMatchObject([{ isSecure: true, user: login.user }]);
   });
 
-  it('sends nothing, no password either, to a server that offers no TLS', async () => {
+  it('sends nothing, not even a password, to a server that offers no TLS', async () => {
     const server = await givenServer({ login });
     await expect(transportTo(server).send(mail, never)).rejects.toMatchObject({ kind: 'unavailable' });
     expect([server.logins, server.arrived]).toEqual([[], []]);
   });
 
-  it('sends nothing to a server whose certificate nobody vouches for', async () => {
+  it('sends nothing to a server whose certificate is not trusted', async () => {
     const server = await givenServer({ login, certificate: createCertificate() });
     await expect(transportTo(server).send(mail, never)).rejects.toMatchObject({ kind: 'unavailable' });
     expect([server.logins, server.arrived]).toEqual([[], []]);
   });
 
-  it('trusts the authority that its URL names, and no other, by STARTTLS and from the first byte', async () => {
+  it('trusts only the authority that its URL names, by STARTTLS and from the first byte', async () => {
     const [authority, other] = [createAuthority(), createAuthority()];
     const folder = mountFiles({ 'ca.crt': authority.cert, 'other.crt': other.cert });
     open.push({ stop: () => folder.remove() });
@@ -97,7 +97,7 @@ describe('the SMTP transport', () => {
     }
   });
 
-  it('takes up an authority that was exchanged with its next connection', async () => {
+  it('uses a replaced authority with its next connection', async () => {
     const [before, after] = [createAuthority(), createAuthority()];
     const folder = mountFiles({ 'ca.crt': before.cert });
     open.push({ stop: () => folder.remove() });
@@ -109,7 +109,7 @@ describe('the SMTP transport', () => {
     expect(server.accepted).toHaveLength(1);
   });
 
-  it('waits for the operators when the server does not take its password, and says nothing of it', async () => {
+  it('waits for operators when the server refuses its password, and does not reveal it', async () => {
     const server = await givenServer({ login: { ...login, pass: 'another' }, certificate });
     const refused = transportTo(server).send(mail, never);
     await expect(refused).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('535') });
@@ -117,13 +117,13 @@ describe('the SMTP transport', () => {
     for (const secret of [login.pass, Buffer.from(login.pass).toString('base64')]) expect(text).not.toContain(secret);
   });
 
-  it('goes without TLS only where it is told to', async () => {
+  it('works without TLS only when the URL says so', async () => {
     const server = await givenServer();
     await transportTo(server, { user: '', query: '?tls=none' }).send(mail, never);
     expect(server.accepted).toMatchObject([{ isSecure: false, user: undefined }]);
   });
 
-  it('keeps a connection for the next mail, and goes on when the server has closed it', async () => {
+  it('keeps a connection for the next mail, and reconnects when the server has closed it', async () => {
     const server = await givenServer({ login, certificate });
     const transport = transportTo(server);
     for (let i = 0; i < 3; i += 1) await transport.send(mail, never);
@@ -135,7 +135,7 @@ describe('the SMTP transport', () => {
     expect(server.accepted).toHaveLength(4);
   });
 
-  it('gives up an attempt when it is told to', async () => {
+  it('aborts an attempt on its signal', async () => {
     const server = await givenServer({ certificate, login });
     server.hold();
     const leaving = new AbortController();

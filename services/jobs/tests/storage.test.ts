@@ -1,9 +1,9 @@
-// The storage of an account: what its files take together, and what happens when they reach the
-// limit that its plan gives.
+// The storage quota of an account: the size of its files, and what happens at the limit of its
+// plan.
 import { readdirSync } from 'node:fs';
 import { type Call, callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
-import { inWords } from '../src/files/account-storage.ts';
+import { formatBytes } from '../src/files/account-storage.ts';
 import { sweep } from '../src/maintenance/sweeper.ts';
 import { ended, givenJobs, type Jobs } from './given.ts';
 
@@ -58,7 +58,7 @@ const filesOf = ({ accountId }: Account) =>
   );
 
 describe('an account at its limit', () => {
-  it('gets no more URLs for uploads and no more exports, and is told why and what to do', async () => {
+  it('gets no more upload URLs and no more exports, with the reason and advice', async () => {
     const account = givenAccount();
     const first = await addTable(account, atMost);
     expect(first.status).toBe(201);
@@ -70,7 +70,7 @@ describe('an account at its limit', () => {
     expect((await account.call('GET', '/api/v1/exports')).body.data).toEqual([]);
   });
 
-  it('may not announce a file that is larger than what is left', async () => {
+  it('may not declare a file larger than its free storage', async () => {
     const account = givenAccount();
     expect((await addTable(account, 700)).status).toBe(201);
     const refused = await addTable(account, 301);
@@ -80,7 +80,7 @@ describe('an account at its limit', () => {
     expect(await used(account)).toBe(atMost);
   });
 
-  it('tells the day after which the next older file goes', async () => {
+  it('reports the day after which the next older file expires', async () => {
     const account = givenAccount();
     const { body } = await startExport(account);
     await ended(jobs, `/exports/${body.id}`, account.call);
@@ -91,7 +91,7 @@ describe('an account at its limit', () => {
     expect(refused.body.errors[0]).toContain(`wait until ${at.toISOString().slice(0, 10)}, after which`);
   });
 
-  it('is refused the bytes of an upload, whether their number is told or not, and keeps none of them', async () => {
+  it('cannot upload more bytes, declared or not, and none of them are kept', async () => {
     const account = givenAccount();
     const { body, id } = await addTable(account);
     const path = `/api/v1/imports/${id}/tables/${body.id}/file`;
@@ -118,7 +118,7 @@ describe('an account at its limit', () => {
     expect(await used(account)).toBe(atMost);
   });
 
-  it('may send the announced file through the API, and another one instead', async () => {
+  it('may send the declared file through the API, and another one instead', async () => {
     const account = givenAccount();
     const { body, id } = await addTable(account, 500);
     const sender = jobs.as({ accountId: account.accountId, storageBytes: atMost });
@@ -130,7 +130,7 @@ describe('an account at its limit', () => {
 });
 
 describe('upload_complete', () => {
-  // As to an object store that takes files by itself.
+  // As with an object store that accepts files directly.
   const putDirectly = async (account: Account, bytes: number) => {
     const { store, prisma } = jobs.context;
     const made = await addTable(account);
@@ -143,7 +143,7 @@ describe('upload_complete', () => {
   };
   const complete = ({ call }: Account, id: number) => call('POST', `/api/v1/imports/${id}/upload_complete`);
 
-  it('refuses a file that does not fit and removes it; a smaller one is taken', async () => {
+  it('refuses a file that does not fit and removes it; a smaller one is accepted', async () => {
     const account = givenAccount();
     const { id, body, object_key } = await putDirectly(account, atMost + 1);
     const refused = await complete(account, id);
@@ -162,7 +162,7 @@ describe('upload_complete', () => {
     await ended(jobs, `/imports/${id}`, account.call);
   });
 
-  it('counts what came straight to the store; so does the sweep before it', async () => {
+  it('counts files sent directly to the store; so does the sweep before it', async () => {
     const account = givenAccount();
     const { id } = await putDirectly(account, 400);
     expect(await used(account)).toBe(0);
@@ -174,8 +174,8 @@ describe('upload_complete', () => {
   });
 });
 
-describe('calls at the same time', () => {
-  it('never reserve more together than the limit', async () => {
+describe('concurrent calls', () => {
+  it('never reserve more in total than the limit', async () => {
     const account = givenAccount();
     const ids = await Promise.all(Array.from({ length: 10 }, () => openImport(account)));
     const answers = await Promise.all(ids.map((id) => addTable(account, 300, id)));
@@ -184,7 +184,7 @@ describe('calls at the same time', () => {
     expect(await used(account)).toBe(900);
   });
 
-  it('never upload more together than the limit, through any instance', async () => {
+  it('never upload more in total than the limit, through any instance', async () => {
     const account = givenAccount();
     const made = [];
     for (let i = 0; i < 8; i += 1) made.push((await addTable(account)).body.upload_url as string);
@@ -193,8 +193,8 @@ describe('calls at the same time', () => {
       const urls = made.map((url, i) => (i % 2 ? url.replace(new URL(url).origin, other.url) : url));
       const answers = await Promise.all(urls.map((url, i) => put(url, i % 3 ? 300 : chunks(300))));
       const taken = answers.filter(({ status }) => status === 200).length;
-      // What is reserved ahead for a file of unknown size may be missing to another one for a
-      // moment, so there may be fewer.
+      // Bytes reserved ahead for a file of unknown size may be missing to another file for a
+      // moment, so fewer may succeed.
       expect(taken).toBeGreaterThanOrEqual(1);
       expect(taken).toBeLessThanOrEqual(3);
       expect(await used(account)).toBe(300 * taken);
@@ -205,7 +205,7 @@ describe('calls at the same time', () => {
 });
 
 describe('an export', () => {
-  it('that outgrows the limit while it is written fails with a sentence and leaves no object', async () => {
+  it('that outgrows the limit while it is written fails with a reason and leaves no object', async () => {
     const account = givenAccount(400);
     const { status, body } = await startExport(account);
     expect(status).toBe(201);
@@ -234,7 +234,7 @@ describe('an export', () => {
 });
 
 describe('rejected rows', () => {
-  it('that do not fit are not kept; the import says so and ends as it would have', async () => {
+  it('that do not fit are not stored; the import says so and ends as usual', async () => {
     const account = givenAccount(60);
     const file = 'code,name\nR1,BAD\nR2,BAD\nR3,x\nR4,x\n';
     const id = await openImport(account);
@@ -252,7 +252,7 @@ describe('rejected rows', () => {
 });
 
 describe('rows on their way into a table', () => {
-  it('may take what is left, and what their file takes', async () => {
+  it('may use the free storage, and the bytes of their file', async () => {
     const account = givenAccount();
     const other = await addTable(account, 300);
     const { id, body } = await addTable(account);
@@ -261,7 +261,7 @@ describe('rows on their way into a table', () => {
     await account.call('POST', `/api/v1/imports/${id}/upload_complete`);
     await ended(jobs, `/imports/${id}`, account.call);
     const load = jobs.neighbours.loads.find(({ account_id }) => account_id === account.accountId);
-    expect([other.status, load?.told.most_bytes]).toEqual([201, atMost - 300]);
+    expect([other.status, load?.options.most_bytes]).toEqual([201, atMost - 300]);
   });
 });
 
@@ -287,7 +287,7 @@ describe('what is released', () => {
     await eventually(async () => expect(await used(account)).toBe(0), { withinMs: 20_000 });
   });
 
-  it('is what an earlier run of an export had written', async () => {
+  it('includes what an earlier run of an export wrote', async () => {
     const account = givenAccount();
     const { prisma } = jobs.context;
     jobs.neighbours.hold();
@@ -306,17 +306,17 @@ describe('what is released', () => {
 });
 
 describe('the limit', () => {
-  it('of one account is nothing to another', async () => {
+  it('of one account does not affect another', async () => {
     const [full, other] = [givenAccount(), givenAccount()];
     expect((await addTable(full, atMost)).status).toBe(201);
     expect((await startExport(full)).status).toBe(422);
     expect((await addTable(other, atMost)).status).toBe(201);
   });
 
-  it('is the last one told, where a call does not tell it', async () => {
+  it('is the last one received, where a call brings none', async () => {
     const account = givenAccount();
     const silent = { ...account, call: jobs.as({ accountId: account.accountId }) };
-    expect((await addTable(silent, 2 * atMost)).status).toBe(201); // nobody has told it
+    expect((await addTable(silent, 2 * atMost)).status).toBe(201); // no limit was received
     expect((await addTable(account, 1)).status).toBe(422);
     expect((await addTable(silent, 1)).status).toBe(422);
     const larger = { ...account, call: jobs.as({ accountId: account.accountId, storageBytes: 5 * 1024 ** 4 }) };
@@ -324,9 +324,9 @@ describe('the limit', () => {
     expect((await addTable(silent, 1)).status).toBe(201);
   });
 
-  it('is told in words that people read', () => {
+  it('is written as text for people', () => {
     const GB = 1024 ** 3;
-    expect([0, 1, 1023, 1024, 1.5 * 1024 ** 2, 100 * GB, 100 * GB - 1, 5 * 1024 * GB].map(inWords)).toEqual([
+    expect([0, 1, 1023, 1024, 1.5 * 1024 ** 2, 100 * GB, 100 * GB - 1, 5 * 1024 * GB].map(formatBytes)).toEqual([
       '0 bytes',
       '1 byte',
       '1023 bytes',

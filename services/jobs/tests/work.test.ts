@@ -9,7 +9,7 @@ let storeIsAway = false;
 let beforeStat: (key: string) => Promise<void> = async () => {};
 let removing: (key: string, remove: () => Promise<void>) => Promise<void> = (_key, remove) => remove();
 
-// A store that can be cut off, around the real one.
+// A store that can be disconnected, around the real one.
 const cuttable = (real: ObjectStore): ObjectStore => {
   const away = () => {
     if (storeIsAway) throw new ServiceError('unavailable', 'the store is away');
@@ -54,7 +54,7 @@ const jobOf = (kind: string, subjectId: number) =>
   jobs.context.prisma.job.findFirstOrThrow({ where: { kind, subject_id: subjectId } });
 
 describe('work', () => {
-  it('begins with the tables there are, however often others are added meanwhile', async () => {
+  it('starts with all tables of the import, even if some are added concurrently', async () => {
     const { id, import_tables } = await givenImport(jobs, { countries: file('T1') });
     const [first] = await jobs.context.prisma.import_table.findMany({ where: { import_id: id } });
     let added = 0;
@@ -74,7 +74,7 @@ describe('work', () => {
     ]);
   });
 
-  it('does not begin with a table that is added meanwhile and that the caller may not edit', async () => {
+  it('does not start with a concurrently added table that the caller may not edit', async () => {
     const { domain_id } = jobs.neighbours.addTable({ key: 'mine', domain_id: 51 });
     const permissions = [{ action: 'edit', resource_type: 'domain', resource_id: domain_id }];
     jobs.neighbours.permissions.set(751, { license_type: 'developer', permissions });
@@ -90,7 +90,7 @@ describe('work', () => {
     await ended(jobs, `/imports/${id}`);
   });
 
-  it('waits while data is away, and goes on when it is back', async () => {
+  it('waits while data is unavailable, and continues afterwards', async () => {
     const { id } = await givenImport(jobs, { countries: file('A1') });
     jobs.neighbours.dataIsAway = true;
     expect((await complete(id)).status).toBe(200);
@@ -103,7 +103,7 @@ describe('work', () => {
     expect((await jobOf('import_table', tableId)).attempts).toBe(1);
   });
 
-  it('waits while the object store is away; what needs no file is answered', async () => {
+  it('waits while the object store is unavailable; requests that need no file are answered', async () => {
     const { id } = await givenImport(jobs, { countries: file('A2') });
     storeIsAway = true;
     expect((await complete(id)).status).toBe(503);
@@ -124,7 +124,7 @@ describe('work', () => {
     expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
   });
 
-  it('counts a load once whose answer was lost after it was merged', async () => {
+  it('counts a load once whose answer was lost after the merge', async () => {
     jobs.neighbours.answersToLose = 1;
     const done = await runImport(jobs, { regions: file('L1') });
     expect(done).toMatchObject({
@@ -134,7 +134,7 @@ describe('work', () => {
     expect(loadsOf((await tableRow(done.id)).load_id)).toBe(2);
   });
 
-  it('is taken up by another instance when its lease runs out, with one effect', async () => {
+  it('is taken by another instance when its lease expires, with one effect', async () => {
     const second = await jobs.another();
     try {
       jobs.neighbours.hold();
@@ -142,7 +142,7 @@ describe('work', () => {
       await complete(id);
       const { id: tableId, load_id } = await tableRow(id);
       await eventually(() => expect(loadsOf(load_id)).toBe(1));
-      // As if the instance that works had been killed: its lease is over, and nobody renews it.
+      // As if the working instance had been killed: its lease has expired and is not renewed.
       await jobs.context.prisma.job.updateMany({
         where: { kind: 'import_table', subject_id: tableId },
         data: { run_id: '00000000-0000-4000-8000-000000000000', lease_until: new Date(0) },
@@ -182,7 +182,7 @@ describe('work', () => {
     }
   });
 
-  it('is handed back by an instance that stops, and goes on elsewhere', async () => {
+  it('returns to the queue when its instance stops, and continues on another', async () => {
     const second = await jobs.another({ work: { concurrency: 1 } });
     jobs.neighbours.hold();
     const ids: number[] = [];
@@ -196,7 +196,7 @@ describe('work', () => {
     for (const id of ids) expect((await ended(jobs, `/imports/${id}`)).status).toBe('completed');
   });
 
-  // As if instances had taken it up and been killed, as often as they may.
+  // As if instances had taken it and been killed, as often as allowed.
   const interruptTooOften = (tableId: number) =>
     jobs.context.prisma.job.updateMany({
       where: { kind: 'import_table', subject_id: tableId, state: { in: ['queued', 'running'] } },
@@ -208,7 +208,7 @@ describe('work', () => {
       },
     });
 
-  it('is given up with a reason after it was interrupted too often', async () => {
+  it('is given up with a reason after too many interruptions', async () => {
     const { id } = await givenImport(jobs, { countries: file('G1') });
     jobs.neighbours.hold();
     await complete(id);
@@ -230,7 +230,7 @@ describe('work', () => {
     await expect(jobs.retry('nonsense')).rejects.toMatchObject({ kind: 'bad_request' });
   });
 
-  it('that was given up says what data had done by then, however late that is known', async () => {
+  it('that is given up reports what data had done, however late that is known', async () => {
     const { id } = await givenImport(jobs, { countries: file('G2') });
     jobs.neighbours.hold();
     await complete(id);
@@ -249,13 +249,13 @@ describe('work', () => {
     });
   });
 
-  it('fails an export whose table has gone, and can be tried again by an operator', async () => {
-    const gone = jobs.neighbours.addTable({ key: 'gone' });
+  it('fails an export whose table was removed, and can be retried by an operator', async () => {
+    const removed = jobs.neighbours.addTable({ key: 'removed' });
     jobs.neighbours.dataIsAway = false;
     storeIsAway = true;
     const { body } = await jobs.call('POST', '/api/v1/exports', {
       branch_id: 1,
-      table_definition_key: 'gone',
+      table_definition_key: 'removed',
       pattern: 'full',
     });
     jobs.neighbours.tables.pop();
@@ -269,7 +269,7 @@ describe('work', () => {
         status: 'failed',
       }),
     );
-    jobs.neighbours.tables.push(gone);
+    jobs.neighbours.tables.push(removed);
     expect(await jobs.retry(`export-${body.id}`)).toBe('created');
     expect((await ended(jobs, `/exports/${body.id}`)).status).toBe('completed');
   });
@@ -278,10 +278,10 @@ describe('work', () => {
 describe('an upload through the API that fails while it replaces a later one of the pre-signed URL', () => {
   const lost = new ServiceError('unavailable', 'the store is away');
   it.each([
-    ['before that is gone leaves it to be loaded', [], { status: 'completed', metrics: { inserted: 1 } }],
-    ['when that is gone leaves no file, never an older one', ['gone'], { errors: ['No file was uploaded.'] }],
-  ])('%s', async (_how, gone, outcome) => {
-    const code = `U${gone.length}`;
+    ['before that is removed leaves it to be loaded', [], { status: 'completed', metrics: { inserted: 1 } }],
+    ['after that is removed leaves no file, never an older one', ['removed'], { errors: ['No file was uploaded.'] }],
+  ])('%s', async (_how, removed, outcome) => {
+    const code = `U${removed.length}`;
     const opened = await jobs.call('POST', '/api/v1/imports', { branch_id: 1 });
     const tables = `/api/v1/imports/${opened.body.id}/tables`;
     const table = { table_definition_key: 'countries', pattern: 'incremental' };
@@ -291,7 +291,7 @@ describe('an upload through the API that fails while it replaces a later one of 
     expect((await fetch(upload_url, { method: 'PUT', body: file(code) })).status).toBe(200);
     removing = async (key, remove) => {
       const isLater = key === keyOfLink(upload_url);
-      if (!isLater || gone.length > 0) await remove();
+      if (!isLater || removed.length > 0) await remove();
       if (isLater) throw lost;
     };
     expect(await put(file('NEW'))).toBe(503);
@@ -300,12 +300,12 @@ describe('an upload through the API that fails while it replaces a later one of 
     expect(done.import_tables).toMatchObject([outcome]);
     const rows = jobs.neighbours.tables[0]?.rows as Map<string, unknown>;
     const loaded = ['OLD', 'NEW', code].filter((each) => rows.has(`["${each}"]`));
-    expect(loaded).toEqual(gone.length > 0 ? [] : [code]);
+    expect(loaded).toEqual(removed.length > 0 ? [] : [code]);
   });
 });
 
 describe('sweeping', () => {
-  it('leaves files alone for as long as their import is open or their table waits', async () => {
+  it('keeps files as long as their import is open or their table waits', async () => {
     const { prisma, store } = jobs.context;
     const { id, import_tables } = await givenImport(jobs, { countries: file('O1'), regions: undefined });
     const path = `/api/v1/imports/${id}/tables/${import_tables[1].id}/file`;
@@ -327,7 +327,7 @@ describe('sweeping', () => {
     expect(await sweepLate()).toEqual([false, false]);
   });
 
-  it('removes objects whose time is over and leaves nothing of a whole import and export', async () => {
+  it('removes expired objects and leaves nothing of a whole import and export', async () => {
     const { prisma, store } = jobs.context;
     const done = await runImport(jobs, { regions: `code,name\nW1,BAD\nW2,x\n` }, { on_error: 'reject_rows' });
     const made = await jobs.call('POST', '/api/v1/exports', {
@@ -349,7 +349,7 @@ describe('sweeping', () => {
     expect(await prisma.stored_object.count()).toBe(0);
   });
 
-  it('cancels imports that were forgotten, so that they count as open no more', async () => {
+  it('cancels abandoned imports, so that they no longer count as open', async () => {
     const { id } = await givenImport(jobs, { countries: undefined });
     await expireImports(jobs.context, new Date(Date.now() - 60_000));
     expect((await jobs.call('GET', `/api/v1/imports/${id}`)).body.status).toBe('uploading');

@@ -1,33 +1,33 @@
-// The values that cells of an exported table may have, for workbooks that are made for editing: valid values of
-// columns, and keys of the tables that they refer to.
+// The values that cells of an exported table may have, for workbooks made for editing: valid values
+// of columns, and keys of referenced tables.
 import type { DeployedColumn__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedColumn.ts';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { JobsContext } from '../context.ts';
 import { copiedRows } from '../formats/table-file/copied-rows.ts';
-import { besideEditedRows, type EditedColumn } from '../formats/xlsx/editing-sheets.ts';
-import type { BesideRows } from '../formats/xlsx/xlsx-writer.ts';
+import { type EditedColumn, editingExtras } from '../formats/xlsx/editing-sheets.ts';
+import type { SheetExtras } from '../formats/xlsx/xlsx-writer.ts';
 import type { JobCaller } from '../queue/jobs.ts';
 
-/** Longer lists are of no help to whoever chooses. */
-const mostChoices = 10_000;
-/** Of all lists of a workbook together, which are held in memory. */
-const mostOfAll = 100_000;
-/** More than a drop-down shows. */
-const longestChoice = 255;
+/** A longer list does not help people choose. */
+const maxChoices = 10_000;
+/** The limit for all lists of a workbook, which are held in memory. */
+const maxChoicesPerWorkbook = 100_000;
+/** Longer texts do not fit into a drop-down. */
+const maxChoiceLength = 255;
 
-/** What a workbook of this table has beside its rows. Tables that the caller may not see give no list. */
-export async function besideRows(
+/** The extra sheets of a workbook for editing. Tables that the caller may not view give no list. */
+export async function readEditingExtras(
   ctx: JobsContext,
   caller: JobCaller,
   table: DeployedTable__Output,
   signal: AbortSignal,
-): Promise<BesideRows> {
+): Promise<SheetExtras> {
   const columns: EditedColumn[] = [];
-  let room = mostOfAll;
+  let room = maxChoicesPerWorkbook;
   for (const column of table.columns) {
-    const { choices, refersTo } = await choicesOf(ctx, caller, column, signal);
-    const isUsable = choices && choices.length <= room && choices.every((each) => each.length <= longestChoice);
+    const { choices, refersTo } = await readChoices(ctx, caller, column, signal);
+    const isUsable = choices && choices.length <= room && choices.every((each) => each.length <= maxChoiceLength);
     if (isUsable) room -= choices.length;
     const { name, data_type: dataType, is_required: isRequired, is_primary_key: isKey, description } = column;
     columns.push({
@@ -35,18 +35,18 @@ export async function besideRows(
       choices: isUsable ? choices : undefined,
     });
   }
-  return besideEditedRows(table.key, columns);
+  return editingExtras(table.key, columns);
 }
 
 type Choices = Pick<EditedColumn, 'choices' | 'refersTo'>;
 
-async function choicesOf(
+async function readChoices(
   ctx: JobsContext,
   caller: JobCaller,
   { valid_values, foreign_key_table_id }: DeployedColumn__Output,
   signal: AbortSignal,
 ): Promise<Choices> {
-  if (valid_values.length > 0) return { choices: valid_values.length > mostChoices ? undefined : valid_values };
+  if (valid_values.length > 0) return { choices: valid_values.length > maxChoices ? undefined : valid_values };
   if (foreign_key_table_id === undefined) return {};
   try {
     return await keysOf(ctx, caller, foreign_key_table_id, signal);
@@ -77,7 +77,7 @@ async function keysOf(
   const choices: string[] = [];
   for await (const batch of copiedRows(rows())) {
     for (const cells of batch) choices.push(cells[place] ?? '');
-    if (choices.length > mostChoices) return { refersTo: key };
+    if (choices.length > maxChoices) return { refersTo: key };
   }
   return { refersTo: key, choices };
 }

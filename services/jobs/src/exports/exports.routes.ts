@@ -6,7 +6,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { instantSchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
-import { repeatable } from '../idempotency.ts';
+import { idempotencyHeader } from '../idempotency.ts';
 import {
   cancelExport,
   createExport,
@@ -49,7 +49,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       path: '/exports/{id}/cancel',
       tag,
       summary: 'Cancel an export that has not ended',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyHeader,
       extension: true,
       params: { id: idTextSchema },
       response: exportSchema,
@@ -81,7 +81,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
         pattern: z.string().meta({
           enum: [...exportPatterns],
           description:
-            'full: the live rows. incremental: what has changed after the mark, one line for each primary key, the keys that are gone first; `svc_transaction_code` (extension) is `d` for a key that is gone, `u` for a row whose key was there at the mark, `i` for any other, and `svc_is_deleted` says the same as true or false.',
+            'full: the live rows. incremental: what has changed after the mark, one line for each primary key, deleted keys first; `svc_transaction_code` (extension) is `d` for a deleted key, `u` for a row whose key was there at the mark, `i` for any other, and `svc_is_deleted` says the same as true or false.',
         }),
         high_water_mark: highWaterMarkSchema.nullish().meta({
           description:

@@ -1,4 +1,4 @@
-// Exports: making, finding and listing them.
+// Exports: creating, finding and listing them.
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
@@ -12,14 +12,14 @@ import { isToCome, readInstant } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { readCorrelationCode } from '../correlation-code.ts';
-import { rememberLimit, requireRoom } from '../files/account-storage.ts';
+import { requireFreeStorage, saveLimit } from '../files/account-storage.ts';
 import { type FileFormat, fileFormats } from '../formats/table-file/file-format.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
-import { doOnce } from '../idempotency.ts';
+import { idempotent } from '../idempotency.ts';
 import { cancelJob, queueJob } from '../queue/jobs.ts';
 import { type ExportStatus, exportMachine, openExportStates } from '../states/export-states.ts';
-import { before } from '../states/state-machine.ts';
-import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
+import { statesAllowing } from '../states/state-machine.ts';
+import { announce, lockAccount, recordAct, type Transaction, transact } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;
@@ -70,8 +70,8 @@ export const exportFields = {
 } as const;
 
 /**
- * An ISO 8601 date and time; without an offset it is UTC. Marks and the times of rows have whole milliseconds: what is after a finer
- * mark is after its millisecond, too.
+ * An ISO 8601 date and time, in UTC unless it has an offset. Marks and timestamps of rows have
+ * milliseconds, so a finer mark is cut to its millisecond.
  */
 export const highWaterMarkSchema = z
   .string()
@@ -100,15 +100,15 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
   const table = await ctx.data.GetDeployedTable(call, { branch_id, table_definition_key });
   const { table_definition_id, domain_id } = table;
   const where = { domainId: domain_id, branchId: branch_id, tableDefinitionId: table_definition_id };
-  // Afresh: a repeated request answers the first one's export, with the link to its file.
+  // Fresh, since a repeated request answers the first export with the link to its file.
   await requireRight(ctx.rights, call, 'view', where, { fresh: true });
   const pattern = readPattern(input);
-  const high_water_mark = readMark(input, table);
+  const high_water_mark = readHighWaterMark(input, table);
   const as_of = readAsOf(input, table);
   const format = readFormat(input);
   if (input.for_editing) requireEditable(input, table);
   const correlation_code = readCorrelationCode(input.correlation_code);
-  await rememberLimit(ctx, call);
+  await saveLimit(ctx, call);
   const { id, made } = await transact(ctx, async (tx) => {
     let made: data_export | undefined;
     const id = await makeOnce(prismaSql(tx), call.keyed, async () => {
@@ -120,7 +120,7 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
         throw validationFailed(
           `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
         );
-      await requireRoom(tx, call);
+      await requireFreeStorage(tx, call);
       made = await tx.data_export.create({
         data: {
           account_id: call.accountId,
@@ -141,19 +141,19 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
           application_id: call.applicationId ?? null,
         },
       });
-      await tellAct(tx, call, createdAct('export', recorded(made)));
+      await recordAct(tx, call, createdAct('export', auditedFields(made)));
       const { giveUpAfterSeconds } = ctx.work;
       await queueJob(tx, { kind: 'export', subjectId: made.id, call, giveUpAfterSeconds });
       return made.id;
     });
     return { id, made };
   });
-  // As it was made: a worker may be at it by now.
+  // As created; a worker may have started it by now.
   return made ?? findExport(ctx, call, id);
 }
 
-// What the audit log keeps of an export: which rows left, not where they are.
-function recorded({ id, branch_id, table_definition_id, table_definition_key, pattern, ...made }: data_export) {
+// The fields that the audit log keeps: which rows were exported, not where the file is.
+function auditedFields({ id, branch_id, table_definition_id, table_definition_key, pattern, ...made }: data_export) {
   const { high_water_mark, as_of, correlation_code } = made;
   return {
     id,
@@ -173,7 +173,10 @@ function readPattern(input: NewExport): string {
   return input.pattern;
 }
 
-function readMark({ pattern, high_water_mark }: NewExport, { as_of_until }: DeployedTable__Output): string | null {
+function readHighWaterMark(
+  { pattern, high_water_mark }: NewExport,
+  { as_of_until }: DeployedTable__Output,
+): string | null {
   const bad = (problem: string) => new ServiceError('bad_request', problem);
   if (pattern !== 'incremental') return null;
   if (high_water_mark === null || high_water_mark === undefined)
@@ -221,7 +224,10 @@ async function findExport(ctx: Pick<JobsContext, 'prisma'>, call: CallContext, i
   return found;
 }
 
-/** One export; the right to see the table is asked afresh, since the answer opens the file. */
+/**
+ * One export. The right to view the table is read fresh, since the answer contains the link to the
+ * file.
+ */
 export async function getExport(ctx: JobsContext, call: CallContext, id: number): Promise<data_export> {
   const found = await findExport(ctx, call, id);
   const { domain_id, branch_id, table_definition_id } = found;
@@ -230,12 +236,12 @@ export async function getExport(ctx: JobsContext, call: CallContext, id: number)
   return found;
 }
 
-/** Ends an export before its file is there; whatever was written of it is never seen, and swept. */
+/** Cancels an export before its file exists; bytes written so far are never shown, and swept. */
 export async function cancelExport(ctx: JobsContext, call: CallContext, id: number): Promise<data_export> {
   const where = { id, account_id: call.accountId };
   const cancel = async (tx: Transaction) => {
     const { count } = await tx.data_export.updateMany({
-      where: { ...where, status: { in: before(exportMachine, 'cancel') } },
+      where: { ...where, status: { in: statesAllowing(exportMachine, 'cancel') } },
       data: { status: 'cancelled', finished_at: new Date() },
     });
     if (count === 0) {
@@ -243,16 +249,16 @@ export async function cancelExport(ctx: JobsContext, call: CallContext, id: numb
       throw new ServiceError('wrong_state', `The export is ${status} and can't be cancelled any more.`);
     }
     await cancelJob(tx, { kind: 'export', subjectId: id, accountId: call.accountId });
-    await tell(tx, call, 'export.finished', { id, status: 'cancelled' });
+    await announce(tx, call, 'export.finished', { id, status: 'cancelled' });
     return id;
   };
-  await transact(ctx, (tx) => doOnce(tx, call, () => cancel(tx)));
+  await transact(ctx, (tx) => idempotent(tx, call, () => cancel(tx)));
   return findExport(ctx, call, id);
 }
 
 type Filter = { table_definition_key?: string | undefined; branch_id?: number | undefined };
 
-/** The account's exports of tables that the caller may see, each with the link to its file. */
+/** The account's exports of tables that the caller may view, each with the link to its file. */
 export async function listExports(ctx: JobsContext, call: CallContext, filter: Filter, list: ListQuery) {
   const reach = await readReach(ctx.rights, call, 'view', { fresh: true });
   const open = {
@@ -285,13 +291,13 @@ const contentTypes = {
   parquet: 'application/vnd.apache.parquet',
 } as const satisfies Record<FileFormat, string>;
 
-/** What the file of an export is. */
+/** The content type of an export's file. */
 export const contentTypeOf = ({ format, gzip }: Pick<data_export, 'format' | 'gzip'>): string =>
   gzip ? 'application/gzip' : contentTypes[format as FileFormat];
 
 const toNumber = (value: bigint | null) => (value === null ? null : Number(value));
 
-/** An export as a caller sees it, with a fresh link to its file while that is kept. */
+/** An export as shown to a caller, with a fresh link to its file until the file expires. */
 export async function showExport(
   ctx: Pick<JobsContext, 'store'>,
   row: data_export,

@@ -1,6 +1,6 @@
-// The storage of an account: its files (uploads, copies made while reading, rejected rows, exports)
-// count from the moment that room is reserved for them until they are removed. Room is reserved
-// under one lock per account, so that calls at the same time never exceed the limit together.
+// The storage quota of an account. Its files (uploads, spooled copies, rejected rows, exports)
+// count from the moment bytes are reserved for them until they are removed. One lock per account
+// serializes reservations, so concurrent calls cannot exceed the limit.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
@@ -10,24 +10,24 @@ import { lockAccount, type Transaction, transact } from '../transaction.ts';
 import type { PutOptions, StoredObject } from './object-store/object-store.ts';
 
 /**
- * Whose storage it is; a call tells the limit of its account, work in the background goes by what
- * was told last.
+ * The account that stores a file. A call brings the limit of its account; background work uses the
+ * limit that was saved last.
  */
 export type StorageOwner = Pick<CallContext, 'accountId' | 'storageBytes'>;
 
 type StorageContext = Pick<JobsContext, 'prisma' | 'store'>;
 
 /**
- * A file whose size is not known reserves so much ahead of what has come, or what is left if that
- * is less.
+ * Bytes that a file of unknown size reserves ahead of those that have arrived, or all that are free
+ * if they are fewer.
  */
-const aheadBytes = 8 * 1024 ** 2;
+const reserveAheadBytes = 8 * 1024 ** 2;
 
 /**
- * Remembers the limit that a call tells, also where the call is refused then: for uploads by URL
- * and work in the background.
+ * Saves the limit that a call brings, even if the call is refused: uploads by URL and background
+ * work use it.
  */
-export async function rememberLimit({ prisma }: Pick<JobsContext, 'prisma'>, owner: StorageOwner): Promise<void> {
+export async function saveLimit({ prisma }: Pick<JobsContext, 'prisma'>, owner: StorageOwner): Promise<void> {
   if (owner.storageBytes === undefined) return;
   await prismaSql(prisma)(
     `insert into account_storage (account_id, limit_bytes) values ($1::int, $2::bigint)
@@ -37,17 +37,17 @@ export async function rememberLimit({ prisma }: Pick<JobsContext, 'prisma'>, own
   );
 }
 
-/** Throws 422 when the account has no room left. */
-export async function requireRoom(tx: Transaction, owner: StorageOwner): Promise<void> {
+/** Throws 422 when the account has no free storage. */
+export async function requireFreeStorage(tx: Transaction, owner: StorageOwner): Promise<void> {
   const { used, limit } = await readStorage(tx, owner);
   if (used >= limit) throw await refusal(tx, owner, { used, limit });
 }
 
 /**
- * How many bytes the account may keep beside what it has, and what an object has that it stands for;
- * undefined while no limit was told.
+ * How many bytes the account may still store, plus those that count for `key`; undefined while no
+ * limit is known.
  */
-export async function readRoom(ctx: Pick<JobsContext, 'prisma'>, owner: StorageOwner, key: string) {
+export async function readFreeBytes(ctx: Pick<JobsContext, 'prisma'>, owner: StorageOwner, key: string) {
   return transact(ctx, async (tx) => {
     const { used, limit } = await readStorage(tx, owner);
     if (limit === Number.POSITIVE_INFINITY) return undefined;
@@ -56,8 +56,8 @@ export async function readRoom(ctx: Pick<JobsContext, 'prisma'>, owner: StorageO
 }
 
 /**
- * Has a noted object count with at least `least` bytes, or up to `most` if they fit, and answers
- * with how many it does. Never fewer than before. Throws 422 when there is no room for the least.
+ * Lets a recorded object count with at least `least` bytes, or up to `most` if they fit; answers
+ * the number, which never decreases. Throws 422 when `least` does not fit.
  */
 export async function reserveBytes(
   tx: Transaction,
@@ -70,17 +70,17 @@ export async function reserveBytes(
   const fitting = Math.max(limit - used, 0) + own;
   if (least > own && least > fitting) throw await refusal(tx, owner, { used, limit, wanted: least - own });
   const reserved = Math.max(own, Math.min(most, fitting));
-  if (reserved > own) await countBytes(tx, owner, key, reserved);
+  if (reserved > own) await setCountedBytes(tx, owner, key, reserved);
   return reserved;
 }
 
 type Writing = PutOptions & { declaredBytes?: number | undefined };
 
 /**
- * Stores an object that is noted, within what the account has left: room for it is reserved as its
- * bytes come, that for a declared size before. Throws 422 and leaves nothing when there is no more.
+ * Stores a recorded object within the free storage of the account. Bytes are reserved as they
+ * arrive, those of a declared size in advance. When they do not fit, throws 422 and stores nothing.
  */
-export async function putCounted(
+export async function putWithinLimit(
   ctx: StorageContext,
   owner: StorageOwner,
   key: string,
@@ -92,32 +92,32 @@ export async function putCounted(
   const reserve = (least: number, most: number) => transact(ctx, (tx) => reserveBytes(tx, owner, key, { least, most }));
   let stored: StoredObject;
   try {
-    let reserved = await reserve(Math.max(declared, 1), declared || aheadBytes);
+    let reserved = await reserve(Math.max(declared, 1), declared || reserveAheadBytes);
     const counted = async function* () {
       let total = 0;
       for await (const chunk of source) {
         total += chunk.length;
-        if (total > reserved) reserved = await reserve(total, total + aheadBytes);
+        if (total > reserved) reserved = await reserve(total, total + reserveAheadBytes);
         yield chunk;
       }
     };
     stored = await ctx.store.put(key, counted(), options);
   } catch (error) {
-    await recount(ctx, owner, key, before).catch(() => {}); // counts for more than there is until its time is over
+    await recountBytes(ctx, owner, key, before).catch(() => {}); // the reservation then stays until the object expires
     throw error;
   }
-  await countBytes(ctx.prisma, owner, key, stored.size);
+  await setCountedBytes(ctx.prisma, owner, key, stored.size);
   return stored;
 }
 
-// Another file may lie there, from before or come at the same time.
-async function recount(ctx: StorageContext, owner: StorageOwner, key: string, before: number): Promise<void> {
+// The key may hold another file, stored earlier or at the same time.
+async function recountBytes(ctx: StorageContext, owner: StorageOwner, key: string, before: number): Promise<void> {
   const found = await ctx.store.stat(key);
-  await countBytes(ctx.prisma, owner, key, Math.max(before, found?.size ?? 0));
+  await setCountedBytes(ctx.prisma, owner, key, Math.max(before, found?.size ?? 0));
 }
 
-/** Has what was reserved for one object count for another. */
-export async function passBytesOn(
+/** Moves a reservation from one object to another. */
+export async function transferReservation(
   ctx: Pick<JobsContext, 'prisma'>,
   owner: StorageOwner,
   from: string,
@@ -126,14 +126,15 @@ export async function passBytesOn(
   await transact(ctx, async (tx) => {
     await lockAccount(tx, owner.accountId, 'storage');
     const passed = await bytesOf(tx, owner, from);
-    await countBytes(tx, owner, from, 0);
-    await countBytes(tx, owner, to, (await bytesOf(tx, owner, to)) + passed);
+    await setCountedBytes(tx, owner, from, 0);
+    await setCountedBytes(tx, owner, to, (await bytesOf(tx, owner, to)) + passed);
   });
 }
 
 /**
- * Removes objects before their time and has them count no more. Their notes stay until then: links
- * to some may still be written to. What can't be removed now counts until it is swept.
+ * Removes objects before they expire and lets them count no bytes. Their records stay until then,
+ * since links may still write to them. An object that cannot be removed now counts until it is
+ * swept.
  */
 export async function releaseObjects(
   ctx: StorageContext & Pick<JobsContext, 'logger'>,
@@ -143,15 +144,15 @@ export async function releaseObjects(
   for (const key of keys)
     try {
       await ctx.store.remove(key);
-      await countBytes(ctx.prisma, owner, key, 0);
+      await setCountedBytes(ctx.prisma, owner, key, 0);
     } catch (error) {
       ctx.logger.warn({ err: error }, 'an object could not be removed now; it will be swept');
     }
 }
 
 /**
- * Removes what earlier runs of the work, which can't end well any more, have written or reserved;
- * not what a row still names.
+ * Removes what earlier runs of this work stored or reserved, since they can no longer commit. Keeps
+ * the object that a row still names.
  */
 export async function releaseEarlierRuns(
   ctx: StorageContext & Pick<JobsContext, 'logger'>,
@@ -174,21 +175,26 @@ export async function releaseEarlierRuns(
   );
 }
 
-type Counting = Pick<Transaction, 'stored_object'>;
+type StoredObjectTable = Pick<Transaction, 'stored_object'>;
 
-async function bytesOf(db: Counting, { accountId }: StorageOwner, key: string): Promise<number> {
+async function bytesOf(db: StoredObjectTable, { accountId }: StorageOwner, key: string): Promise<number> {
   const noted = await db.stored_object.findFirst({ where: { key, account_id: accountId }, select: { bytes: true } });
   return Number(noted?.bytes ?? 0);
 }
 
-/** Has an object count with so many bytes, which are there or were reserved. */
-export async function countBytes(db: Counting, { accountId }: StorageOwner, key: string, bytes: number): Promise<void> {
+/** Sets the number of bytes that an object counts with, stored or reserved. */
+export async function setCountedBytes(
+  db: StoredObjectTable,
+  { accountId }: StorageOwner,
+  key: string,
+  bytes: number,
+): Promise<void> {
   await db.stored_object.updateMany({ where: { key, account_id: accountId }, data: { bytes } });
 }
 
 type Storage = { used: number; limit: number };
 
-// Others wait until the transaction ends.
+// Holds the account's lock until the transaction ends.
 async function readStorage(tx: Transaction, owner: StorageOwner): Promise<Storage> {
   await lockAccount(tx, owner.accountId, 'storage');
   const limit = await readLimit(tx, owner);
@@ -197,8 +203,7 @@ async function readStorage(tx: Transaction, owner: StorageOwner): Promise<Storag
   return { used: Number(_sum.bytes ?? 0), limit };
 }
 
-// No limit has been told while gateways of the last release run: then nothing is refused, as
-// before.
+// Gateways of the previous release send no limit; until one is known, nothing is refused.
 async function readLimit(tx: Transaction, { accountId, storageBytes }: StorageOwner): Promise<number> {
   if (storageBytes !== undefined) return storageBytes;
   const known = await tx.account_storage.findFirst({ where: { account_id: accountId } });
@@ -207,15 +212,15 @@ async function readLimit(tx: Transaction, { accountId, storageBytes }: StorageOw
 
 async function refusal(tx: Transaction, owner: StorageOwner, { used, limit, wanted }: Storage & { wanted?: number }) {
   const day = await nextRemoval(tx, owner);
-  const more = wanted === undefined ? 'and nothing more fits' : `and ${inWords(wanted)} more do not fit`;
+  const more = wanted === undefined ? 'and nothing more fits' : `and ${formatBytes(wanted)} more do not fit`;
   const wait = day === undefined ? '' : ` wait until ${day}, after which the next older file is removed,`;
   return validationFailed(
-    `The files of the account take ${inWords(used)} of the ${inWords(limit)} that its plan allows, ${more}. ` +
+    `The files of the account take ${formatBytes(used)} of the ${formatBytes(limit)} that its plan allows, ${more}. ` +
       `Cancel imports or exports that have not ended,${wait} or ask for a larger plan.`,
   );
 }
 
-// The files of open imports stay for as long as those do.
+// Files of open imports do not expire while the import is open.
 async function nextRemoval(tx: Transaction, { accountId }: StorageOwner): Promise<string | undefined> {
   const { rows } = await prismaSql(tx)(
     `select min(o.expires_at) as at from stored_object o
@@ -231,10 +236,10 @@ async function nextRemoval(tx: Transaction, { accountId }: StorageOwner): Promis
 const units = ['KB', 'MB', 'GB', 'TB'];
 
 /**
- * A number of bytes for people: `12 bytes`, `99.5 GB`; rounded down, so that what is nearly full
+ * A number of bytes for people: `12 bytes`, `99.5 GB`. Rounded down, so that nearly full storage
  * does not look full.
  */
-export function inWords(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`;
   let [value, unit] = [bytes / 1024, 0];
   for (; value >= 1024 && unit < units.length - 1; unit += 1) value /= 1024;

@@ -1,17 +1,17 @@
-// The list of all objects that may exist, with the time until which each is kept. An object is noted before it can come into
-// being, so that nothing is left behind whatever dies when.
+// The list of all objects that may exist, with their expiry. An object is recorded before it is
+// created, so a crash leaves no object that is never removed.
 import type { JobsContext } from '../context.ts';
 import type { Transaction } from '../transaction.ts';
 
-type Noting = Pick<Transaction, 'stored_object'>;
+type StoredObjectTable = Pick<Transaction, 'stored_object'>;
 
-/** Days that files are kept. */
-export const keepDays = { upload: 8, finishedUpload: 7, unfinishedResult: 2, result: 30 } as const;
+/** Days until files expire. */
+export const retentionDays = { upload: 8, finishedUpload: 7, unfinishedResult: 2, result: 30 } as const;
 
-export const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+export const daysFromNow = (days: number) => new Date(Date.now() + days * 86_400_000);
 
-/** Notes an object that is about to be made, or changes how long it is kept. */
-export async function keepObject(db: Noting, accountId: number, key: string, until: Date): Promise<void> {
+/** Records an object that is about to be created, or changes its expiry. */
+export async function recordObject(db: StoredObjectTable, accountId: number, key: string, until: Date): Promise<void> {
   await db.stored_object.upsert({
     where: { key },
     create: { key, account_id: accountId, expires_at: until },
@@ -19,7 +19,10 @@ export async function keepObject(db: Noting, accountId: number, key: string, unt
   });
 }
 
-/** Removes objects whose time is over; answers how many. A store that is away is asked again at the next sweep. */
+/**
+ * Removes expired objects; answers how many. If the store is unavailable, the next sweep tries
+ * again.
+ */
 export async function sweepObjects(ctx: Pick<JobsContext, 'prisma' | 'store'>, batch = 100): Promise<number> {
   let removed = 0;
   for (;;) {

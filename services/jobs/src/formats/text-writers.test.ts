@@ -30,13 +30,13 @@ async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('the rows of an export', () => {
-  it.each([1, 2, 3, 5, 8, 1000])('are read however they are cut: into pieces of %d bytes', async (size) => {
+  it.each([1, 2, 3, 5, 8, 1000])('are read in any pieces: of %d bytes', async (size) => {
     const read: unknown[] = [];
     for await (const batch of rows(copied, size)) read.push(...batch);
     expect(read).toEqual(cells);
   });
 
-  it('come a few at a time, and a long one whole', async () => {
+  it('arrive in small batches, and a long one complete', async () => {
     const long = 'x🏔"\n'.repeat(100_000);
     const lengths: number[] = [];
     const read: unknown[] = [];
@@ -54,7 +54,7 @@ describe('the rows of an export', () => {
     ]);
   });
 
-  it.each(['a,b', 'a,"b', 'a,"b"'])('are not taken for whole when they end as %s', async (text) => {
+  it.each(['a,b', 'a,"b', 'a,"b"'])('are incomplete when they end as %s', async (text) => {
     await expect(textOf(writeTsv(columns, rows(text, 100)))).rejects.toThrow('end within a row');
   });
 });
@@ -62,7 +62,7 @@ describe('the rows of an export', () => {
 describe('an export', () => {
   const plain = 'a,9223372036854775807,12.50,true,"{""a"": 1.10}",2024-02-29\n,,,,,\n"",-1,,,,\n';
 
-  it('as TSV tells null from empty text', async () => {
+  it('as TSV distinguishes null from empty text', async () => {
     expect(await textOf(writeTsv(columns.slice(0, 3), rows('"",,"a\tb"\n"x ""y""",1,2\n', 3)))).toBe(
       'code\t"n ""1"""\tprice\n""\t\t"a\tb"\n"x ""y"""\t1\t2\n',
     );
@@ -79,7 +79,7 @@ describe('an export', () => {
     expect(await textOf(writeJson(columns, rows('', size)))).toBe('[]\n');
   });
 
-  it.each(['json', 'ndjson'] as const)('as %s is read again as what it was', async (format) => {
+  it.each(['json', 'ndjson'] as const)('as %s is read back unchanged', async (format) => {
     const write = format === 'json' ? writeJson : writeNdjson;
     const text = await textOf(write(columns, rows(plain, 1000)));
     const file = await openJson(() => fileOf(text).open(), { format, columns: [] });

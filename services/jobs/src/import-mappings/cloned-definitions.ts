@@ -1,4 +1,4 @@
-// Hears that a table definition was cloned and gives the clone the import mappings of its source (design 3.4).
+// When a table definition is cloned, gives the clone the import mappings of its source.
 
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
@@ -34,7 +34,7 @@ async function receive(ctx: Pick<JobsContext, 'prisma'>, { id, payload }: Messag
       where: { account_id, table_definition_id: source_id },
       orderBy: { id: 'asc' },
     });
-    // What somebody has made for the clone meanwhile stays: its names, and its default.
+    // Mappings made for the clone since then stay: their names, and their default.
     const mine = { account_id, table_definition_id };
     const kept = await tx.import_mapping.findMany({ where: mine, select: { name: true, is_default: true } });
     const hasDefault = kept.some(({ is_default }) => is_default);

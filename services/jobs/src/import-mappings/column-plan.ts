@@ -1,18 +1,21 @@
-// Which column of a file goes to which column of the table: by the mapping, else by equal name. Pure.
+// Assigns the columns of a file to columns of the table: by the import mapping, else by equal name.
+// Pure.
 import type { CellValues } from '@almanac/protos/generated/almanac/data/v1/CellValues.ts';
 import type { ColumnSource } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import { foldName } from '../formats/table-file/column-names.ts';
 import { fileError, quoted } from '../formats/table-file/file-error.ts';
 import type { FileFormat } from '../formats/table-file/file-format.ts';
 import { versionColumns } from '../formats/xlsx/editing-sheets.ts';
-import { type ColumnMapping, type PinnedMapping, wholeEntry } from './mapping.ts';
+import { type ColumnMapping, completeEntry, type PinnedMapping } from './mapping.ts';
 
 export const transactionCode = 'svc_transaction_code';
 
-/** Whether the rows of a file say what is to be done with them. */
+/** Whether the rows of a file carry a transaction code. */
 export const needsCode = (pattern: string): boolean => pattern === 'incremental_with_delete';
 
-/** Written beside the rows by exports and into the files of rejected rows; not the file's to set, and left out when read. */
+/**
+ * Columns that exports and files of rejected rows have besides the table's. Imports ignore them.
+ */
 export const systemColumns: ReadonlySet<string> = new Set([
   'svc_sk',
   'svc_created_at',
@@ -26,10 +29,10 @@ export const systemColumns: ReadonlySet<string> = new Set([
 
 type TableColumn = { name: string; is_primary_key: boolean };
 
-/** `versioned`: rows say which row they were made of, and in which version. */
+/** `versioned`: each row carries the id and version of the row that it edits. */
 type Plan = { columns: ColumnSource[]; versioned: boolean };
 
-/** How an entry of a mapping has a file column read. */
+/** How data reads a file column, from an entry of the mapping. */
 export const toSource = (entry: ColumnMapping, position: number, target_column: string): ColumnSource => ({
   ...(entry.value_map === null && entry.round === null
     ? { position }
@@ -48,18 +51,19 @@ const toValues = ({ value_map, otherwise, round }: ColumnMapping): CellValues =>
   ...(round === null ? {} : { round }),
 });
 
-/** The place of its cell in the line of the file. */
+/** The position of the column in the file. */
 export const positionOf = ({ position = 0, values }: ColumnSource): number => values?.position ?? position;
 
-/** Names that a right header would hold: for finding the delimiter. */
+/** The names that a correct header would contain, as a hint for detecting the delimiter. */
 export function expectedNames(columns: readonly TableColumn[], mapping: PinnedMapping | null): Set<string> {
   const sources = mapping?.column_mappings.map(({ source_column }) => foldName(source_column)) ?? [];
   return new Set([...columns.map(({ name }) => foldName(name)), ...sources, transactionCode]);
 }
 
 /**
- * Places every column of the header: mapped, equal by name regardless of case, ignored by a mapping to nothing, or a system
- * column of an export. Any other column is an error, and so is a key column that the file lacks; all problems come together.
+ * Assigns every column of the header: by the mapping, by equal name regardless of case, ignored by
+ * a mapping to null, or a system column of an export. Any other column is an error, and so is a
+ * missing key column; all problems are reported at once.
  */
 export function planColumns(
   header: readonly string[],
@@ -105,15 +109,15 @@ export function planColumns(
   return { columns, versioned };
 }
 
-// No other export has the versions of rows, so a workbook that has them was made for editing, whichever program
-// saved it last.
+// Only exports for editing have the version columns, so a workbook with them was made for editing,
+// whichever program saved it last.
 const isForEditing = (header: readonly string[], mapped: ReadonlyMap<string, ColumnMapping>) =>
   versionColumns.every((name) => !mapped.has(name) && header.some((source) => foldName(source) === name));
 
-// Whether columns are told by their places alone.
+// Whether columns are assigned by position alone.
 const isPlaced = ({ has_header, column_mappings }: PinnedMapping) => !has_header && column_mappings.length === 0;
 
-/** How many columns a file without a header should have. */
+/** The number of columns that a file without a header should have. */
 export const expectedWidth = (table: readonly TableColumn[], mapping: PinnedMapping | null): number =>
   mapping && !isPlaced(mapping)
     ? Math.max(...mapping.column_mappings.map(({ source_column }) => Number(source_column) || 0))
@@ -124,7 +128,7 @@ function inOrder(table: readonly TableColumn[], width: number): ColumnMapping[] 
     throw fileError(
       `The file has no header and ${width} columns, the table has ${table.length}; say in the mapping which goes where.`,
     );
-  return table.map(({ name }, i) => wholeEntry({ source_column: String(i + 1), target_column: name }));
+  return table.map(({ name }, i) => completeEntry({ source_column: String(i + 1), target_column: name }));
 }
 
 function unknownColumns(unknown: string[], all: boolean): string {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { delimiters, quotes } from '../formats/csv/csv-reader.ts';
 import { encodings } from '../formats/table-file/text-bytes.ts';
-import { repeatable } from '../idempotency.ts';
+import { idempotencyHeader } from '../idempotency.ts';
 import {
   createMapping,
   deleteMapping,
@@ -19,7 +19,7 @@ import {
   showMapping,
   updateMapping,
 } from './import-mappings.ts';
-import { dateStyles, decimalSeparators, mostEntries } from './mapping.ts';
+import { dateStyles, decimalSeparators, maxEntries } from './mapping.ts';
 
 const tag = 'Import mappings';
 const id = { id: idTextSchema };
@@ -36,7 +36,7 @@ export const styleSchemas = {
 const { date_style, decimal_separator, delimiter, quote, encoding } = styleSchemas;
 
 /** Entries of a value_map, and characters of each text in it. */
-const mostMapped = 1000;
+const maxValueMapSize = 1000;
 
 export const columnMappingSchema = z.object({
   source_column: z.string(),
@@ -106,10 +106,12 @@ const optional = {
               'True: cells hold what the referenced table is shown by, not its key; a name: what it has in that column.',
           }),
         value_map: z
-          .record(z.string(), z.string().max(mostMapped).nullable())
-          .refine((map) => Object.keys(map).length <= mostMapped, { error: `has more than ${mostMapped} entries` })
-          .refine((map) => Object.keys(map).every(({ length }) => length <= mostMapped), {
-            error: `has a text of more than ${mostMapped} characters`,
+          .record(z.string(), z.string().max(maxValueMapSize).nullable())
+          .refine((map) => Object.keys(map).length <= maxValueMapSize, {
+            error: `has more than ${maxValueMapSize} entries`,
+          })
+          .refine((map) => Object.keys(map).every(({ length }) => length <= maxValueMapSize), {
+            error: `has a text of more than ${maxValueMapSize} characters`,
           })
           .nullish()
           .meta({
@@ -117,7 +119,7 @@ const optional = {
               'What cells stand for, by their text, such as {"X": "true", "": "false"}; "": cells without a value, null: no value. At most 1,000.',
           }),
         otherwise: z
-          .union([z.enum(['keep', 'reject']), z.strictObject({ value: z.string().max(mostMapped).nullable() })])
+          .union([z.enum(['keep', 'reject']), z.strictObject({ value: z.string().max(maxValueMapSize).nullable() })])
           .nullish()
           .meta({ description: 'What becomes of values that the value_map does not have; keep when not given.' }),
         round: z
@@ -128,7 +130,7 @@ const optional = {
           .meta({ description: 'Of decimals and integers: how many decimal places stay, half away from zero.' }),
       }),
     )
-    .max(mostEntries)
+    .max(maxEntries)
     .optional()
     .meta({ description: 'A target_column of null leaves the file column out.' }),
 };
@@ -161,7 +163,7 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
       path: '/import_mappings',
       tag,
       summary: 'Create an import mapping',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyHeader,
       example: {
         table_definition_id: 12,
         import_mapping: {

@@ -1,4 +1,5 @@
-// Import mappings: how the columns of files become the columns of one table, kept for reuse. One per table can be its default.
+// Import mappings: how the columns of files become the columns of one table, kept for reuse. One
+// per table can be its default.
 import type { TableDefinition__Output } from '@almanac/protos/generated/almanac/metadata/v1/TableDefinition.ts';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import { normalizeName } from '@almanac/service-kit/api/names';
@@ -8,12 +9,12 @@ import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights/rights';
 import type { JobsContext } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
-import { doOnce, findDone } from '../idempotency.ts';
+import { findEarlierResult, idempotent } from '../idempotency.ts';
 import { readPlaces } from '../table-places.ts';
 import { lockMappings, type Transaction, transact } from '../transaction.ts';
 import { readAccountDateStyle } from './account-date-style.ts';
 import { transactionCode } from './column-plan.ts';
-import { type ColumnMapping, type Mapping, mappingOf, wholeEntry } from './mapping.ts';
+import { type ColumnMapping, completeEntry, type Mapping, mappingOf } from './mapping.ts';
 import { type MappedTable, mappingProblems } from './mapping-checks.ts';
 
 export const mappingFields = {
@@ -44,7 +45,7 @@ export async function listMappings(
   const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
   const all: Prisma.import_mappingWhereInput = { account_id: call.accountId, ...ofTable };
   const { AND } = prismaWhere(list.conditions);
-  const where = { ...all, AND: [...AND, ...(await seenBy(ctx, call, all))] };
+  const where = { ...all, AND: [...AND, ...(await visibleTables(ctx, call, all))] };
   const [rows, count] = await Promise.all([
     ctx.prisma.import_mapping.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.import_mapping.count({ where }),
@@ -52,8 +53,8 @@ export async function listMappings(
   return page(rows.map(showMapping), list, count);
 }
 
-// Which tables have mappings is known here, where the tables are is known to metadata.
-async function seenBy(ctx: JobsContext, call: CallContext, all: Prisma.import_mappingWhereInput) {
+// Jobs knows which tables have mappings, metadata knows where the tables are.
+async function visibleTables(ctx: JobsContext, call: CallContext, all: Prisma.import_mappingWhereInput) {
   if (call.userId === undefined) return [];
   const held = await ctx.rights.get(call);
   if (allows(held, 'view', {}) && held.closedBranches.size === 0) return [];
@@ -82,14 +83,14 @@ async function requireRightOnTable(ctx: JobsContext, call: CallContext, action: 
   await requireRight(ctx.rights, call, action, places.get(id) as Where, { missing });
 }
 
-/** One mapping; another account's is as unknown as none. */
+/** One mapping; one of another account is not found. */
 export async function getMapping(ctx: { prisma: Transaction }, call: CallContext, id: number): Promise<import_mapping> {
   const found = await ctx.prisma.import_mapping.findFirst({ where: { id, account_id: call.accountId } });
   if (!found) throw notFound('Import mapping');
   return found;
 }
 
-/** What a caller sees of it. */
+/** A mapping as shown to a caller. */
 export function showMapping(row: import_mapping) {
   return {
     ...mappingOf(row),
@@ -111,7 +112,7 @@ export async function requireTable(
   return { ...table, columns: columnsOf(table), findTarget: (id) => findTarget(ctx, call, id) };
 }
 
-// Metadata 0.1.0 tells the names of columns, and nothing else of them.
+// Metadata 0.1.0 sends only the names of columns.
 const columnsOf = ({ columns, column_names }: TableDefinition__Output): MappedTable['columns'] =>
   columns.length > 0
     ? columns
@@ -123,7 +124,7 @@ const placeOf = ({ id, domain_id, branch_id }: TableDefinition__Output): Where =
   tableDefinitionId: id,
 });
 
-// Whoever looks records up learns which there are.
+// A lookup reveals which records exist, so it needs `view` on their table.
 async function findTarget(
   ctx: JobsContext,
   call: CallContext,
@@ -148,7 +149,7 @@ const plainMapping: Omit<Mapping, 'date_style'> = {
   column_mappings: [],
 };
 
-/** Makes a mapping of the table. */
+/** Creates a mapping of the table. */
 export async function createMapping(
   ctx: JobsContext,
   call: CallContext,
@@ -156,10 +157,10 @@ export async function createMapping(
   table: MappedTable,
   attributes: MappingAttributes & { name: string },
 ): Promise<import_mapping> {
-  const done = await findDone<number>(ctx, call);
+  const done = await findEarlierResult<number>(ctx, call);
   if (done !== undefined) return getMapping(ctx, call, done);
   const date_style = attributes.date_style ?? (await readAccountDateStyle(ctx, call));
-  const data = await checked(ctx, call, table, { ...plainMapping, date_style }, attributes);
+  const data = await checkMapping(ctx, call, table, { ...plainMapping, date_style }, attributes);
   return write(ctx, call, { table_definition_id: tableDefinitionId }, attributes, (tx) =>
     tx.import_mapping.create({
       data: {
@@ -174,7 +175,7 @@ export async function createMapping(
   );
 }
 
-/** Changes what is named and nothing else. */
+/** Changes the given attributes and nothing else. */
 export async function updateMapping(
   ctx: JobsContext,
   call: CallContext,
@@ -182,7 +183,7 @@ export async function updateMapping(
   table: MappedTable,
   attributes: MappingAttributes,
 ): Promise<import_mapping> {
-  const data: Prisma.import_mappingUpdateManyMutationInput = await checked(
+  const data: Prisma.import_mappingUpdateManyMutationInput = await checkMapping(
     ctx,
     call,
     table,
@@ -199,8 +200,8 @@ export async function updateMapping(
   });
 }
 
-// How files are to be read, as far as it is named; 422 when it makes no sense together with what is not.
-async function checked(
+// Checks the given attributes together with those that stay; 422 when they contradict each other.
+async function checkMapping(
   ctx: JobsContext,
   call: CallContext,
   table: MappedTable,
@@ -220,24 +221,26 @@ async function checked(
 const styleProblems = ({ delimiter, decimal_separator }: Mapping) =>
   delimiter === ',' && decimal_separator === ',' ? ["The decimal separator can't be the delimiter"] : [];
 
-// With everything that it leaves unsaid, and the target as the table spells it.
+// The entry with its defaults, and its target spelled as in the table.
 function ownEntry({ source_column, ...given }: GivenEntry, { columns }: MappedTable): ColumnMapping {
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
-  const entry = wholeEntry({ source_column: source_column.trim(), ...said });
+  const entry = completeEntry({ source_column: source_column.trim(), ...said });
   const target = entry.target_column?.trim().toLowerCase();
   const own = [...columns.map(({ name }) => name), transactionCode].find((name) => name.toLowerCase() === target);
   return own === undefined ? entry : { ...entry, target_column: own };
 }
 
-/** Removes it; imports that took it up go on with what it was. The table may have gone before it. */
+/**
+ * Deletes a mapping. Imports that use it keep their copy. The table may have been removed before.
+ */
 export async function deleteMapping(ctx: JobsContext, call: CallContext, found: import_mapping): Promise<void> {
   await requireRightOnTable(ctx, call, 'edit', found.table_definition_id);
   const { count } = await ctx.prisma.import_mapping.deleteMany({ where: { id: found.id, account_id: call.accountId } });
   if (count === 0) throw notFound('Import mapping');
 }
 
-// A new default takes the place of the old one. The locks are those of this release: beside an instance of the one before, which
-// takes none, the partial unique index holds.
+// A new default replaces the old one. Instances of the previous release take no lock; against those
+// the partial unique index holds.
 async function write(
   ctx: JobsContext,
   call: CallContext,
@@ -255,7 +258,7 @@ async function write(
           await tx.import_mapping.updateMany({ where: { ...mine, is_default: true }, data: { is_default: false } });
         return change(tx);
       };
-      const written = await doOnce(tx, call, async () => (await work()).id);
+      const written = await idempotent(tx, call, async () => (await work()).id);
       return getMapping({ prisma: tx }, call, written);
     });
   } catch (error) {
@@ -268,8 +271,8 @@ async function write(
 
 const nameTaken = (cause?: unknown) => new ServiceError('already_exists', 'Name has already been taken', { cause });
 
-// Names are compared as a reader compares them. Compared here and not by an index: earlier releases tell them apart by their bytes,
-// so that tables may have mappings of one name; those go on and keep it.
+// Names are compared as people compare them, here and not by an index: earlier releases compared
+// bytes, so a table may already have two mappings of one name, which both stay.
 async function requireFreeName(
   tx: Transaction,
   mine: { account_id: number; table_definition_id: number },

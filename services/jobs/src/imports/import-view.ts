@@ -1,7 +1,7 @@
-// How imports look to a caller: the schemas of the answers, and the answers themselves.
+// The schemas of answers about imports, and the answers.
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
-import { inDays, keepDays } from '../files/stored-objects.ts';
+import { daysFromNow, retentionDays } from '../files/stored-objects.ts';
 import { fileFormats } from '../formats/table-file/file-format.ts';
 import type { data_import, import_action, import_table } from '../generated/prisma/client.ts';
 import { finishedTableStates, type ImportTableStatus } from '../states/import-states.ts';
@@ -52,7 +52,7 @@ const rejectionSchema = z.object({
   message: z.string(),
   consequences: count
     .optional()
-    .meta({ description: 'Rows that are rejected only because they refer to this one; told once a row.' }),
+    .meta({ description: 'Rows that are rejected only because they refer to this one; reported once a row.' }),
   cause_row: count.optional().meta({ description: 'The row that has to be mended instead of this one.' }),
 });
 
@@ -187,7 +187,7 @@ export async function showImportTable(
 
 async function rejectedUrl(ctx: Pick<JobsContext, 'store'>, row: import_table): Promise<string | null> {
   const { rejected_key, finished_at } = row;
-  if (!rejected_key || !finished_at || inDays(-keepDays.result) >= finished_at) return null;
+  if (!rejected_key || !finished_at || daysFromNow(-retentionDays.result) >= finished_at) return null;
   return ctx.store.presignGet(rejected_key, {
     expiresSeconds: 3600,
     fileName: `${row.table_definition_key}-rejected-${row.id}.csv`,
@@ -201,7 +201,7 @@ function progressOf(row: import_table): z.input<typeof progressSchema> {
   const bytes_total = toNumber(row.object_size);
   const bytes_processed = Number(row.bytes_processed);
   const finished = (finishedTableStates as string[]).includes(row.status);
-  // All bytes are read before the rows are merged; until then it isn't done.
+  // All bytes are read before the rows are merged, so reading alone never makes 100 %.
   const read = bytes_total ? Math.min(Math.floor((bytes_processed / bytes_total) * 100), 99) : 0;
   return { percent: finished ? 100 : read, bytes_processed, bytes_total, rows_processed: Number(row.rows_processed) };
 }

@@ -1,4 +1,4 @@
-// Imports as a whole: making, finding, listing them, and the two ways to end their uploads.
+// Imports as a whole: creating, finding and listing them, and the two ways to end their uploads.
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
@@ -10,11 +10,11 @@ import type { JobsContext } from '../context.ts';
 import { readCorrelationCode } from '../correlation-code.ts';
 import { releaseObjects } from '../files/account-storage.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
-import { doOnce } from '../idempotency.ts';
+import { idempotent } from '../idempotency.ts';
 import { restartJobs } from '../queue/jobs.ts';
 import { finishedTableStates, importMachine, importOutcome, openImportStates } from '../states/import-states.ts';
-import { before } from '../states/state-machine.ts';
-import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
+import { statesAllowing } from '../states/state-machine.ts';
+import { announce, lockAccount, recordAct, type Transaction, transact } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
 import { type ImportDetail, showImport } from './import-view.ts';
 import { urlKeyOf } from './uploads.ts';
@@ -36,7 +36,7 @@ export async function createImport(ctx: JobsContext, call: CallContext, input: N
   requireReach(await readReach(ctx.rights, call, 'edit'), 'edit', input.branch_id);
   const correlation_code = readCorrelationCode(input.correlation_code);
   const id = await transact(ctx, (tx) =>
-    doOnce(tx, call, async () => {
+    idempotent(tx, call, async () => {
       await lockAccount(tx, call.accountId, 'imports');
       const open = await tx.data_import.count({
         where: { account_id: call.accountId, status: { in: openImportStates } },
@@ -54,15 +54,15 @@ export async function createImport(ctx: JobsContext, call: CallContext, input: N
           application_id: call.applicationId ?? null,
         },
       });
-      await noteAction(tx, call, made.id, 'created');
-      await tellAct(tx, call, createdAct('import', { id: made.id, branch_id: made.branch_id, correlation_code }));
+      await recordAction(tx, call, made.id, 'created');
+      await recordAct(tx, call, createdAct('import', { id: made.id, branch_id: made.branch_id, correlation_code }));
       return made.id;
     }),
   );
   return getImport(ctx, call, id);
 }
 
-/** Finds an import with its tables and actions; another account's is as unknown as none. */
+/** Finds an import with its tables and actions. An import of another account is not found. */
 export async function getImport(
   ctx: Pick<JobsContext, 'prisma'>,
   call: CallContext,
@@ -77,8 +77,9 @@ export async function getImport(
 }
 
 /**
- * Throws 403 unless the caller has the right on every table of the import, or to some table of the branch while there is none. An
- * import shows rejected rows and the links to them, so it is asked afresh.
+ * Throws 403 unless the caller has the right on every table of the import, or, while it has none,
+ * on some table of the branch. Rights are read fresh, since an import shows rejected rows and links
+ * to them.
  */
 export async function requireImportRight(
   ctx: JobsContext,
@@ -101,7 +102,8 @@ export async function requireImportRight(
       });
 }
 
-// Of a private branch: by a right there, or on each of its tables.
+// Whether the caller knows an import on a private branch: by a right on the branch, or on each of
+// its tables.
 async function isKnownImport(ctx: JobsContext, call: CallContext, { branch_id, import_tables }: ImportDetail) {
   const held = await ctx.rights.get(call);
   if (isKnown(held, { branchId: branch_id })) return true;
@@ -110,8 +112,8 @@ async function isKnownImport(ctx: JobsContext, call: CallContext, { branch_id, i
   );
 }
 
-// The same as a condition: what is listed is what can be opened.
-function importsIn(reach: Reach): Prisma.data_importWhereInput {
+// The same rule as a query condition, so that a list shows exactly what can be opened.
+function importsWithin(reach: Reach): Prisma.data_importWhereInput {
   const { everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds } = reach;
   const open = { branch_id: { notIn: closedBranchIds } };
   const own = { table_definition_id: { in: tableDefinitionIds } };
@@ -121,15 +123,15 @@ function importsIn(reach: Reach): Prisma.data_importWhereInput {
     OR: [
       { branch_id: { in: branchIds } },
       ...(everywhere ? [open] : []),
-      ...(hasTables ? [{ ...open, import_tables: { every: seen } }] : []), // all of them also when there is none yet
+      ...(hasTables ? [{ ...open, import_tables: { every: seen } }] : []), // also true of an import without tables
       { import_tables: { some: own, every: own } },
     ],
   };
 }
 
-/** The account's imports, as far as the caller may view all of their tables. */
+/** The account's imports of which the caller may view every table. */
 export async function listImports(ctx: JobsContext, call: CallContext, list: ListQuery) {
-  const seen = importsIn(await readReach(ctx.rights, call, 'view'));
+  const seen = importsWithin(await readReach(ctx.rights, call, 'view'));
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };
   const [rows, count] = await Promise.all([
     ctx.prisma.data_import.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
@@ -138,49 +140,46 @@ export async function listImports(ctx: JobsContext, call: CallContext, list: Lis
   return page(rows.map(showImport), list, count);
 }
 
-/** Marks the import complete by hand: tables that have not begun are cancelled, running ones finish. */
+/** Completes the import by hand: tables not started are cancelled, running ones finish. */
 export async function completeImport(ctx: JobsContext, call: CallContext, id: number): Promise<void> {
   const complete = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'completed');
-    await cancelUnbegun(tx, call.accountId, id);
+    await cancelNotStarted(tx, call.accountId, id);
     await moveImport(tx, call.accountId, id, 'complete');
-    await noteAction(tx, call, id, 'complete');
+    await recordAction(tx, call, id, 'complete');
     await finishImport(tx, call, id);
     return id;
   };
-  await transact(ctx, (tx) => doOnce(tx, call, () => complete(tx)));
+  await transact(ctx, (tx) => idempotent(tx, call, () => complete(tx)));
   await releaseCancelled(ctx, call, id);
 }
 
 /**
- * Cancels the import: tables that have not begun at once; one whose load is on its way as soon as its job learns of it. What has been
- * merged by then stays, and its table says so.
+ * Cancels the import. Tables not started are cancelled at once, a running one as soon as its job
+ * learns of it. Merged rows stay, and the table reports them.
  */
 export async function cancelImport(ctx: JobsContext, call: CallContext, id: number): Promise<void> {
   const cancel = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'cancelled');
-    await cancelUnbegun(tx, call.accountId, id);
-    await noteAction(tx, call, id, 'cancel');
+    await cancelNotStarted(tx, call.accountId, id);
+    await recordAction(tx, call, id, 'cancel');
     if (status === 'processing') {
       await tx.data_import.updateMany({ where: { id, account_id: call.accountId }, data: { cancel_requested: true } });
       await restartJobs(tx, { kind: 'import_table', groupId: id, accountId: call.accountId });
       await finishImport(tx, call, id);
     } else {
       await moveImport(tx, call.accountId, id, 'cancel');
-      await tell(tx, call, 'import.finished', { id, status: 'cancelled' });
+      await announce(tx, call, 'import.finished', { id, status: 'cancelled' });
     }
     return id;
   };
-  await transact(ctx, (tx) => doOnce(tx, call, () => cancel(tx)));
+  await transact(ctx, (tx) => idempotent(tx, call, () => cancel(tx)));
   await releaseCancelled(ctx, call, id);
 }
 
-/**
- * Removes the files of the tables of an import that were cancelled; whatever comes later by their
- * URLs is swept.
- */
+/** Removes the files of cancelled tables. Files that arrive later by their URLs are swept. */
 export async function releaseCancelled(ctx: JobsContext, owner: { accountId: number }, id: number): Promise<void> {
   const cancelled = await ctx.prisma.import_table.findMany({
     where: { import_id: id, account_id: owner.accountId, status: 'cancelled' },
@@ -190,8 +189,9 @@ export async function releaseCancelled(ctx: JobsContext, owner: { accountId: num
   await releaseObjects(ctx, owner, [...keys]);
 }
 
-async function cancelUnbegun(tx: Transaction, accountId: number, id: number): Promise<void> {
-  // Only what no instance has ever begun: the answer to a begun load may be lost while the load itself was not.
+async function cancelNotStarted(tx: Transaction, accountId: number, id: number): Promise<void> {
+  // Only tables that no instance has started: the answer of a started load may be lost although the
+  // load took effect.
   await prismaSql(tx)(
     `update job set state = 'cancelled', updated_at = now() where account_id = $1::int and group_id = $2::int
          and kind = 'import_table' and state = 'queued' and attempts = 0 and deferrals = 0`,
@@ -207,7 +207,10 @@ async function cancelUnbegun(tx: Transaction, accountId: number, id: number): Pr
   );
 }
 
-/** Holds the import until the transaction ends: whoever changes it or its tables takes turns here. Answers its status. */
+/**
+ * Locks the import until the transaction ends, so that changes to it and its tables are serialized.
+ * Answers its status.
+ */
 export async function lockImport(tx: Transaction, accountId: number, id: number): Promise<string> {
   const { rows } = await prismaSql(tx)(
     'select status from data_import where id = $1::int and account_id = $2::int for update',
@@ -217,13 +220,13 @@ export async function lockImport(tx: Transaction, accountId: number, id: number)
   return rows[0]?.status as string;
 }
 
-/** 422 naming the state unless the import can still change. */
+/** Throws 422 with the state unless the import can still change. */
 export function requireOpen(status: string, wanted: string): void {
   if ((openImportStates as string[]).includes(status)) return;
   throw new ServiceError('wrong_state', `The import is ${status} and can't be ${wanted} any more.`);
 }
 
-type Moves = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry';
+type DirectEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry';
 const outcomes = {
   add_table: 'uploading',
   upload_complete: 'processing',
@@ -231,13 +234,13 @@ const outcomes = {
   cancel: 'cancelled',
   expire: 'cancelled',
   retry: 'processing',
-} as const satisfies Record<Moves, string>;
+} as const satisfies Record<DirectEvent, string>;
 
-/** One step of the machine; false: it was in none of the states from which it can be made. */
-export async function moveImport(tx: Transaction, accountId: number, id: number, event: Moves): Promise<boolean> {
+/** Applies one transition; false: the current state does not allow the event. */
+export async function moveImport(tx: Transaction, accountId: number, id: number, event: DirectEvent): Promise<boolean> {
   const status = outcomes[event];
   const { count } = await tx.data_import.updateMany({
-    where: { id, account_id: accountId, status: { in: before(importMachine, event) } },
+    where: { id, account_id: accountId, status: { in: statesAllowing(importMachine, event) } },
     data: {
       status,
       finished_at: status === 'cancelled' ? new Date() : null,
@@ -247,7 +250,10 @@ export async function moveImport(tx: Transaction, accountId: number, id: number,
   return count === 1;
 }
 
-/** Finishes a processing import when all of its tables have finished, exactly once. The caller holds the import. */
+/**
+ * Finishes a processing import once all of its tables have finished. The caller holds the lock of
+ * the import.
+ */
 export async function finishImport(
   tx: Transaction,
   call: { accountId: number; requestId?: string },
@@ -260,16 +266,19 @@ export async function finishImport(
   const states = tables.map((table) => table.status as (typeof finishedTableStates)[number]);
   const status = found.cancel_requested && states.includes('cancelled') ? 'cancelled' : importOutcome(states);
   const { count } = await tx.data_import.updateMany({
-    where: { id, account_id: call.accountId, status: { in: before(importMachine, 'finish', status) } },
+    where: { id, account_id: call.accountId, status: { in: statesAllowing(importMachine, 'finish', status) } },
     data: { status, finished_at: new Date() },
   });
   if (count === 0) return;
   await tx.import_action.create({ data: { account_id: call.accountId, import_id: id, action: status } });
-  await tell(tx, call, 'import.finished', { id, status });
+  await announce(tx, call, 'import.finished', { id, status });
 }
 
-/** Adds to the history of the import; machines are recorded by their application, nobody is invented. */
-export async function noteAction(
+/**
+ * Adds an entry to the history of the import; a machine is recorded as its application, without a
+ * user.
+ */
+export async function recordAction(
   tx: Transaction,
   call: { accountId: number; userId?: number; applicationId?: number },
   importId: number,

@@ -1,33 +1,33 @@
-// Clears away what time has made useless: expired objects, forgotten imports, old keys, old mails and finished jobs.
+// Removes what has expired: objects, abandoned imports, idempotency keys, mails and finished jobs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Part } from '@almanac/service-kit/process/service-runtime';
 import type { JobsContext } from '../context.ts';
 import { sweepObjects } from '../files/stored-objects.ts';
-import { lockImport, moveImport, noteAction, releaseCancelled } from '../imports/imports.ts';
-import { countUploads, keepOpenUploads } from '../imports/uploads.ts';
+import { lockImport, moveImport, recordAction, releaseCancelled } from '../imports/imports.ts';
+import { countUploadedBytes, extendOpenUploads } from '../imports/uploads.ts';
 import { sweepMailFiles } from '../mail/transports/folder-transport.ts';
 import { finishedTableStates } from '../states/import-states.ts';
-import { tell, transact } from '../transaction.ts';
+import { announce, transact } from '../transaction.ts';
 
 const day = 86_400_000;
-const forgottenAfterMs = 7 * day;
+const abandonedAfterMs = 7 * day;
 const jobsKeptMs = 90 * day;
 const mailFilesKeptMs = 30 * day;
 
-/** One round; what fails is logged and tried again at the next. */
+/** One round. A task that fails is logged and runs again in the next round. */
 export async function sweep(ctx: JobsContext): Promise<void> {
   const ago = (ms: number) => new Date(Date.now() - ms);
   const rounds: Record<string, () => Promise<unknown>> = {
-    imports: () => expireImports(ctx, ago(forgottenAfterMs)),
-    objects: () => keepOpenUploads(ctx).then(() => sweepObjects(ctx)),
-    sizes: () => countUploads(ctx),
+    imports: () => expireImports(ctx, ago(abandonedAfterMs)),
+    objects: () => extendOpenUploads(ctx).then(() => sweepObjects(ctx)),
+    sizes: () => countUploadedBytes(ctx),
     uploads: () => ctx.store.sweep(day / 1000),
     answers: () => sweepAnswers(prismaSql(ctx.prisma)),
     mails: () =>
       ctx.prisma.mail.deleteMany({ where: { status: { not: 'queued' }, updated_at: { lt: ago(jobsKeptMs) } } }),
-    mail_files: async () => ctx.mailing?.folder && sweepMailFiles(ctx.mailing.folder, ago(mailFilesKeptMs)),
+    mail_files: async () => ctx.mailer?.folder && sweepMailFiles(ctx.mailer.folder, ago(mailFilesKeptMs)),
     jobs: () =>
       ctx.prisma.job.deleteMany({
         where: {
@@ -45,13 +45,13 @@ export async function sweep(ctx: JobsContext): Promise<void> {
   }
 }
 
-/** Cancels imports whose uploads were never completed, so that they don't count as open for ever. */
+/** Cancels imports whose uploads were never completed, so that they don't stay open for ever. */
 export async function expireImports(ctx: JobsContext, before: Date): Promise<void> {
-  const forgotten = await ctx.prisma.data_import.findMany({
+  const abandoned = await ctx.prisma.data_import.findMany({
     where: { status: { in: ['created', 'uploading'] }, updated_at: { lt: before } },
     take: 1000,
   });
-  for (const { id, account_id } of forgotten)
+  for (const { id, account_id } of abandoned)
     await transact(ctx, async (tx) => {
       await lockImport(tx, account_id, id);
       if (!(await moveImport(tx, account_id, id, 'expire'))) return;
@@ -59,8 +59,8 @@ export async function expireImports(ctx: JobsContext, before: Date): Promise<voi
         where: { import_id: id, account_id, status: { notIn: finishedTableStates } },
         data: { status: 'cancelled', finished_at: new Date() },
       });
-      await noteAction(tx, { accountId: account_id }, id, 'expire', 'The uploads were not completed within 7 days.');
-      await tell(tx, { accountId: account_id }, 'import.finished', { id, status: 'cancelled' });
+      await recordAction(tx, { accountId: account_id }, id, 'expire', 'The uploads were not completed within 7 days.');
+      await announce(tx, { accountId: account_id }, 'import.finished', { id, status: 'cancelled' });
     }).then(() => releaseCancelled(ctx, { accountId: account_id }, id));
 }
 

@@ -1,10 +1,11 @@
-// Messages to jobs that nobody could handle: operators see how many there are, and have them tried again.
+// Dead letters: messages that jobs failed to handle. Operators see how many there are and retry
+// them.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 
-/** What operators call them all. */
+/** The name by which operators retry all of them. */
 export const deadLetters = 'dead-letters';
 
-/** How many there are, by queue. */
+/** The number of dead letters of each queue that has some. */
 export async function countDeadLetters(bus: Bus): Promise<{ queue: string; messages: number }[]> {
   const counts = await Promise.all(
     bus.queues().map(async (queue) => ({ queue, messages: await bus.deadLetters(queue) })),
@@ -12,7 +13,7 @@ export async function countDeadLetters(bus: Bus): Promise<{ queue: string; messa
   return counts.filter(({ messages }) => messages > 0);
 }
 
-/** Has all of them tried again; answers in words how many. */
+/** Puts all of them back into their queues; answers how many, as text. */
 export async function redeliver(bus: Bus): Promise<string> {
   const counts = await Promise.all(bus.queues().map((queue) => bus.redeliver(queue)));
   return `${counts.reduce((sum, count) => sum + count, 0)} messages`;

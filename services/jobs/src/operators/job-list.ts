@@ -1,4 +1,4 @@
-// What operators see of the queue: work by its state, the messages that nobody could handle, and numbers for the metrics.
+// The queue as operators see it: jobs by state, dead letters, and figures for the metrics.
 import type { Job } from '@almanac/protos/generated/almanac/jobs/v1/Job.ts';
 import type { ListJobsResponse } from '@almanac/protos/generated/almanac/jobs/v1/ListJobsResponse.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -11,28 +11,31 @@ import { countDeadLetters } from './dead-letters.ts';
 import { findJob, nameOf } from './job-names.ts';
 
 const states = ['queued', 'running', 'done', 'failed', 'cancelled'];
-const limitWithout = 100;
-const mostListed = 1_000;
+const defaultLimit = 100;
+const maxLimit = 1_000;
 
-type Wanted = { state: string; limit: number };
+type ListOptions = { state: string; limit: number };
 
-/** Work of the account (0: of all) in that state, by default all that is not done or cancelled; the latest change first. */
+/**
+ * Jobs of the account (0: of all accounts) in a state, by default all that are neither done nor
+ * cancelled; the latest change first.
+ */
 export async function listJobs(
   ctx: Pick<JobsContext, 'prisma'>,
   bus: Bus,
   call: { accountId: number },
-  { state, limit }: Wanted,
+  { state, limit }: ListOptions,
 ): Promise<ListJobsResponse> {
   if (state !== '' && !states.includes(state))
     throw new ServiceError('bad_request', `State must be one of ${states.join(', ')}.`);
-  if (limit < 0 || limit > mostListed) throw new ServiceError('bad_request', `Limit must be from 1 to ${mostListed}.`);
+  if (limit < 0 || limit > maxLimit) throw new ServiceError('bad_request', `Limit must be from 1 to ${maxLimit}.`);
   const where = {
     ...(call.accountId === 0 ? {} : { account_id: call.accountId }),
     state: { in: state === '' ? ['queued', 'running', 'failed'] : [state] },
   };
   const orderBy = [{ updated_at: 'desc' as const }, { id: 'desc' as const }];
   const [jobs, total, dead_letters] = await Promise.all([
-    ctx.prisma.job.findMany({ where, orderBy, take: limit || limitWithout }),
+    ctx.prisma.job.findMany({ where, orderBy, take: limit || defaultLimit }),
     ctx.prisma.job.count({ where }),
     countDeadLetters(bus),
   ]);
@@ -61,14 +64,14 @@ const showJob = (row: job): Job => ({
   import_id: row.group_id ?? 0,
 });
 
-/** How many jobs are in a state, for the metrics. */
+/** The number of jobs in a state, for the metrics. */
 export async function countJobs(pool: pg.Pool, state: 'queued' | 'running' | 'failed'): Promise<number> {
   const { rows } = await pgSql(pool)('select count(*)::int as jobs from job where state = $1', [state]);
   return rows[0]?.jobs as number;
 }
 
-/** For how many seconds the job that has waited longest could have been begun; 0 when none waits. */
-export async function longestWait(pool: pg.Pool): Promise<number> {
+/** Seconds that the longest waiting job could have been running already; 0 when none waits. */
+export async function readLongestWait(pool: pg.Pool): Promise<number> {
   const { rows } = await pgSql(pool)(
     `select coalesce(extract(epoch from now() - min(coalesce(lease_until, run_at))), 0)::float8 as seconds from job
      where (state = 'queued' and run_at <= now()) or (state = 'running' and lease_until < now())`,

@@ -1,13 +1,14 @@
-// What operators call work by: its number in the queue (as in the log), or what it is about: export-7, import-table-7, mail-7.
+// Names of jobs for operators: the number in the queue (as in the log), or the kind and the
+// subject: export-7, import-table-7, mail-7.
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import type { JobsContext } from '../context.ts';
 import type { job } from '../generated/prisma/client.ts';
 
-/** The name of a job by what it is about. */
+/** The name of a job, made of its kind and subject. */
 export const nameOf = ({ kind, subject_id }: Pick<job, 'kind' | 'subject_id'>) =>
   `${kind.replace('_', '-')}-${subject_id}`;
 
-/** Finds the job of that name or number. Operators act for one account, or, with account 0, for all. */
+/** Finds a job by its name or number. Operators act for one account or, with account 0, for all. */
 export async function findJob(ctx: Pick<JobsContext, 'prisma'>, call: { accountId: number }, id: string): Promise<job> {
   const named = /^(?:(export|import-table|mail)-)?(\d{1,9})$/.exec(id);
   if (!named)

@@ -1,16 +1,16 @@
-// What operators do with work that was given up: queue it again.
+// Lets operators queue failed work again.
 
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { JobsContext } from '../context.ts';
-import { inDays, keepDays, keepObject } from '../files/stored-objects.ts';
+import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
 import type { data_import, job } from '../generated/prisma/client.ts';
-import { lockImport, moveImport, noteAction } from '../imports/imports.ts';
+import { lockImport, moveImport, recordAction } from '../imports/imports.ts';
 import { type JobKind, queueJob } from '../queue/jobs.ts';
 import { exportMachine } from '../states/export-states.ts';
 import { importTableMachine } from '../states/import-states.ts';
 import { mailMachine } from '../states/mail-states.ts';
-import { before } from '../states/state-machine.ts';
+import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { findJob } from './job-names.ts';
 
@@ -33,7 +33,7 @@ const notFailed = (what: string, status: string) =>
 async function retryExport(ctx: JobsContext, tx: Transaction, job: Subject): Promise<string> {
   const where = { id: job.subject_id, account_id: job.account_id };
   const { count } = await tx.data_export.updateMany({
-    where: { ...where, status: { in: before(exportMachine, 'retry') } },
+    where: { ...where, status: { in: statesAllowing(exportMachine, 'retry') } },
     data: { status: 'created', error: null, finished_at: null },
   });
   if (count === 0) throw notFailed('export', (await tx.data_export.findFirstOrThrow({ where })).status);
@@ -41,13 +41,13 @@ async function retryExport(ctx: JobsContext, tx: Transaction, job: Subject): Pro
   return 'created';
 }
 
-// Its job would end the table as cancelled, and nobody would know any more why it had failed.
-const notTaken = ({ status, cancel_requested }: data_import) => {
+// Its job would end the table as cancelled, and the reason of the failure would be lost.
+const importNotRetryable = ({ status, cancel_requested }: data_import) => {
   const how = status === 'processing' && cancel_requested ? 'being cancelled' : status;
   return new ServiceError('wrong_state', `The import is ${how}; its tables are not tried again.`);
 };
 
-const nothingDone = {
+const emptyResult = {
   bytes_processed: 0,
   rows_processed: 0,
   rows_read: null,
@@ -64,25 +64,25 @@ const nothingDone = {
   finished_at: null,
 };
 
-// A load of its own: what the failed one has answered must not be answered again.
+// The new attempt gets a load id of its own: data would answer the old one with the failed result.
 async function retryImportTable(ctx: JobsContext, tx: Transaction, job: Subject): Promise<string> {
   const where = { id: job.subject_id, account_id: job.account_id };
   const table = await tx.import_table.findFirstOrThrow({ where });
   await lockImport(tx, job.account_id, table.import_id);
   const whole = await tx.data_import.findFirstOrThrow({ where: { id: table.import_id, account_id: job.account_id } });
   const { count } = await tx.import_table.updateMany({
-    where: { ...where, status: { in: before(importTableMachine, 'retry') } },
+    where: { ...where, status: { in: statesAllowing(importTableMachine, 'retry') } },
     data: {
       status: 'uploaded',
       load_id: randomUUID(),
-      ...nothingDone,
+      ...emptyResult,
     },
   });
   if (count === 0) throw notFailed('import table', table.status);
   const moved = await moveImport(tx, job.account_id, table.import_id, 'retry');
-  if (!moved && (whole.status !== 'processing' || whole.cancel_requested)) throw notTaken(whole);
-  await noteAction(tx, { accountId: job.account_id }, table.import_id, 'retry', table.table_definition_key);
-  await keepObject(tx, job.account_id, table.object_key, inDays(keepDays.upload));
+  if (!moved && (whole.status !== 'processing' || whole.cancel_requested)) throw importNotRetryable(whole);
+  await recordAction(tx, { accountId: job.account_id }, table.import_id, 'retry', table.table_definition_key);
+  await recordObject(tx, job.account_id, table.object_key, daysFromNow(retentionDays.upload));
   await requeue(ctx, tx, job, 'import_table', table.import_id);
   return 'uploaded';
 }
@@ -90,7 +90,7 @@ async function retryImportTable(ctx: JobsContext, tx: Transaction, job: Subject)
 async function retryMail(ctx: JobsContext, tx: Transaction, job: Subject): Promise<string> {
   const where = { id: job.subject_id, account_id: job.account_id };
   const { count } = await tx.mail.updateMany({
-    where: { ...where, status: { in: before(mailMachine, 'retry') } },
+    where: { ...where, status: { in: statesAllowing(mailMachine, 'retry') } },
     data: { status: 'queued', error: null },
   });
   if (count === 0) throw notFailed('mail', (await tx.mail.findFirstOrThrow({ where })).status);

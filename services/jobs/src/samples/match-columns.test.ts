@@ -1,20 +1,20 @@
-import { type SuggestedTarget, suggestMapping } from './match-columns.ts';
-import { likenessTo, readName } from './name-likeness.ts';
+import { matchColumns, type TargetColumn } from './match-columns.ts';
+import { readName, similarityTo } from './name-similarity.ts';
 import { readSample } from './read-sample.ts';
 
-const column = (name: string, data_type = 'string', rest: Partial<SuggestedTarget> = {}): SuggestedTarget => ({
+const column = (name: string, data_type = 'string', rest: Partial<TargetColumn> = {}): TargetColumn => ({
   name,
   data_type,
   is_primary_key: false,
   valid_values: [],
   ...rest,
 });
-const likeness = (one: string, other: string) => likenessTo([readName(other)])(readName(one))[0];
-const suggest = async (text: string, targets: SuggestedTarget[], hasHeader = true) =>
-  suggestMapping(await readSample(text, { hasHeader }), targets, hasHeader);
+const similarity = (one: string, other: string) => similarityTo([readName(other)])(readName(one))[0];
+const suggest = async (text: string, targets: TargetColumn[], hasHeader = true) =>
+  matchColumns(await readSample(text, { hasHeader }), targets, hasHeader);
 const targetsOf = ({ entries }: Awaited<ReturnType<typeof suggest>>) => entries.map(({ entry }) => entry.target_column);
 
-describe('the likeness of names', () => {
+describe('the similarity of names', () => {
   it.each([
     ['customer_id', 'Customer ID', 0.97],
     ['customerId', 'customer-id', 0.97],
@@ -23,22 +23,22 @@ describe('the likeness of names', () => {
     ['code country', 'Country Code', 0.95],
     ['City', 'city_name', 0.7],
   ])('of %s and %s is %d', (one, other, expected) => {
-    expect([likeness(one, other), likeness(other, one)]).toEqual([expected, expected]);
+    expect([similarity(one, other), similarity(other, one)]).toEqual([expected, expected]);
   });
 
-  it('is low for what has little to do with one another', () => {
+  it('is low for unrelated names', () => {
     for (const [one, other] of [
       ['name', 'number'],
       ['code', 'mode'],
       ['', 'x'],
       ['country code', 'currency code'],
     ] as const)
-      expect(likeness(one, other)).toBeLessThan(0.75);
+      expect(similarity(one, other)).toBeLessThan(0.75);
   });
 });
 
 describe('a thousand names beside a table of two hundred columns', () => {
-  it('looks at the values of the likeliest twenty alone', async () => {
+  it('compares the values of only the likeliest twenty', async () => {
     let looks = 0;
     const counted = (name: string) =>
       Object.defineProperty(column(name), 'data_type', {
@@ -56,7 +56,7 @@ describe('a thousand names beside a table of two hundred columns', () => {
   });
 });
 
-describe('a suggestion', () => {
+describe('a match', () => {
   const table = [
     column('customer_no', 'string', { is_primary_key: true, length: 10 }),
     column('first_name'),
@@ -65,21 +65,21 @@ describe('a suggestion', () => {
     column('changed_at', 'datetime'),
   ];
 
-  it('matches names however they are written, each once, and says what is left over', async () => {
+  it('matches names in any spelling, each once, and reports the rest', async () => {
     const found = await suggest('CustomerNo;First Name;Amount;Remark;svc_sk\n1;a;2;x;5\n', table);
     expect(targetsOf(found)).toEqual(['customer_no', 'first_name', 'amount', null, null]);
     expect(found.unmatchedTargets).toEqual(['valid_from', 'changed_at']);
     expect(found.entries.map(({ confidence }) => confidence)).toEqual([0.97, 0.97, 1, 0, 0]);
   });
 
-  it('does not match by a similar name what its values speak against', async () => {
+  it('does not match a similar name whose values contradict it', async () => {
     const found = await suggest('customer_no,amounts\n1,much\n', table);
     expect(targetsOf(found)).toEqual(['customer_no', null]);
     const equal = await suggest('customer_no,amount\n1,much\n', table);
     expect(equal.entries[1]).toMatchObject({ confidence: 1, notes: ['Its values do not look like decimal.'] });
   });
 
-  it('takes dates, decimals and blanks as the sample proves them', async () => {
+  it('reads dates, decimals and blanks as the sample proves them', async () => {
     const text =
       'customer_no;amount;valid_from;changed_at\n1; 1.234,50 ;31.01.2024;01.02.2024 8:05\n2;5,1;01.02.2024;02.02.2024 9:15\n';
     const { style, entries, questions } = await suggest(text, table);
@@ -92,7 +92,7 @@ describe('a suggestion', () => {
     ]);
   });
 
-  it('asks where day and month, or decimals and groups, can not be told apart', async () => {
+  it('asks where day and month, or decimals and groups, are ambiguous', async () => {
     const found = await suggest('customer_no;amount;valid_from\n1;1,234;01/02/2024\n', table);
     expect(found.style).toMatchObject({ dateStyle: undefined, decimalSeparator: undefined });
     expect(found.questions).toEqual([
@@ -108,14 +108,14 @@ describe('a suggestion', () => {
     ]);
   });
 
-  it('gives columns patterns of their own where the file is not of one style, and days of instants midnight', async () => {
+  it('gives columns their own patterns where the file has no single style, and timestamps of days midnight', async () => {
     const found = await suggest('customer_no;valid_from;changed_at\n1;31.01.2024;01/31/2024\n', table);
     expect(found.entries.map(({ entry }) => entry.format)).toEqual([null, 'DD.MM.YYYY', 'MM/DD/YYYY']);
     const days = await suggest('customer_no;valid_from;changed_at\n1;31.01.2024;2024-01-31\n', table);
     expect(days.entries.map(({ entry }) => entry.format)).toEqual([null, null, 'YYYY-MM-DD']);
   });
 
-  it('looks up what holds names where the table has a foreign key', async () => {
+  it('looks up names where the table has a foreign key', async () => {
     const countries = {
       name: 'Countries',
       columns: [
@@ -133,7 +133,7 @@ describe('a suggestion', () => {
     expect(names.entries[1]?.entry).toMatchObject({ target_column: 'country_code', lookup: 'name' });
     const chosen = { ...countries, lookup_display_column_id: 7 };
     const shown = { ...chosen, columns: [...countries.columns, column('label', 'string', { id: 7 })] };
-    const byChoice = [targets[0] as SuggestedTarget, column('country_code', 'string', { refersTo: shown })];
+    const byChoice = [targets[0] as TargetColumn, column('country_code', 'string', { refersTo: shown })];
     expect((await suggest('id,Country\n1,Germany\n', byChoice)).entries[1]?.entry.lookup).toBe(true);
     const keys = await suggest('id,Country\n1,DE\n', targets);
     expect(keys.entries[1]?.entry).toMatchObject({ target_column: 'country_code', lookup: false });
@@ -141,7 +141,7 @@ describe('a suggestion', () => {
     expect(other.entries[1]?.entry).toMatchObject({ target_column: 'country_code', lookup: 'capital' });
   });
 
-  it('is found among as many columns as there can be, and long names are like none', async () => {
+  it('is found among the maximum of columns, and long names match nothing', async () => {
     const many = Array.from({ length: 200 }, (_, i) => column(`column_of_the_table_${i}`));
     const header = Array.from({ length: 1000 }, (_, i) => `Column of the file ${i}`);
     header[7] = 'Column of the Table 150';
@@ -153,7 +153,7 @@ describe('a suggestion', () => {
     ]);
   });
 
-  it('goes by the order of columns where there is no header, when there are as many', async () => {
+  it('follows the order of columns without a header, when the numbers agree', async () => {
     const two = [column('a'), column('b', 'integer')];
     const found = await suggest('x,1\n', two, false);
     expect(found.entries.map(({ entry }) => [entry.source_column, entry.target_column])).toEqual([

@@ -1,14 +1,18 @@
-// What dates look like in a sample: which style (day or month first) the values prove, and which patterns read them. Pure.
+// Recognises dates in a sample: the order of day and month that values prove, and the patterns that
+// read them. Pure.
 
 export type DateKind = 'date' | 'datetime' | 'timestamptz' | 'time';
 
 export type Dates = {
   kind: DateKind;
-  /** Whether the day or the month stands first, when it is one of them; `either`: every value could be both. */
+  /**
+   * Whether the day or the month comes first; `either`: both readings are possible; `none`: there
+   * is no such order.
+   */
   order: 'DMY' | 'MDY' | 'either' | 'none';
   /** Whether the date style alone reads them, without a pattern. */
   styleDoes: boolean;
-  /** The pattern that reads them, for an order; null: they are ISO, which is always understood. */
+  /** The pattern for an order; null: ISO dates, which need none. */
   format: (order: 'DMY' | 'MDY') => string | null;
 };
 
@@ -37,7 +41,7 @@ const patterned: [RegExp, string][] = [
   [new RegExp(`^${months_} \\d{1,2}, \\d{4}$`, 'i'), 'MONTH DD, YYYY'],
 ];
 
-/** Undefined when any of the texts is no date or time, or they are not written alike. */
+/** Undefined when a text is no date or time, or the texts differ in form. */
 export function readDates(texts: readonly string[]): Dates | undefined {
   if (texts.length === 0) return undefined;
   const all = (pattern: RegExp) => texts.every((text) => pattern.test(text));
@@ -91,7 +95,7 @@ function formOf(found: Partial<Record<string, string>>): Form & { text: string }
   return { separator, year, time, text: [separator, year, time].join('|') };
 }
 
-/** The pattern that a column needs beside the file's date style; null: none, or nobody knows. */
+/** The pattern that a column needs besides the file's date style; null: none, or unknown. */
 export function formatIn(dates: Dates, style: 'DMY' | 'MDY' | undefined): string | null {
   if (dates.order === 'none') return dates.format('DMY');
   const order = dates.order === 'either' ? style : dates.order;

@@ -1,4 +1,4 @@
-// The REST edge of samples: what a file would need of a table.
+// The REST endpoints of samples: columns and mappings inferred from the beginning of a file.
 
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { type Route, route } from '@almanac/service-kit/api/route';
@@ -15,9 +15,9 @@ import { columnMappingSchema, styleSchemas } from '../import-mappings/import-map
 import { requireTable } from '../import-mappings/import-mappings.ts';
 import { inferColumns } from './infer-columns.ts';
 import { readSample, sampleCharacters, sampleRows } from './read-sample.ts';
-import { proposeMapping } from './suggest-mapping.ts';
+import { suggestMapping } from './suggest-mapping.ts';
 
-/** How the beginning of a file is sent. */
+/** How a sample is sent. */
 const sampleShape = {
   sample: z
     .string()
@@ -147,7 +147,7 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
         const { table_definition_id, ...sample } = body();
         const table = await requireTable(ctx, call, table_definition_id);
         const dateStyle = await readAccountDateStyle(ctx, call);
-        return proposeMapping(table, { tableDefinitionId: table_definition_id, dateStyle }, sample);
+        return suggestMapping(table, { tableDefinitionId: table_definition_id, dateStyle }, sample);
       },
     }),
   ];

@@ -1,11 +1,11 @@
-// Answers what a sample of a file suggests for a table: a mapping to be posted, and what to know about it.
+// Suggests an import mapping from a sample of a file, with notes for the caller.
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { CsvStyle } from '../formats/csv/csv-reader.ts';
 import { foldName } from '../formats/table-file/column-names.ts';
 import { expectedNames } from '../import-mappings/column-plan.ts';
-import { type ColumnMapping, type Mapping, mostEntries } from '../import-mappings/mapping.ts';
+import { type ColumnMapping, type Mapping, maxEntries } from '../import-mappings/mapping.ts';
 import type { MappedTable } from '../import-mappings/mapping-checks.ts';
-import { type SuggestedTarget, suggestMapping } from './match-columns.ts';
+import { matchColumns, type TargetColumn } from './match-columns.ts';
 import { readSample } from './read-sample.ts';
 import type { SampleStyle } from './sample-style.ts';
 
@@ -17,19 +17,19 @@ type Given = {
 };
 
 /**
- * Writes nothing. Where the sample leaves open how dates are written, `dateStyle` holds. A sample
- * that can't be read is 422.
+ * Writes nothing. `dateStyle` applies where the sample leaves the order of dates open. An
+ * unreadable sample is 422.
  */
-export async function proposeMapping(
+export async function suggestMapping(
   table: MappedTable,
   { tableDefinitionId, dateStyle }: { tableDefinitionId: number; dateStyle: Mapping['date_style'] },
   { sample: text, delimiter, quote, has_header = true }: Given,
 ) {
-  // Each table is asked for once, however many columns refer to it.
+  // Each table is requested once, however many columns refer to it.
   const ids = new Set(table.columns.flatMap(({ foreign_key_table_id: id }) => (id ? [id] : [])));
-  const seen = new Map(await Promise.all([...ids].map(async (id) => [id, await findSeen(table, id)] as const)));
+  const seen = new Map(await Promise.all([...ids].map(async (id) => [id, await findVisible(table, id)] as const)));
   const targets = table.columns.map(
-    (column): SuggestedTarget => ({ ...column, refersTo: seen.get(column.foreign_key_table_id ?? 0) }),
+    (column): TargetColumn => ({ ...column, refersTo: seen.get(column.foreign_key_table_id ?? 0) }),
   );
   const sample = await readSample(text, {
     ...{ delimiter, quote, hasHeader: has_header },
@@ -37,9 +37,9 @@ export async function proposeMapping(
     width: table.columns.length,
   });
   const width = sample.header.length;
-  if (width > mostEntries)
-    throw validationFailed(`A mapping has at most ${mostEntries} columns; the sample has ${width}.`);
-  const { style, entries, unmatchedTargets, questions } = suggestMapping(
+  if (width > maxEntries)
+    throw validationFailed(`A mapping has at most ${maxEntries} columns; the sample has ${width}.`);
+  const { style, entries, unmatchedTargets, questions } = matchColumns(
     sample,
     targets,
     has_header,
@@ -72,7 +72,7 @@ export async function proposeMapping(
   };
 }
 
-// What has no name of its own can't be mapped.
+// Columns without a unique name cannot be mapped.
 function firstOfEach(entries: ColumnMapping[]): ColumnMapping[] {
   const seen = new Set(['']);
   return entries.filter(({ source_column }) => {
@@ -100,14 +100,14 @@ function headerQuestions(header: string[]): string[] {
   ];
 }
 
-// A point needs no saying unless whole parts are in groups.
+// A decimal point is the default, but grouped digits need it stated.
 function separatorOf({ decimalSeparator, columns }: SampleStyle): Mapping['decimal_separator'] {
   if (decimalSeparator === ',') return ',';
   return columns.some(({ numbers }) => numbers?.isGrouped && numbers.separator !== 'either') ? '.' : null;
 }
 
-// What the caller may not see is no help.
-async function findSeen({ findTarget }: MappedTable, id: number) {
+// Tables that the caller may not view are left out.
+async function findVisible({ findTarget }: MappedTable, id: number) {
   try {
     return await findTarget(id);
   } catch (error) {

@@ -64,8 +64,8 @@ export const openImportStates: ImportStatus[] = ['created', 'uploading', 'proces
 export const finishedTableStates: ImportTableStatus[] = ['completed', 'completed_with_errors', 'failed', 'cancelled'];
 
 /**
- * How an import ends when all its tables have. Cancelled tables don't count; an import without others has done all that it
- * was asked to do.
+ * The final status of an import whose tables have all ended. Cancelled tables don't count; an
+ * import without other tables is completed.
  */
 export function importOutcome(tables: readonly ImportTableStatus[]): 'completed' | 'completed_with_errors' | 'failed' {
   const counted = tables.filter((status) => status !== 'cancelled');

@@ -1,4 +1,4 @@
-// The states of a mail and how it gets from one to another (docs/states/mail.md).
+// The states of a mail (docs/states/mail.md).
 import type { Transition } from './state-machine.ts';
 
 export type MailStatus = 'queued' | 'sent' | 'skipped' | 'failed';

@@ -1,10 +1,10 @@
-// Machines of states: one list of transitions each. Code asks the list which states an event may find; the diagrams under
-// docs/states are compared with it by a test.
+// State machines: one list of transitions each. Code derives from it the states that allow an
+// event; a test compares it with the diagrams in docs/states.
 
 export type Transition<S extends string, E extends string> = readonly [from: S, event: E, to: S];
 
-/** The states in which the event may happen, optionally with that outcome. */
-export function before<S extends string, E extends string>(
+/** The states that allow the event, or only those from which it leads to `to`. */
+export function statesAllowing<S extends string, E extends string>(
   machine: readonly Transition<S, E>[],
   event: NoInfer<E>,
   to?: NoInfer<S>,

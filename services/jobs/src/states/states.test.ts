@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { exportMachine } from './export-states.ts';
 import { importMachine, importOutcome, importTableMachine } from './import-states.ts';
 import { mailMachine } from './mail-states.ts';
-import { before } from './state-machine.ts';
+import { statesAllowing } from './state-machine.ts';
 
 /** The transitions of each diagram of a page. */
 function diagramsOf(page: string): string[][] {
@@ -18,16 +18,16 @@ function diagramsOf(page: string): string[][] {
 const linesOf = (machine: readonly (readonly [string, string, string])[]) =>
   machine.map((each) => each.join(' ')).toSorted();
 
-describe('the machines of states', () => {
-  it('are those that the pages draw', () => {
+describe('the state machines', () => {
+  it('equal the diagrams in the docs', () => {
     expect(diagramsOf('import.md')).toEqual([linesOf(importMachine), linesOf(importTableMachine)]);
     expect(diagramsOf('export.md')).toEqual([linesOf(exportMachine)]);
     expect(diagramsOf('mail.md')).toEqual([linesOf(mailMachine)]);
   });
 
-  it('tell in which states an event may happen', () => {
-    expect(before(importMachine, 'complete')).toEqual(['created', 'uploading', 'processing']);
-    expect(before(exportMachine, 'finish')).toEqual(['processing']);
+  it('give the states that allow an event', () => {
+    expect(statesAllowing(importMachine, 'complete')).toEqual(['created', 'uploading', 'processing']);
+    expect(statesAllowing(exportMachine, 'finish')).toEqual(['processing']);
   });
 
   it.each([

@@ -1,9 +1,9 @@
-// What tests of formats begin with: files in memory, and what their readers make of them.
+// Fixtures of format tests: files in memory, and what readers make of them.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { parse } from 'csv-parse/sync';
-import type { FileSource, Place, TableFile } from '../../src/formats/table-file/table-file.ts';
+import type { ColumnTarget, FileSource, TableFile } from '../../src/formats/table-file/table-file.ts';
 
-/** Bytes as a file, given in small pieces. */
+/** Bytes as a file that arrives in small pieces. */
 export function fileOf(content: string | Uint8Array, piece = 1000): FileSource {
   const bytes = Buffer.from(content);
   async function* range(start: number, end: number) {
@@ -13,7 +13,7 @@ export function fileOf(content: string | Uint8Array, piece = 1000): FileSource {
     size: bytes.length,
     open: () => range(0, bytes.length),
     range,
-    keep: async (kept) => {
+    spool: async (kept) => {
       const parts: Uint8Array[] = [];
       for await (const part of kept) parts.push(part);
       return fileOf(Buffer.concat(parts), piece);
@@ -21,14 +21,17 @@ export function fileOf(content: string | Uint8Array, piece = 1000): FileSource {
   };
 }
 
-/** The rows as the data service would read them: number, problems, cells; `types` of the columns that are placed; those of `formatted` have a date format. */
+/**
+ * The rows as data would read them: number, problems, cells. `types` are those of the assigned
+ * columns; the columns in `formatted` have a date format.
+ */
 export async function readAll(file: TableFile, types: Record<string, string>, formatted: string[] = []) {
-  const places = file.header.map((name): Place | undefined => {
+  const targets = file.header.map((name): ColumnTarget | undefined => {
     const dataType = types[name];
     return dataType === undefined ? undefined : { target: name, dataType, formatted: formatted.includes(name) };
   });
   const parts: Uint8Array[] = [];
-  for await (const part of file.rows(places)) parts.push(part);
+  for await (const part of file.rows(targets)) parts.push(part);
   const cast = (value: string, { quoting }: { quoting: boolean }) => (value === '' && !quoting ? null : value);
   const rows = parse(Buffer.concat(parts), { cast }) as (string | null)[][];
   return rows.map(([number, problems, ...cells]) => ({
@@ -38,7 +41,7 @@ export async function readAll(file: TableFile, types: Record<string, string>, fo
   }));
 }
 
-/** What a file error says; anything else fails the test. */
+/** The message of a file error; anything else fails the test. */
 export async function problemOf(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;

@@ -1,12 +1,12 @@
-// What ECMA-376 wants of a workbook and lenient readers forgive, for tests of what we write: part 1 for the order
-// and number of elements, part 2 for the package.
+// The rules of ECMA-376 for workbooks that lenient readers don't enforce, for tests of our writer:
+// part 1 for the order and number of elements, part 2 for the package.
 import { SaxesParser } from 'saxes';
 import { openZip, type Zip } from '../../src/formats/xlsx/zip.ts';
 import { fileOf } from './given-files.ts';
 
 type Element = { name: string; attributes: Record<string, string>; children: Element[] };
 
-// The order of their children (CT_Worksheet, CT_Workbook, CT_Stylesheet), as far as we write them.
+// The order of child elements (CT_Worksheet, CT_Workbook, CT_Stylesheet), for those that we write.
 const orders: Record<string, string[]> = {
   worksheet: [
     ...['sheetPr', 'dimension', 'sheetViews', 'sheetFormatPr', 'cols', 'sheetData', 'sheetProtection', 'autoFilter'],
@@ -19,7 +19,7 @@ const orders: Record<string, string[]> = {
 };
 const listed = ['fonts', 'fills', 'borders', 'cellStyleXfs', 'cellXfs', 'cellStyles'];
 
-/** Every rule that the package breaks, each a sentence; none of a workbook as it should be. */
+/** The rules that the package breaks, each a sentence; none for a valid workbook. */
 export async function packageProblems(bytes: Uint8Array): Promise<string[]> {
   const zip = await openZip(fileOf(bytes, 100_000));
   const workbook = await elementOf(zip, 'xl/workbook.xml');
@@ -76,10 +76,10 @@ function twice(what: string, elements: Element[], key: string): string[] {
 
 function orderProblems({ name: parent, children }: Element): string[] {
   const order = orders[parent] ?? [];
-  const places = children.map(({ name }) => order.indexOf(name));
+  const targets = children.map(({ name }) => order.indexOf(name));
   return children.flatMap(({ name }, i) => {
-    if (places[i] === -1) return [`${name} is no element of ${parent}`];
-    return i > 0 && (places[i] as number) <= (places[i - 1] as number) ? [`${name} comes too late in ${parent}`] : [];
+    if (targets[i] === -1) return [`${name} is no element of ${parent}`];
+    return i > 0 && (targets[i] as number) <= (targets[i - 1] as number) ? [`${name} comes too late in ${parent}`] : [];
   });
 }
 

@@ -1,4 +1,4 @@
-// The Parquet files that tests begin with.
+// Parquet files for tests.
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
@@ -6,7 +6,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 export type GivenColumn = Omit<SchemaElement, 'name'> & { data: unknown[]; encoding?: string };
 type Options = {
   codec?: string;
-  /** Of a group. */
+  /** Rows of a group. */
   rows?: number;
   pageSize?: number;
 };

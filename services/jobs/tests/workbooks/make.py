@@ -32,7 +32,7 @@ def by_openpyxl():
     sheet.merge_cells("F8:G8")
     sheet.row_dimensions[3].hidden = True
     sheet.column_dimensions["C"].hidden = True
-    sheet["A2"].comment = Comment("a comment", "somebody")
+    sheet["A2"].comment = Comment("a comment", "someone")
     sheet["A2"].hyperlink = "https://example.com/"
     sheet.auto_filter.ref = "A1:F8"
     book.create_sheet("Other").append(["something", "else"])

@@ -1,7 +1,7 @@
-// Chooses the adapter by the URL of the configuration.
+// Creates the object store that the configured URL names.
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createFileStore, type FileStore } from './folder-store.ts';
+import { createFolderStore, type FolderStore } from './folder-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import { createS3Store, readS3Url } from './s3-store.ts';
 
@@ -11,10 +11,10 @@ export type ObjectStoreConfig = { url: string; publicUrl: string; signingKey?: U
 export function createObjectStore({ url, publicUrl, signingKey }: ObjectStoreConfig): ObjectStore {
   if (!url.startsWith('file:')) return createS3Store(readS3Url(url));
   if (!signingKey) throw new Error('a file:// store needs a signing key');
-  return createFileStore({ folder: resolve(fileURLToPath(url)), publicUrl, secret: signingKey });
+  return createFolderStore({ folder: resolve(fileURLToPath(url)), publicUrl, secret: signingKey });
 }
 
 /** Only the folder store is served by jobs itself. */
-export function isFileStore(store: ObjectStore): store is FileStore {
-  return (store as FileStore).kind === 'file';
+export function isFolderStore(store: ObjectStore): store is FolderStore {
+  return (store as FolderStore).kind === 'file';
 }

@@ -1,8 +1,11 @@
-// Pre-signed URLs of the folder store: method, key, expiry and the answer's headers, bound together by an HMAC.
+// Pre-signed URLs of the folder store: an HMAC binds method, key, expiry and the answer's headers.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 
-/** Below the public URL; the gateway passes it on to jobs without asking for a token, for the signature is the permission. */
+/**
+ * Below the public URL. The gateway forwards it to jobs without a token, since the signature is the
+ * permission.
+ */
 export const filesPath = '/files';
 
 export type FileGrant = {
@@ -20,7 +23,7 @@ const parts = (grant: FileGrant) =>
 const signatureOf = (grant: FileGrant, secret: Uint8Array) =>
   createHmac('sha256', secret).update(parts(grant)).digest('base64url');
 
-/** The URL that grants it. */
+/** The URL of a grant. */
 export function signFileUrl(publicUrl: string, grant: FileGrant, secret: Uint8Array): string {
   const url = new URL(`${publicUrl}${filesPath}/${grant.key}`);
   url.searchParams.set('method', grant.method);
@@ -33,7 +36,10 @@ export function signFileUrl(publicUrl: string, grant: FileGrant, secret: Uint8Ar
 
 const refused = () => new ServiceError('forbidden', 'The link does not hold: it was changed, or its time is over.');
 
-/** Reads a URL's grant; 403 unless the signature holds for this method and its time isn't over. HEAD is allowed by GET. */
+/**
+ * Reads the grant of a URL; 403 unless its signature matches the method and it has not expired. A
+ * grant of GET allows HEAD.
+ */
 export function verifyFileUrl(
   method: string,
   path: string,

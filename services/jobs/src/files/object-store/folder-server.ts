@@ -1,18 +1,21 @@
-// Serves and takes the files of the folder store behind its pre-signed URLs. The signature is the only permission.
+// Serves the folder store's files under pre-signed URLs. The signature is the only permission.
 import { createHash } from 'node:crypto';
 import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { filesPath, verifyFileUrl } from './file-urls.ts';
-import type { FileStore } from './folder-store.ts';
+import type { FolderStore } from './folder-store.ts';
 import { contentDisposition, type PutOptions, type StoredObject } from './object-store.ts';
-import { incomingBytes } from './upload-bytes.ts';
+import { uploadBytes } from './upload-bytes.ts';
 
-export type FileServerOptions = {
+export type FolderServerOptions = {
   maxBytes?: number;
-  /** Throws when nothing may be put there any more, though its URL holds. Asked before the bytes come and after. */
+  /**
+   * Throws when the key accepts no upload any more, although its URL is valid. Called before the
+   * bytes arrive and after.
+   */
   requireUpload: (key: string) => Promise<void>;
-  /** Stores what comes; throws when there is no room for it. */
+  /** Stores the upload; throws when the storage is full. */
   put?: (
     key: string,
     source: AsyncIterable<Uint8Array>,
@@ -21,7 +24,7 @@ export type FileServerOptions = {
 };
 
 /** Mounts GET, HEAD and PUT of `/files/<key>` beside the API. */
-export function mountFileServer(app: Express, store: FileStore, options: FileServerOptions): void {
+export function mountFolderServer(app: Express, store: FolderStore, options: FolderServerOptions): void {
   app.use(filesPath, async (req: Request, res: Response, next: NextFunction) => {
     res.locals.route = `${filesPath}/{key}`;
     if (!['GET', 'HEAD', 'PUT'].includes(req.method))
@@ -38,15 +41,15 @@ export function mountFileServer(app: Express, store: FileStore, options: FileSer
 async function take(
   req: Request,
   res: Response,
-  store: FileStore,
+  store: FolderStore,
   key: string,
-  { maxBytes = limits.uploadBytes, requireUpload, put = store.put }: FileServerOptions,
+  { maxBytes = limits.uploadBytes, requireUpload, put = store.put }: FolderServerOptions,
 ): Promise<void> {
   await requireUpload(key);
   const md5 = req.headers['content-md5'];
   const hash = typeof md5 === 'string' ? createHash('md5') : undefined;
   const source = async function* () {
-    for await (const chunk of incomingBytes(req, res, maxBytes)) {
+    for await (const chunk of uploadBytes(req, res, maxBytes)) {
       hash?.update(chunk);
       yield chunk;
     }
@@ -62,7 +65,7 @@ async function take(
 function send(
   res: Response,
   next: NextFunction,
-  store: FileStore,
+  store: FolderStore,
   { key, name = 'download', type = 'application/octet-stream' }: { key: string; name?: string; type?: string },
 ): void {
   res.set({
@@ -71,7 +74,7 @@ function send(
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'Cache-Control': 'private, no-store',
   });
-  // Ranges, so that a broken download can go on where it stopped.
+  // With ranges a broken download can continue.
   res.sendFile(store.pathOf(key), { dotfiles: 'allow', cacheControl: false, lastModified: false }, (error) => {
     if (!error || res.headersSent) return;
     for (const header of ['Content-Disposition', 'Content-Security-Policy']) res.removeHeader(header);
@@ -81,7 +84,7 @@ function send(
   });
 }
 
-// What is wrong with a request for a file that was granted.
+// Problems of requests whose URL is valid.
 const refusals = new Map<number, [ErrorKind, string]>([
   [404, ['not_found', 'The file is no longer there.']],
   [412, ['precondition_failed', 'The file is not the one that the request asks for.']],

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { toServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { mountFileServer } from './folder-server.ts';
-import { createFileStore, type FileStore } from './folder-store.ts';
+import { mountFolderServer } from './folder-server.ts';
+import { createFolderStore, type FolderStore } from './folder-store.ts';
 import { describeObjectStore } from './object-store.suite.ts';
 import { contentDisposition, keyOfLink, newObjectKey } from './object-store.ts';
 
 let folder: string;
 let server: Server;
-let store: FileStore;
+let store: FolderStore;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'almanac-files-'));
@@ -21,9 +21,9 @@ beforeAll(async () => {
   server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  store = createFileStore({ folder, publicUrl, secret: Buffer.alloc(32, 7) });
+  store = createFolderStore({ folder, publicUrl, secret: Buffer.alloc(32, 7) });
   await store.start();
-  mountFileServer(app, store, { maxBytes: 1000, requireUpload: async () => {} });
+  mountFolderServer(app, store, { maxBytes: 1000, requireUpload: async () => {} });
   app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => {
     const known = toServiceError(error);
     res.status(known.status).json(known.body);
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 describeObjectStore('file://', () => store);
 
-describe('a presigned link', () => {
+describe('a pre-signed link', () => {
   it('names its object', async () => {
     const key = newObjectKey(7, 'imports', 12);
     expect(keyOfLink(await store.presignPut(key, { expiresSeconds: 60 }))).toBe(key);
@@ -51,14 +51,14 @@ describe('the folder store', () => {
   const put = (key: string, body: string, headers: Record<string, string> = {}) =>
     store.presignPut(key, { expiresSeconds: 60 }).then((url) => fetch(url, { method: 'PUT', body, headers }));
 
-  it('takes as many bytes as allowed and refuses one more', async () => {
+  it('accepts as many bytes as allowed and refuses one more', async () => {
     expect((await put(newObjectKey(1, 'imports', 1), 'x'.repeat(1000))).status).toBe(200);
     const over = newObjectKey(1, 'imports', 2);
     expect((await put(over, 'x'.repeat(1001))).status).toBe(413);
     expect(await store.stat(over)).toBeUndefined();
   });
 
-  it('refuses one more also when the length was not declared', async () => {
+  it('refuses one more even without a declared length', async () => {
     const key = newObjectKey(1, 'imports', 1);
     const url = await store.presignPut(key, { expiresSeconds: 60 });
     const body = new ReadableStream({
@@ -82,7 +82,7 @@ describe('the folder store', () => {
     expect((await put(key, 'abc', { 'Content-MD5': 'kAFQmDzST7DWlj99KOF/cg==' })).status).toBe(200);
   });
 
-  it('keeps nothing of an upload that stops half way', async () => {
+  it('keeps nothing of an aborted upload', async () => {
     const key = newObjectKey(1, 'imports', 1);
     const url = await store.presignPut(key, { expiresSeconds: 60 });
     await new Promise<void>((resolve) => {
@@ -128,7 +128,7 @@ describe('the folder store', () => {
       expect(() => store.pathOf(key)).toThrow('not an object key');
   });
 
-  it('refuses a range that a file does not have, and a file that is another by now', async () => {
+  it('refuses a range beyond the file, and a file that was replaced', async () => {
     const key = newObjectKey(1, 'exports', 1);
     await store.put(key, [Buffer.from('0123456789')] as unknown as AsyncIterable<Uint8Array>, { maxBytes: 100 });
     const url = await store.presignGet(key, { expiresSeconds: 60, fileName: 'x.csv', contentType: 'text/csv' });
@@ -143,7 +143,7 @@ describe('the folder store', () => {
     expect((await fetch(url, { headers: { Range: 'bytes=4-' } })).status).toBe(206);
   });
 
-  it('answers downloads so that a browser never runs them', async () => {
+  it('answers downloads in a form that browsers never run', async () => {
     const key = newObjectKey(1, 'exports', 1);
     await store.put(key, [Buffer.from('<script>')] as unknown as AsyncIterable<Uint8Array>, { maxBytes: 100 });
     const url = await store.presignGet(key, { expiresSeconds: 60, fileName: 'ä"b.csv', contentType: 'text/csv' });

@@ -1,4 +1,5 @@
-// The folder store: one file an object, written beside and renamed into place, so a reader meets whole files only.
+// The folder store: one file per object, written aside and renamed into place, so that readers only
+// see complete files.
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -16,17 +17,17 @@ import {
   storeUnavailable,
 } from './object-store.ts';
 
-export type FileStore = ObjectStore & {
+export type FolderStore = ObjectStore & {
   kind: 'file';
   secret: Uint8Array;
-  /** Where the object's file is; for the server of pre-signed URLs. */
+  /** The path of an object's file, for the server of pre-signed URLs. */
   pathOf(key: string): string;
 };
 
-type FileStoreOptions = { folder: string; publicUrl: string; secret: Uint8Array };
+type FolderStoreOptions = { folder: string; publicUrl: string; secret: Uint8Array };
 
 type Stats = { size: bigint; ino: bigint; mtimeNs: bigint };
-// A replaced file is another inode; time and size tell apart inodes used again.
+// A replaced file has another inode; time and size distinguish reused inodes.
 const describe = ({ size, ino, mtimeNs }: Stats): StoredObject => ({
   size: Number(size),
   etag: `${size.toString(16)}-${ino.toString(16)}-${mtimeNs.toString(16)}`,
@@ -37,7 +38,7 @@ const isDiskFault = (error: unknown) => typeof (error as NodeJS.ErrnoException)?
 const asStoreError = (error: unknown) => (isDiskFault(error) ? storeUnavailable(error) : toServiceError(error));
 
 /** A store in a folder of this machine (or a shared volume). */
-export function createFileStore({ folder, publicUrl, secret }: FileStoreOptions): FileStore {
+export function createFolderStore({ folder, publicUrl, secret }: FolderStoreOptions): FolderStore {
   const objects = join(folder, 'objects');
   const unfinished = join(folder, 'unfinished');
   const pathOf = (key: string) => join(objects, requireKey(key));
@@ -47,7 +48,8 @@ export function createFileStore({ folder, publicUrl, secret }: FileStoreOptions)
     const draft = join(unfinished, randomBytes(16).toString('hex'));
     try {
       await mkdir(unfinished, { recursive: true });
-      // Opened first: a sender who leaves at once must not be cleaned up after before the file is made.
+      // Opened first: a sender that disconnects at once must not trigger the clean-up before the
+      // file exists.
       const file = await open(draft, 'wx', 0o600);
       const flushes = flushAlong(file);
       const limited = limitBytes(source, maxBytes, flushes.written);
@@ -114,12 +116,12 @@ export function createFileStore({ folder, publicUrl, secret }: FileStoreOptions)
   };
 }
 
-/** Little enough that the last of it is on the disk in a moment, much more than asking for it costs. */
+/** Small enough that the rest is flushed in a moment, large enough that flushing costs little. */
 const flushEveryBytes = 16 * 1024 * 1024;
 
 /**
- * Sends what is written on to the disk while more comes: of a large file little is left to wait for at its end. Linux tells of a write that
- * failed once only, so whoever waits for the last flush waits for all of them.
+ * Flushes what is written while more arrives, so that little is left to flush at the end of a large
+ * file. Linux reports a failed write only once, so the last flush waits for all of them.
  */
 function flushAlong(file: FileHandle) {
   let written = 0;
@@ -143,7 +145,7 @@ function flushAlong(file: FileHandle) {
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-// The folder may be swept away by a removal of its last object between the two calls.
+// Removing the folder's last object may delete the folder between the two calls.
 async function moveInto(draft: string, path: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     await mkdir(dirname(path), { recursive: true });
@@ -156,7 +158,7 @@ async function moveInto(draft: string, path: string): Promise<void> {
   }
 }
 
-// The check and the reading use one open file: what is renamed over it meanwhile is another file.
+// The check and the read use one open file: a file that replaces it is another inode.
 async function readPinned(path: string, etag: string, range?: Range): Promise<AsyncIterable<Uint8Array>> {
   let file: FileHandle | undefined;
   try {

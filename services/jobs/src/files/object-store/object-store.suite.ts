@@ -1,4 +1,4 @@
-// What every object store must do; run for the folder by a unit test and for S3 by tests/real.
+// The behaviour of every object store; run by a unit test for the folder and by tests/real for S3.
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { newObjectKey, ObjectChanged, type ObjectStore } from './object-store.ts';
@@ -34,13 +34,13 @@ function tamper(url: string): string {
   return changed.href;
 }
 
-/** `store` answers a store that was started, whose pre-signed URLs can be fetched from here. */
+/** `store` answers a started store whose pre-signed URLs can be fetched from here. */
 export function describeObjectStore(name: string, store: () => ObjectStore): void {
   const key = () => newObjectKey(7, 'imports', 1);
   const download = { expiresSeconds: 60, fileName: 'countries.csv', contentType: 'text/csv; charset=utf-8' };
 
   describe(`object store ${name}`, () => {
-    it('gives back the bytes it was given', async () => {
+    it('returns the bytes that were stored', async () => {
       const at = key();
       const stored = await store().put(at, once('a,b\n', '1,2\n'), { maxBytes: 100 });
       expect(stored.size).toBe(8);
@@ -48,7 +48,7 @@ export function describeObjectStore(name: string, store: () => ObjectStore): voi
       expect((await all(await store().read(at, stored.etag))).toString()).toBe('a,b\n1,2\n');
     });
 
-    it('gives back parts of an object, as long as it is the same', async () => {
+    it('returns ranges of an object until it is replaced', async () => {
       const at = key();
       const { etag } = await store().put(at, once('0123456789'), { maxBytes: 10 });
       const part = async (start: number, end: number) =>
@@ -71,7 +71,7 @@ export function describeObjectStore(name: string, store: () => ObjectStore): voi
       await store().remove(large);
     });
 
-    it('knows no object that was not stored, and forgets a removed one', async () => {
+    it('finds no object that was not stored or was removed', async () => {
       const at = key();
       expect(await store().stat(at)).toBeUndefined();
       await store().remove(at);
@@ -81,7 +81,7 @@ export function describeObjectStore(name: string, store: () => ObjectStore): voi
       expect(await kindOf(store().read(at, etag))).toBe('ObjectChanged');
     });
 
-    it('takes the limit and refuses one byte more, leaving nothing', async () => {
+    it('accepts the limit and refuses one byte more, leaving nothing', async () => {
       const at = key();
       expect((await store().put(at, once('12345'), { maxBytes: 5 })).size).toBe(5);
       const over = key();
@@ -97,19 +97,19 @@ export function describeObjectStore(name: string, store: () => ObjectStore): voi
       const broken = async function* () {
         yield new Uint8Array(10 * MB);
         expect(await store().stat(at)).toBeUndefined();
-        throw new ServiceError('unavailable', 'gone');
+        throw new ServiceError('unavailable', 'the source failed');
       };
       expect(await kindOf(store().put(at, broken(), { maxBytes: 100 * MB }))).toBe('unavailable');
       expect(await store().stat(at)).toBeUndefined();
       expect(await store().sweep(0)).toBe(0);
     });
 
-    it('keeps the old object until the new one is whole, and reads only the pinned one', async () => {
+    it('keeps the old object until the new one is complete, and reads only the pinned one', async () => {
       const at = key();
       const first = await store().put(at, once('one'), { maxBytes: 10 });
       const failing = async function* () {
         yield Buffer.from('tw');
-        throw new ServiceError('bad_request', 'broke off');
+        throw new ServiceError('bad_request', 'cut off');
       };
       expect(await kindOf(store().put(at, failing(), { maxBytes: 10 }))).toBe('bad_request');
       expect((await all(await store().read(at, first.etag))).toString()).toBe('one');
@@ -161,7 +161,7 @@ export function describeObjectStore(name: string, store: () => ObjectStore): voi
       expect((await fetch(renamed)).status).toBe(403);
     });
 
-    it('refuses a link whose time is over, and says 404 for an object that has gone', async () => {
+    it('refuses an expired link, and answers 404 for a removed object', async () => {
       const at = key();
       await store().put(at, once('x'), { maxBytes: 1 });
       const short = await store().presignGet(at, { ...download, expiresSeconds: 1 });

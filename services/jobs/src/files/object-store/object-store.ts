@@ -1,38 +1,44 @@
-// Where files live between people and tables: one interface, a folder (file://) or an S3 bucket (s3://) behind it.
-// Objects are immutable to readers: an object is seen whole or not at all, and its etag changes when it is replaced.
+// The store of files: one interface with two adapters, a folder (file://) and an S3 bucket (s3://).
+// Readers see an object whole or not at all, and its etag changes when it is replaced.
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 
 export type StoredObject = { size: number; etag: string };
 
-/** From one byte up to another, which is not part of it; at least one byte that the object has. */
+/** From one byte up to, not including, another; at least one byte, within the object. */
 export type Range = { start: number; end: number };
 
 export type Download = { expiresSeconds: number; fileName: string; contentType: string };
 
 export type ObjectStore = {
-  /** Makes sure that the place exists. Does not wait for a server that is away. */
+  /** Makes sure that the folder or bucket exists. Does not wait for an unavailable server. */
   start(): Promise<void>;
   stop(): void;
-  /** Stores all bytes of the source; nothing is seen under the key before all are there, or if the source fails. More than `maxBytes` is `too_large`. */
+  /**
+   * Stores all bytes of the source. The object appears only when complete, and not at all if the
+   * source fails. More than `maxBytes` is `too_large`.
+   */
   put(key: string, source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
   /** Undefined when there is no such object. */
   stat(key: string): Promise<StoredObject | undefined>;
-  /** The bytes of the object with this etag, or some of them; `ObjectChanged` when it has gone or was replaced. */
+  /**
+   * The bytes of the object with this etag, or a range of them; `ObjectChanged` when it was removed
+   * or replaced.
+   */
   read(key: string, etag: string, range?: Range): Promise<AsyncIterable<Uint8Array>>;
-  /** Removing what isn't there is fine. */
+  /** Removing a missing object is fine. */
   remove(key: string): Promise<void>;
   /** A URL to which a client may PUT the object. */
   presignPut(key: string, options: { expiresSeconds: number }): Promise<string>;
   /** A URL from which a client may GET the object, as a download with that name. */
   presignGet(key: string, options: Download): Promise<string>;
-  /** Clears away what interrupted uploads left behind, if older than this. */
+  /** Removes what interrupted uploads left behind, if older than this. */
   sweep(olderThanSeconds: number): Promise<number>;
 };
 
 export type PutOptions = { maxBytes: number; contentType?: string; signal?: AbortSignal };
 
-/** The pinned object is no longer there. */
+/** The pinned object no longer exists. */
 export class ObjectChanged extends Error {
   constructor() {
     super('The object was removed or replaced.');
@@ -40,30 +46,30 @@ export class ObjectChanged extends Error {
   }
 }
 
-/** A new key. Nothing a caller wrote is ever part of one, and nobody can guess the last part. */
+/** A new key. It contains nothing written by a caller, and its last part cannot be guessed. */
 export function newObjectKey(accountId: number, place: 'imports' | 'exports' | 'rejections', id: number): string {
   return `accounts/${accountId}/${place}/${id}-${randomBytes(16).toString('hex')}`;
 }
 
 const keyPattern = /^[a-z0-9]+(?:[/-][a-z0-9]+)*$/;
 
-/** Keys come from `newObjectKey`; this is the second lock on the door of the folder. */
+/** Keys come from `newObjectKey`; this is a second barrier before paths of the folder. */
 export function requireKey(key: string): string {
   if (keyPattern.test(key) && key.length <= 200) return key;
   throw new Error('not an object key');
 }
 
-/** The key of the object that a presigned link is for; throws when it is none of ours. */
+/** The key of the object of a pre-signed link; throws when the link is not one of ours. */
 export function keyOfLink(link: string): string {
   return requireKey(/accounts\/.*$/.exec(new URL(link).pathname)?.[0] ?? '');
 }
 
-/** The failure of a store that can't be reached: tried again later. */
+/** The error of an unreachable store, which is retried later. */
 export function storeUnavailable(cause: unknown): ServiceError {
-  return new ServiceError('unavailable', 'The object store is not available just now; try again.', { cause });
+  return new ServiceError('unavailable', 'The object store is not available; try again.', { cause });
 }
 
-/** Passes bytes on and refuses one more than the limit. */
+/** Passes bytes on, and fails at the first one beyond the limit. */
 export async function* limitBytes(
   source: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -1,22 +1,22 @@
-import { cutIntoParts, largestPartBytes, mostParts, partBytes } from './s3-parts.ts';
+import { cutIntoParts, maxPartBytes, maxParts, partBytes } from './s3-parts.ts';
 
 const MB = 1024 ** 2;
-const sizes = Array.from({ length: mostParts }, (_, index) => partBytes(index + 1));
+const sizes = Array.from({ length: maxParts }, (_, index) => partBytes(index + 1));
 
 describe('the parts of an S3 upload', () => {
-  it('hold the largest export, 1 TiB, in as many parts as S3 takes', () => {
+  it('hold the largest export, 1 TiB, within the number of parts that S3 accepts', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThanOrEqual(1024 ** 4);
-    expect(mostParts).toBe(10_000);
+    expect(maxParts).toBe(10_000);
   });
 
-  it('are small for files of a usual size, and never larger than is said', () => {
+  it('are small for files of a usual size, and never larger than stated', () => {
     expect(sizes.slice(0, 500).every((size) => size === 8 * MB)).toBe(true);
     expect(sizes).toEqual([...sizes].sort((a, b) => a - b));
-    expect(Math.max(...sizes)).toBe(largestPartBytes);
-    expect(largestPartBytes).toBe(128 * MB);
+    expect(Math.max(...sizes)).toBe(maxPartBytes);
+    expect(maxPartBytes).toBe(128 * MB);
   });
 
-  it('are cut as large as their numbers say, whatever the source gives at once', async () => {
+  it('have the size of their numbers, whatever chunks the source gives', async () => {
     const bytes = Buffer.from(Array.from({ length: 50 }, (_, index) => index));
     for (const step of [1, 7, 50]) {
       const source = async function* () {

@@ -1,21 +1,21 @@
-// The parts into which uploads to S3 are cut.
+// How uploads to S3 are cut into parts.
 const MB = 1024 ** 2;
 
-/** More parts S3 does not take. */
-export const mostParts = 10_000;
+/** S3 accepts no more parts. */
+export const maxParts = 10_000;
 
-/** While one part is on its way another is filled: an upload holds at most two of them in memory. */
-export const largestPartBytes = 128 * MB;
+/** One part is sent while the next is filled: an upload holds at most two in memory. */
+export const maxPartBytes = 128 * MB;
 
 /**
- * The size of the part of an upload with this number, which counts from 1: small for the first 4 GB, then growing so that 1 TiB, the
- * largest export, fits into as many parts as there may be.
+ * The size of a part by its number, from 1: small for the first 4 GB, then growing, so that 1 TiB,
+ * the largest export, fits into the allowed number of parts.
  */
 export function partBytes(number: number): number {
-  return Math.min(8 * MB * 2 ** Math.floor((number - 1) / 500), largestPartBytes);
+  return Math.min(8 * MB * 2 ** Math.floor((number - 1) / 500), maxPartBytes);
 }
 
-/** Cuts the source; at least one part, the last of any size. */
+/** Cuts the source into at least one part; the last may have any size. */
 export async function* cutIntoParts(
   source: AsyncIterable<Uint8Array>,
   sizeOf: (number: number) => number = partBytes,
@@ -25,7 +25,7 @@ export async function* cutIntoParts(
   let filled = 0;
   for await (const chunk of source)
     for (let taken = 0; taken < chunk.length; ) {
-      // Only what comes after it tells that a full part isn't the last one.
+      // A full part is only known not to be the last when more bytes follow.
       if (filled === part.length) {
         yield { part, isLast: false };
         number += 1;

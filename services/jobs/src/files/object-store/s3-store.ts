@@ -1,5 +1,6 @@
-// The S3 store: plain S3 only (MinIO, Ceph RGW, any). Uploads are cut into parts by ourselves, so that memory stays flat, a
-// source that fails aborts the upload, and a part of an earlier upload is never taken up by mistake.
+// The S3 store, for any S3 server (MinIO, Ceph RGW, AWS). It cuts uploads into parts itself, so
+// that memory stays flat, a failed source aborts the upload, and no part of an earlier upload is
+// reused.
 import { createHash } from 'node:crypto';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -24,17 +25,18 @@ export type S3Options = {
   secretKey: string;
   bucket: string;
   region: string;
-  /** The authorities of the server, if not those that everybody knows. */
+  /** A file with the authorities of the server, if they are not publicly known ones. */
   caFile?: string;
-  /** Where clients reach the bucket, if not where we do. */
+  /** Where clients reach the bucket, if not at `endPoint`. */
   publicUrl?: string;
 };
 
-const silenceMs = 30_000;
+const stallTimeoutMs = 30_000;
 
 /**
- * Reads `s3://KEY:SECRET@host:port/bucket?tls=false&region=…&ca_file=…&public_url=https://…`; `https://…` is the same with TLS. Throws
- * what is wrong, without the URL's secrets.
+ * Reads `s3://KEY:SECRET@host:port/bucket?tls=false&region=…&ca_file=…&public_url=https://…`;
+ * `https://…` is the same with TLS. Throws an error that names the problem without the URL's
+ * secrets.
  */
 export function readS3Url(text: string): S3Options {
   const url = new URL(text);
@@ -91,7 +93,7 @@ export function createS3Store(options: S3Options): ObjectStore {
   };
 
   return {
-    // A bucket that is made by the operator beforehand is fine; so is one that we may make.
+    // The bucket may exist already, or is created here.
     start: async () => {
       try {
         if (!(await client.bucketExists(bucket))) await client.makeBucket(bucket, options.region);
@@ -134,9 +136,9 @@ export function createS3Store(options: S3Options): ObjectStore {
   };
 }
 
-// Jobs are tried again by their own rules; the client's retries would only hide an outage.
+// The queue decides about retries; retries of the client would only hide an outage.
 const clientOptions = (options: S3Options): ClientOptions => ({
-  transport: impatient(options),
+  transport: transportWithTimeouts(options),
   endPoint: options.endPoint,
   ...(options.port ? { port: options.port } : {}),
   useSSL: options.tls,
@@ -147,15 +149,15 @@ const clientOptions = (options: S3Options): ClientOptions => ({
   retryOptions: { disableRetry: true },
 });
 
-// A server that accepts and then says nothing would hold a job for ever.
-function impatient({ tls, caFile }: S3Options): NonNullable<ClientOptions['transport']> {
+// A server that accepts a request and then stalls would block a job for ever.
+function transportWithTimeouts({ tls, caFile }: S3Options): NonNullable<ClientOptions['transport']> {
   const request = (options: https.RequestOptions, onResponse: (answer: IncomingMessage) => void) => {
     if (caFile) options.ca = readAuthorities(caFile);
     const made = (tls ? https : http).request(options, (answer) => {
-      made.setTimeout(0); // from here on the reader sets the pace; `bytesOf` watches it
+      made.setTimeout(0); // from here on `bytesOf` watches for stalls
       onResponse(answer);
     });
-    return made.setTimeout(silenceMs, () => made.destroy(new Error('the object store fell silent')));
+    return made.setTimeout(stallTimeoutMs, () => made.destroy(new Error('the object store stalled')));
   };
   return { request } as NonNullable<ClientOptions['transport']>;
 }
@@ -164,7 +166,7 @@ async function* bytesOf(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
   const iterator = answer[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const timer = setTimeout(() => answer.destroy(new Error('the object store fell silent')), silenceMs);
+      const timer = setTimeout(() => answer.destroy(new Error('the object store stalled')), stallTimeoutMs);
       const next = await iterator.next().finally(() => clearTimeout(timer));
       if (next.done) return;
       yield next.value as Uint8Array;
@@ -207,15 +209,15 @@ async function upload(
         return;
       }
       uploadId ??= await client.initiateNewMultipartUpload(bucket, key, headers);
-      // While a part is on its way the next one is read.
+      // The next part is read while this one is sent.
       sending = sendPart(client, { bucketName: bucket, objectName: key, uploadID: uploadId }, etags, part);
-      sending.catch(() => {}); // told when it is waited for
+      sending.catch(() => {}); // handled where it is awaited
     }
     await sending;
     signal?.throwIfAborted();
     await client.completeMultipartUpload(bucket, key, uploadId as string, etags);
   } catch (error) {
-    await sending?.catch(() => {}); // a part that came after the end of its upload would stay
+    await sending?.catch(() => {}); // a part that arrives after the abort would stay
     if (uploadId !== undefined) await client.abortMultipartUpload(bucket, key, uploadId).catch(() => {});
     throw error;
   }

@@ -1,16 +1,19 @@
-// The bytes of a request that uploads a file: bounded in size and in silence, and complete or an error.
+// The bytes of an upload: limited in size and idle time, and complete or an error.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
 
-const silenceMs = 60_000;
+const stallTimeoutMs = 60_000;
 
-/** The request's bytes. Too many are `too_large` (by Content-Length before any is read); a caller who falls silent or leaves is an error. */
-export async function* incomingBytes(
+/**
+ * The bytes of the request. Too many are `too_large` (before any is read, if Content-Length says
+ * so); a stalled or aborted upload is an error.
+ */
+export async function* uploadBytes(
   req: IncomingMessage,
   res: ServerResponse,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  // What goes wrong below leaves unread bytes on the connection: it must not be used again.
+  // After an error the connection has unread bytes and must not be reused.
   res.setHeader('Connection', 'close');
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw new ServiceError('too_large', `The file is larger than ${maxBytes} bytes.`);
@@ -20,23 +23,23 @@ export async function* incomingBytes(
       'unsupported_media_type',
       'Send the file as it is, without Content-Encoding; a .gz file may be sent.',
     );
-  const silent = () => req.destroy(new ServiceError('bad_request', 'The upload fell silent for a minute.'));
-  let timer = setTimeout(silent, silenceMs);
+  const onStall = () => req.destroy(new ServiceError('bad_request', 'The upload stalled for a minute.'));
+  let timer = setTimeout(onStall, stallTimeoutMs);
   let total = 0;
   try {
-    // Leaving early must not cut the connection before the answer has gone out.
+    // Leaving the loop early must not cut the connection before the answer is sent.
     for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       clearTimeout(timer);
       total += chunk.length;
       yield chunk;
-      timer = setTimeout(silent, silenceMs);
+      timer = setTimeout(onStall, stallTimeoutMs);
     }
   } catch (cause) {
-    throw cause instanceof ServiceError ? cause : new ServiceError('bad_request', 'The upload broke off.', { cause });
+    throw cause instanceof ServiceError ? cause : new ServiceError('bad_request', 'The upload was cut off.', { cause });
   } finally {
     clearTimeout(timer);
   }
   if (req.headers['content-length'] !== undefined && total !== declared)
-    throw new ServiceError('bad_request', 'The upload broke off.');
+    throw new ServiceError('bad_request', 'The upload was cut off.');
   res.removeHeader('Connection');
 }

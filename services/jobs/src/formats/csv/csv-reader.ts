@@ -1,8 +1,8 @@
-// Opens a CSV file: reads its first line and nothing more, finds out how it is written, and hands the rows on as bytes.
+// Opens a CSV file: reads only its first line, detects its style, and passes the rows on as bytes.
 import { parse } from 'csv-parse/sync';
 import { foldName } from '../table-file/column-names.ts';
 import { fileError, quoted } from '../table-file/file-error.ts';
-import { slices } from '../table-file/message-chunks.ts';
+import { toChunks } from '../table-file/message-chunks.ts';
 import { maxFileColumns, type TableFile } from '../table-file/table-file.ts';
 import { RowNumberer } from './row-numberer.ts';
 import { firstRecord, type QuoteMark, quoteAdvice, quoteMarks, RowScanner } from './row-scanner.ts';
@@ -13,24 +13,27 @@ export const quotes = ['"', "'", 'none'] as const satisfies QuoteMark[];
 export const maxHeaderBytes = 1024 * 1024;
 
 export type CsvStyle = {
-  /** Known beforehand; else the one that makes the first line fit best. */
+  /** A known delimiter; else the one that fits the first line best. */
   delimiter?: string | undefined;
-  /** Known beforehand; else single quotes when they stand around every cell of the first line, double ones otherwise. */
+  /**
+   * A known quote; else single quotes if they enclose every cell of the first line, double quotes
+   * otherwise.
+   */
   quote?: QuoteMark | undefined;
-  /** False: the first line is a row; columns are named by their places, from 1. */
+  /** False: the first line is a row, and columns are named by position, from 1. */
   hasHeader: boolean;
 };
 
 type Options = CsvStyle & {
-  /** Names that a right header would have, as `foldName` makes them. */
+  /** Names that a correct header would contain, as `foldName` makes them. */
   expected: ReadonlySet<string>;
-  /** How many columns there should be, for a file that has no header to tell by. */
+  /** The expected number of columns, for a file without a header. */
   width?: number | undefined;
-  /** Whether rows that can't be read are told one by one; else the first of them ends the file. */
+  /** Whether unreadable rows are reported one by one; else the first one fails the file. */
   rejectsRows?: boolean | undefined;
 };
 
-/** Reads up to the end of the first line. A file that can't be CSV is a file error. */
+/** Reads up to the end of the first line. A file that is not CSV is a file error. */
 export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options): Promise<TableFile> {
   const iterator = text[Symbol.asyncIterator]();
   try {
@@ -55,7 +58,7 @@ export async function openCsv(text: AsyncIterable<Uint8Array>, options: Options)
       },
       header: hasHeader ? cells : cells.map((_, i) => String(i + 1)),
       rows: () => rowsOf(hasHeader ? [rest] : [Buffer.from(line), rest], iterator, scanner, numberer),
-      rowsSeen: () => scanner.records,
+      rowsRead: () => scanner.records,
       close,
     };
   } catch (error) {
@@ -80,7 +83,7 @@ async function readFirstLine(iterator: AsyncIterator<Uint8Array>, options: Optio
     if (end >= 0 || (done && start >= 0)) {
       const line = bytes.subarray(0, end < 0 ? bytes.length : end).toString('utf8');
       const rest = end < 0 ? new Uint8Array(0) : bytes.subarray(end);
-      const separator = /^sep=(.)$/.exec(line)?.[1]; // how spreadsheets tell one another
+      const separator = /^sep=(.)$/.exec(line)?.[1]; // written by spreadsheet programs
       if (stated === undefined && separator !== undefined) {
         stated = separator;
         bytes = Buffer.from(rest);
@@ -98,7 +101,8 @@ async function readFirstLine(iterator: AsyncIterator<Uint8Array>, options: Optio
   }
 }
 
-// Whether every cell of the first line stands in single quotes. An apostrophe in an unquoted name is no quote.
+// Whether single quotes enclose every cell of the first line. An apostrophe in an unquoted name is
+// no quote.
 function findQuote(bytes: Uint8Array, possible: readonly string[]): QuoteMark {
   if (bytes[0] !== quoteMarks["'"]) return '"';
   const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
@@ -106,7 +110,7 @@ function findQuote(bytes: Uint8Array, possible: readonly string[]): QuoteMark {
   return possible.some((each) => isOfQuotedCells(line, each)) ? "'" : '"';
 }
 
-// No pattern: the delimiter may be the file's own word, and would be one of its signs.
+// Not a regular expression: the file states the delimiter, which may be a special character.
 function isOfQuotedCells(line: string, delimiter: string): boolean {
   for (let at = 0; line[at] === "'"; at += 1) {
     at += 1;
@@ -133,7 +137,7 @@ function splitFirst(line: string, quote: QuoteMark, { delimiter, expected, width
   const [best, second] = fits.toSorted((a, b) => b.known - a.known || b.cells.length - a.cells.length);
   if (!best)
     throw fileError(`The ${hasHeader ? 'header' : 'first'} line has quotes in the wrong places. ${quoteAdvice}`);
-  // A wrong cut of a header shows by its names; nothing would show by that of a row.
+  // Names reveal a wrong split of a header; nothing would reveal that of a row.
   if (!hasHeader && best.cells.length > 1 && best.cells.length === second?.cells.length)
     throw fileError(
       `The first line can be cut at ${quoted(best.delimiter)} or at ${quoted(second.delimiter)}; say in the mapping which delimiter the file has.`,
@@ -161,7 +165,7 @@ async function* rowsOf(
   scanner: RowScanner,
   numberer: RowNumberer | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const passed = (bytes: Uint8Array) => slices(numberer?.pass(bytes) ?? bytes);
+  const passed = (bytes: Uint8Array) => toChunks(numberer?.pass(bytes) ?? bytes);
   try {
     for (const bytes of first) yield* passed(scanner.scan(bytes));
     for (;;) {

@@ -30,7 +30,7 @@ async function open(
     header: file.header,
     delimiter: file.layout.delimiter,
     rows: (await gather(file.rows([]))).toString(),
-    seen: file.rowsSeen(),
+    seen: file.rowsRead(),
   };
 }
 
@@ -76,7 +76,7 @@ describe('CSV', () => {
     }
   });
 
-  it('passes clean bytes on untouched, however they are cut', async () => {
+  it('passes clean bytes on unchanged, however they are cut', async () => {
     const rows = 'DE,"Däutschland 🏔"\nFR,\n'.repeat(200);
     for (const size of [1, 3, 5, 64]) expect((await open(`code,name\n${rows}`, { size })).rows).toBe(rows);
     const chunk = Buffer.from(rows);
@@ -89,12 +89,12 @@ describe('CSV', () => {
     ['|', 'code|name\n', ['code', 'name']],
     [',', 'code\n', ['code']],
     [';', 'sep=;\ncode;name\n', ['code', 'name']],
-  ])('finds the delimiter %j', async (delimiter, content, header) => {
+  ])('detects the delimiter %j', async (delimiter, content, header) => {
     expect(await open(content)).toMatchObject({ delimiter, header });
   });
 
   it.each(['^', '\\', ']', '.', '-'])(
-    'takes the file’s own word for a delimiter as a sign, no pattern: %s',
+    'treats the delimiter that a file states as a character, not as a pattern: %s',
     async (sign) => {
       expect(await open(`sep=${sign}\n'code'${sign}'na''me'\n`)).toMatchObject({
         delimiter: sign,
@@ -159,7 +159,7 @@ describe('CSV', () => {
     }
   });
 
-  it('sees a mix of encodings however it is cut, and none where a closing mark follows a letter', async () => {
+  it('detects mixed encodings however they are cut, and none where a closing mark follows a letter', async () => {
     // ü „ß“ é » É® Ü– ×¼ ß« ÃÃ â‚.
     const marks = 'c\n\xfc \x84\xdf\x93 \xe9\xa0\xbb \xc9\xae \xdc\x96 \xd7\xbc \xdf\xab \xc3\xc3 \xe2\x82.\n';
     const pairs = ['\xc2\xb0', '\xc3\xa0', '\xc5\x82', '\xd0\xb6', '\xe2\x80\x93', '\xf0\x9f\x98\x80'];
@@ -171,7 +171,7 @@ describe('CSV', () => {
     }
   });
 
-  it('stops a header that never ends', async () => {
+  it('stops an endless header', async () => {
     const endless = async function* () {
       for (let i = 0; i < 1000; i += 1) yield Buffer.alloc(64 * 1024, 'a');
     };
@@ -210,7 +210,7 @@ describe('CSV', () => {
     );
   });
 
-  it('stops a record that never ends, within bounds', () => {
+  it('stops an endless record, within bounds', () => {
     const scanner = new RowScanner({ delimiter: ',', maxRecord: 100 });
     expect(scanner.scan(Buffer.from(`${'x'.repeat(100)}\n`))).toHaveLength(101);
     expect(() => scanner.scan(Buffer.from(`"${'x'.repeat(100)}`))).toThrow('Row 2 is longer than 100 bytes');
@@ -259,7 +259,7 @@ describe('formula guard', () => {
   const guard = async (text: string, size: number) =>
     (await gather(guardCells(cut(Buffer.from(text), size), [true, false, true]))).toString();
 
-  it('puts an apostrophe before what a spreadsheet would run, in text columns only', async () => {
+  it('puts an apostrophe before what a spreadsheet program would run, in text columns only', async () => {
     const before =
       'name,n,note\n=1+1,-5,"@x,""y"""\n+a,1,\n"\tb",2,＝c\n"-a\n=b",3,\'q\n""",",4,"""="\nplain,5,ﾊ＝\n＋,6,ö';
     const after =

@@ -1,5 +1,6 @@
-// Makes the cells of text columns safe to open in a spreadsheet: what would be read as a formula gets an apostrophe in front,
-// and so does what begins with an apostrophe, so that taking one away gives the value back. Numbers are not touched.
+// Makes the cells of text columns safe for spreadsheet programs: a cell that would run as a formula
+// gets an apostrophe in front, and so does one that begins with an apostrophe, so that removing one
+// restores the value. Numbers stay as they are.
 const quote = 0x22;
 const lineFeed = 0x0a;
 const apostrophe = 0x27;
@@ -8,7 +9,10 @@ const dangerous = new Set([0x3d, 0x2b, 0x2d, 0x40, 0x09, 0x0d, apostrophe]);
 // The full-width = + - @ are U+FF1D U+FF0B U+FF0D U+FF20: EF BC 9D, 8B, 8D, A0.
 const fullWidth = new Set([0x9d, 0x8b, 0x8d, 0xa0]);
 
-/** Guards CSV that PostgreSQL wrote (comma, LF, quotes doubled). `guarded` tells for each column whether it is text. */
+/**
+ * Guards CSV written by PostgreSQL (comma, LF, doubled quotes). `guarded` says for each column
+ * whether it is text.
+ */
 export async function* guardCells(
   source: AsyncIterable<Uint8Array>,
   guarded: readonly boolean[],
@@ -22,15 +26,16 @@ class CellGuard {
   private readonly guarded: readonly boolean[];
   private column = 0;
   private inQuotes = false;
-  // Of a cell: nothing yet, its opening quote, the first or second byte of what may be a full-width sign, or further.
-  private place: 'start' | 'opened' | 'sign1' | 'sign2' | 'inside' = 'start';
+  // Position in a cell: at its start, after its opening quote, at the first or second byte of a
+  // possible full-width sign, or further.
+  private state: 'start' | 'opened' | 'sign1' | 'sign2' | 'inside' = 'start';
 
   constructor(guarded: readonly boolean[]) {
     this.guarded = guarded;
   }
 
   pass(chunk: Uint8Array): Uint8Array {
-    // Each byte gains at most one apostrophe; a sign held back from the last chunk adds three bytes.
+    // A byte gains at most one apostrophe; a sign held back from the last chunk adds three bytes.
     const out = Buffer.allocUnsafe(chunk.length * 2 + 4);
     let at = 0;
     const put = (byte: number) => {
@@ -38,47 +43,47 @@ class CellGuard {
       at += 1;
     };
     for (const byte of chunk) {
-      if (this.place === 'sign1' || this.place === 'sign2') {
-        if (this.place === 'sign1' && byte === 0xbc) {
-          this.place = 'sign2';
+      if (this.state === 'sign1' || this.state === 'sign2') {
+        if (this.state === 'sign1' && byte === 0xbc) {
+          this.state = 'sign2';
           continue;
         }
-        const second = this.place === 'sign2';
+        const second = this.state === 'sign2';
         if (second && fullWidth.has(byte)) put(apostrophe);
         put(0xef);
         if (second) put(0xbc);
-        this.place = 'inside';
+        this.state = 'inside';
         put(byte); // a byte inside a character: never a quote, comma or line end
         continue;
       }
       if (byte === quote) {
         this.inQuotes = !this.inQuotes;
         // Two quotes at the start are an empty cell or a quote as its first character.
-        this.place = this.place === 'start' ? 'opened' : 'inside';
+        this.state = this.state === 'start' ? 'opened' : 'inside';
         put(byte);
         continue;
       }
       if (!this.inQuotes && (byte === 0x2c || byte === lineFeed)) {
         this.column = byte === lineFeed ? 0 : this.column + 1;
-        this.place = 'start';
+        this.state = 'start';
         put(byte);
         continue;
       }
-      if (this.place !== 'inside' && this.guarded[this.column]) {
+      if (this.state !== 'inside' && this.guarded[this.column]) {
         if (byte === 0xef) {
-          this.place = 'sign1';
+          this.state = 'sign1';
           continue;
         }
         if (dangerous.has(byte)) put(apostrophe);
       }
-      this.place = 'inside';
+      this.state = 'inside';
       put(byte);
     }
     return out.subarray(0, at);
   }
 
   end(): Uint8Array {
-    if (this.place === 'sign1') return Uint8Array.of(0xef);
-    return this.place === 'sign2' ? Uint8Array.of(0xef, 0xbc) : new Uint8Array(0);
+    if (this.state === 'sign1') return Uint8Array.of(0xef);
+    return this.state === 'sign2' ? Uint8Array.of(0xef, 0xbc) : new Uint8Array(0);
   }
 }

@@ -10,7 +10,7 @@ async function* cut(text: string, size: number): AsyncGenerator<Uint8Array> {
 
 type Style = { quote?: QuoteMark; hasHeader?: boolean };
 
-/** The rows as the data service reads them: number, what is wrong with the row, cells. */
+/** The rows as data reads them: number, problem of the row, cells. */
 async function read(text: string, size: number, { quote, hasHeader = true }: Style = {}) {
   const file = await openCsv(cut(text, size), { quote, hasHeader, expected: new Set(), rejectsRows: true });
   const parts: Uint8Array[] = [];
@@ -33,7 +33,7 @@ const ragged = ({ row, cells, problem }: Awaited<ReturnType<typeof read>>[number
 ];
 
 describe('rows of CSV that may be rejected one by one', () => {
-  it('are told when they have more or fewer cells than the header', async () => {
+  it('are reported when they have more or fewer cells than the header', async () => {
     for (const size of [1, 2, 3, 7, 1000])
       expect((await read('a;b;c\n1;2;3\n\n4;5\r\n"6;\n";;"x";y;z\n7\n8;9;"1""0"', size)).map(ragged)).toEqual([
         [2, '1|2|3', undefined],
@@ -44,7 +44,7 @@ describe('rows of CSV that may be rejected one by one', () => {
       ]);
   });
 
-  it('bring the beginning of their text along', async () => {
+  it('carry the beginning of their text', async () => {
     const [row] = await read(`a,b\nü"${'x'.repeat(300)}\n`, 5, { quote: 'none' });
     expect(row?.problem).toEqual({
       column: '',
@@ -53,7 +53,7 @@ describe('rows of CSV that may be rejected one by one', () => {
     });
   });
 
-  it('are told by the first line where there is no header, and with other quotes', async () => {
+  it('are compared with the first line where there is no header, and with other quotes', async () => {
     const rows = await read("1,2\n'3,','4'''\n'5'\n", 3, { quote: "'", hasHeader: false });
     expect(rows.map(ragged)).toEqual([
       [1, '1|2', undefined],

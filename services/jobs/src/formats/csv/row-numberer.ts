@@ -1,11 +1,11 @@
-// Rows of CSV on their way to the data service, each led by its number and by why it can't be read
-// (`formats/staged-rows.ts`): a row with more or fewer cells than the header is then rejected by
-// itself, where a bare one would end the whole file.
-import { problemsCell, shown } from '../table-file/staged-rows.ts';
+// Numbers the rows of CSV on their way to data, each led by its number and its problems
+// (`staged-rows.ts`). So a row with too many or too few cells is rejected alone; without this it
+// would fail the whole file.
+import { excerpt, problemsCell } from '../table-file/staged-rows.ts';
 import { type QuoteMark, quoteMarks } from './row-scanner.ts';
 
 const lineFeed = 0x0a;
-/** As many bytes as the part of a value that is shown can have. */
+/** The most bytes that an excerpt of a value takes. */
 const shownBytes = 800;
 
 type Options = {
@@ -17,16 +17,16 @@ type Options = {
   hasHeader: boolean;
 };
 
-/** Reads what a `RowScanner` passes on: quotes are in their places, and each row ends with LF. */
+/** Reads the output of a `RowScanner`: quotes are well placed, and each row ends with LF. */
 export class RowNumberer {
   private readonly options: Options;
   private row: number;
-  /** The beginning of a row that goes on in the next chunk. */
+  /** The start of a row that continues in the next chunk. */
   private held: Uint8Array[] = [];
   private heldBytes = 0;
   private isQuoted = false;
   private delimiters = 0;
-  /** Where the last cell ends that a row may have, counted from its beginning. */
+  /** The end of the last allowed cell, counted from the start of the row. */
   private end = 0;
 
   constructor(options: Options) {
@@ -77,11 +77,11 @@ export class RowNumberer {
     this.heldBytes = 0;
   }
 
-  // Its cells come along as far as they go, for whoever mends them.
+  // The cells are kept as far as possible, so that people can correct the row.
   private addUnreadable(parts: Parts, lead: string, row: Buffer, cells: number): void {
     const { delimiter, quote, width, hasHeader } = this.options;
     const message = `The row has ${cells} ${cells === 1 ? 'cell' : 'cells'}, ${hasHeader ? 'the header' : 'the first line'} has ${width}.`;
-    const problem = { column: '', value: shown(row.subarray(0, shownBytes).toString()), message };
+    const problem = { column: '', value: excerpt(row.subarray(0, shownBytes).toString()), message };
     const mark = String.fromCharCode(quoteMarks[quote]);
     parts.add(Buffer.from(`${lead}${problemsCell([problem], mark)}${delimiter}`));
     parts.add(cells > width ? row.subarray(0, this.end) : row);
@@ -89,7 +89,7 @@ export class RowNumberer {
   }
 }
 
-/** Bytes that come in small parts, gathered without an object for each. */
+/** Collects many small pieces of bytes without an object for each. */
 class Parts {
   private all: Buffer;
   private length = 0;

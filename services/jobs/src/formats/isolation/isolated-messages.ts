@@ -1,14 +1,16 @@
-// What a reader in a process of its own and whoever started it say to each other.
+// The messages between a reader process and its parent.
 import type { ErrorKind } from '@almanac/service-kit/errors';
 import type { FileFormat } from '../table-file/file-format.ts';
-import type { Layout, Place } from '../table-file/table-file.ts';
+import type { ColumnTarget, Layout } from '../table-file/table-file.ts';
 
-/** The formats whose readers take files apart that are made to be taken apart in any order. */
+/** Formats whose readers access a file in any order. */
 export type IsolatedFormat = FileFormat & ('xlsx' | 'parquet');
 
-/** `next` asks for the next chunk of rows; `bytes` answers `range`, undefined: they can't be had. */
+/**
+ * `next` requests the next chunk of rows; `bytes` answers `range`, undefined: the source failed.
+ */
 export type ToWorker =
-  | { type: 'places'; places: (Place | undefined)[] }
+  | { type: 'targets'; targets: (ColumnTarget | undefined)[] }
   | { type: 'next' }
   | { type: 'bytes'; id: number; bytes: Uint8Array | undefined };
 

@@ -6,19 +6,19 @@ import { openIsolated } from './isolated-reader.ts';
 
 const workbook = await workbookOf(textRow('code', 'name') + textRow('a', 'x') + textRow('b', 'y'));
 
-describe('a reader in a process of its own', () => {
-  it('reads what a reader in the same process does', async () => {
+describe('a reader in a child process', () => {
+  it('reads the same as a reader in this process', async () => {
     const file = await openIsolated(fileOf(workbook), 'xlsx');
     expect([file.format, file.header, file.layout.numbered]).toEqual(['xlsx', ['code', 'name'], true]);
     expect(await readAll(file, { code: 'text', name: 'text' })).toEqual([
       { number: 2, cells: ['a', 'x'], problems: [] },
       { number: 3, cells: ['b', 'y'], problems: [] },
     ]);
-    expect(file.rowsSeen()).toBe(2);
+    expect(file.rowsRead()).toBe(2);
     await file.close();
   });
 
-  it('tells what is wrong with a file, also when that shows late', async () => {
+  it('reports errors of a file, also late ones', async () => {
     expect(await problemOf(openIsolated(fileOf('PK'), 'xlsx'))).toContain('damaged');
     expect(await problemOf(openIsolated(fileOf('PAR1'), 'parquet'))).toContain('damaged');
     const late = await openIsolated(fileOf(await workbookOf(`${textRow('a').repeat(50_000)}<row>`)), 'xlsx');
@@ -26,7 +26,7 @@ describe('a reader in a process of its own', () => {
     await late.close();
   });
 
-  it('fails for the reason for which the bytes could not be had', async () => {
+  it('fails with the error of its source', async () => {
     const away = new ServiceError('unavailable', 'The object store is away.');
     const source = fileOf(workbook);
     // biome-ignore lint/correctness/useYield: it fails before the first byte
@@ -37,7 +37,7 @@ describe('a reader in a process of its own', () => {
     await expect(openIsolated(source, 'parquet')).rejects.toBe(away);
   });
 
-  it('ends alone when a page claims a run that fills any memory at a stroke', async () => {
+  it('ends alone when a page claims a run that exceeds any memory', async () => {
     const data = Array.from({ length: 300 }, (_, i) => `value ${i % 50}`);
     const bytes = parquetOf({ a: { type: 'BYTE_ARRAY', converted_type: 'UTF8', data } }, { codec: 'UNCOMPRESSED' });
     const run = bytes.indexOf(Buffer.from([0xd8, 0x04, 0x01, 0x06])); // 300 values, all of them there

@@ -1,6 +1,7 @@
-// Reads formats whose readers could be led astray (archives, XML, binary pages) in a process of its own with bounded memory: a file
-// that takes more ends its reader and its import, and nothing else. A thread would not do: what fills the memory of one at a stroke ends
-// the whole process. The reader gets no environment, and no bytes but those it asks for.
+// Reads formats with vulnerable readers (archives, XML, binary pages) in a child process with
+// bounded memory: a file that needs more ends its reader and its import, and nothing else. A thread
+// would not do, since an allocation beyond its memory ends the whole process. The reader gets no
+// environment, and only the bytes that it requests.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -8,10 +9,10 @@ import { fileError } from '../table-file/file-error.ts';
 import type { FileSource, TableFile } from '../table-file/table-file.ts';
 import type { FromWorker, IsolatedFormat, ToWorker } from './isolated-messages.ts';
 
-// The memory of the container (deploy/k8s) is that of the service and of as many readers as it runs jobs at once.
-const mostMegabytes = 192;
-/** Work on a part of a file takes far less, however busy the machine is. */
-const patienceMs = 120_000;
+// The container's memory (deploy/k8s) covers the service and one reader for each concurrent job.
+const defaultMegabytes = 192;
+/** Processing a part of a file takes far less time, however busy the machine is. */
+const stallTimeoutMs = 120_000;
 
 type Answer = Exclude<FromWorker, { type: 'range' }>;
 
@@ -19,7 +20,7 @@ type Answer = Exclude<FromWorker, { type: 'range' }>;
 export async function openIsolated(
   source: FileSource,
   format: IsolatedFormat,
-  megabytes = mostMegabytes,
+  megabytes = defaultMegabytes,
 ): Promise<TableFile> {
   const reader = new IsolatedReader(source, format, megabytes);
   try {
@@ -30,10 +31,10 @@ export async function openIsolated(
       format,
       header: opened.header,
       layout: opened.layout,
-      rows: async function* (places) {
-        reader.say({ type: 'places', places: [...places] });
+      rows: async function* (targets) {
+        reader.send({ type: 'targets', targets: [...targets] });
         for (;;) {
-          reader.say({ type: 'next' });
+          reader.send({ type: 'next' });
           const next = await reader.answer();
           if (next.type !== 'chunk' && next.type !== 'end') throw new Error(`a reader went on with ${next.type}`);
           seen = next.seen;
@@ -41,7 +42,7 @@ export async function openIsolated(
           yield next.bytes;
         }
       },
-      rowsSeen: () => seen,
+      rowsRead: () => seen,
       close: () => reader.close(),
     };
   } catch (error) {
@@ -55,8 +56,8 @@ class IsolatedReader {
   private readonly source: FileSource;
   private readonly answers: Answer[] = [];
   private failure: unknown;
-  private away: unknown; // why bytes could not be had
-  private reading = 0;
+  private sourceError: unknown; // why the source failed
+  private readsInFlight = 0;
   private wake = () => {};
 
   constructor(source: FileSource, format: IsolatedFormat, megabytes: number) {
@@ -68,7 +69,7 @@ class IsolatedReader {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.worker.on('message', (message: FromWorker) => {
-      if (message.type === 'range') return void this.send(message);
+      if (message.type === 'range') return void this.sendBytes(message);
       this.answers.push(message);
       this.wake();
     });
@@ -83,27 +84,27 @@ class IsolatedReader {
     );
   }
 
-  say(message: ToWorker): void {
-    if (this.worker.connected) this.worker.send(message, () => {}); // what can't be sent any more is told by its end
+  send(message: ToWorker): void {
+    if (this.worker.connected) this.worker.send(message, () => {}); // the exit event reports a process that has ended
   }
 
-  /** The next thing it says, or why it says nothing any more. */
+  /** The next message of the reader, or the reason why there is none. */
   async answer(): Promise<Answer> {
     for (;;) {
       const next = this.answers.shift();
-      if (next?.type === 'failed') throw this.away ?? errorOf(next);
+      if (next?.type === 'failed') throw this.sourceError ?? errorOf(next);
       if (next) return next;
       if (this.failure !== undefined) throw this.failure;
-      await this.stir();
+      await this.waitForMessage();
     }
   }
 
-  // Waiting for bytes is no fault of the reader; being busy for ever is.
-  private async stir(): Promise<void> {
+  // Waiting for bytes is not the reader's fault; being busy for ever is.
+  private async waitForMessage(): Promise<void> {
     const timer = setTimeout(() => {
-      if (this.reading > 0) return void timer.refresh();
+      if (this.readsInFlight > 0) return void timer.refresh();
       this.fail(fileError('Reading the file takes more time than an import may have; it may be damaged.'));
-    }, patienceMs);
+    }, stallTimeoutMs);
     await new Promise<void>((resolve) => {
       this.wake = resolve;
     });
@@ -112,28 +113,28 @@ class IsolatedReader {
 
   async close(): Promise<void> {
     if (this.worker.exitCode !== null || this.worker.signalCode !== null) return;
-    const gone = new Promise((resolve) => this.worker.once('exit', resolve));
+    const exited = new Promise((resolve) => this.worker.once('exit', resolve));
     this.worker.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
-  // The first failure is the reason; the others follow from it.
+  // The first failure is the cause; the others follow from it.
   private fail(error: unknown): void {
     this.failure ??= error;
     this.wake();
   }
 
-  private async send({ id, start, end }: { id: number; start: number; end: number }): Promise<void> {
-    this.reading += 1;
+  private async sendBytes({ id, start, end }: { id: number; start: number; end: number }): Promise<void> {
+    this.readsInFlight += 1;
     try {
       const parts: Uint8Array[] = [];
       for await (const part of this.source.range(start, end)) parts.push(part);
-      this.say({ type: 'bytes', id, bytes: Buffer.concat(parts) });
+      this.send({ type: 'bytes', id, bytes: Buffer.concat(parts) });
     } catch (error) {
-      this.away ??= error;
-      this.say({ type: 'bytes', id, bytes: undefined });
+      this.sourceError ??= error;
+      this.send({ type: 'bytes', id, bytes: undefined });
     } finally {
-      this.reading -= 1;
+      this.readsInFlight -= 1;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { parse } from 'csv-parse/sync';
-import type { Place } from '../table-file/table-file.ts';
+import type { ColumnTarget } from '../table-file/table-file.ts';
 import { openJson } from './json-reader.ts';
 
 async function* cut(text: string, size: number): AsyncGenerator<Uint8Array> {
@@ -12,12 +12,12 @@ const types = { code: 'string', n: 'integer', price: 'decimal', ok: 'boolean', d
 
 async function read(text: string, format: 'json' | 'ndjson', size: number) {
   const file = await openJson(() => cut(text, size), { format, columns: ['code', 'n'] });
-  const places = file.header.map((name): Place | undefined =>
+  const targets = file.header.map((name): ColumnTarget | undefined =>
     name in types ? { target: name, dataType: types[name as keyof typeof types] } : undefined,
   );
   let rows = '';
-  for await (const chunk of file.rows(places)) rows += Buffer.from(chunk).toString();
-  return { header: file.header, rows, seen: file.rowsSeen() };
+  for await (const chunk of file.rows(targets)) rows += Buffer.from(chunk).toString();
+  return { header: file.header, rows, seen: file.rowsRead() };
 }
 
 const problemOf = (promise: Promise<unknown>) =>
@@ -43,7 +43,7 @@ describe('JSON', () => {
     ['ndjson', 'lines with CRLF', `${objects.join('\r\n')}\r\n`],
     ['json', 'an array', `[${objects.join(',')}]`],
     ['json', 'an array with blanks', ` \n[ ${objects.join(' ,\n ')} ]\n`],
-  ] as const)('as %s: reads %s with all digits, wherever they are cut', async (format, _what, text) => {
+  ] as const)('as %s: reads %s with all digits, however they are cut', async (format, _what, text) => {
     for (const size of [1, 2, 3, 7, 50, 1000]) {
       const { header, rows, seen } = await read(text, format, size);
       expect(header).toEqual(['code', 'n', 'price', 'ok', 'doc']);
@@ -51,7 +51,7 @@ describe('JSON', () => {
     }
   });
 
-  it('takes numbers written as strings for the same cells', async () => {
+  it('reads numbers written as strings as the same cells', async () => {
     const numbers = '{"n":9007199254740993,"price":123456789012345678.0123456789}';
     const strings = '{"n":"9007199254740993","price":"123456789012345678.0123456789"}';
     for (const format of ['ndjson', 'json'] as const) {
@@ -72,7 +72,7 @@ describe('JSON', () => {
     },
   );
 
-  it('tells what is wrong with a row beside it, and reads on', async () => {
+  it('reports problems of a row beside it, and reads on', async () => {
     const lines = [
       '{"code":7}',
       '{"code":{"a":1}}',
@@ -86,10 +86,10 @@ describe('JSON', () => {
       '{"code":"ok"}',
     ];
     const { rows } = await read(lines.join('\n'), 'ndjson', 5);
-    const told = parse(rows).map(([number, problems]: string[]) => [number, problems && JSON.parse(problems)]);
+    const found = parse(rows).map(([number, problems]: string[]) => [number, problems && JSON.parse(problems)]);
     const whole = (value: string, message: string) => [{ column: '', value, message }];
     const text = (value: string) => [{ column: 'code', value, message: 'code must be text' }];
-    expect(told).toEqual([
+    expect(found).toEqual([
       ['1', text('7')],
       ['2', text('{"a":1}')],
       ['3', text('false')],
@@ -103,7 +103,7 @@ describe('JSON', () => {
     ]);
   });
 
-  it('lists names that no table has as they are', async () => {
+  it('lists unusual property names as they are', async () => {
     expect((await read('[{"__proto__":1,"constructor":2}]', 'json', 3)).header).toEqual(['__proto__', 'constructor']);
   });
 
@@ -118,7 +118,7 @@ describe('JSON', () => {
     for (const size of [1, 4, 1000]) expect(await problemOf(read(text, 'json', size))).toContain(problem);
   });
 
-  it('stops a record that never ends, and names without end', async () => {
+  it('stops an endless record, and endless names', async () => {
     const endless = async function* (begin: string) {
       yield Buffer.from(begin);
       for (let i = 0; i < 300; i += 1) yield Buffer.alloc(64 * 1024, 'a');

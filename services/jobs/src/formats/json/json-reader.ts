@@ -1,12 +1,13 @@
-// NDJSON and JSON arrays of objects. Which columns there are is known only at the end, so the file is read twice: for the names of
-// its properties, then for the rows. A property that a record lacks is null, one that all of them lack is no column.
+// NDJSON and JSON arrays of objects. The set of columns is known only at the end, so the file is
+// read twice: for the names of its properties, then for the rows. A property missing from a record
+// is null; one missing from all records is no column.
 
 import { ExactNumber, parseJson } from '@almanac/service-kit/api/json-body';
 import { plainNumber } from '@almanac/service-kit/api/plain-number';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { fileError } from '../table-file/file-error.ts';
-import { type CellProblem, type StagedRow, shown, stagedBytes } from '../table-file/staged-rows.ts';
-import { maxFileColumns, type Place, type TableFile } from '../table-file/table-file.ts';
+import { type CellProblem, excerpt, type StagedRow, stagedBytes } from '../table-file/staged-rows.ts';
+import { type ColumnTarget, maxFileColumns, type TableFile } from '../table-file/table-file.ts';
 import { type JsonRecord, jsonElements, jsonLines } from './json-records.ts';
 
 type Options = {
@@ -17,7 +18,7 @@ type Options = {
 
 const textTypes = new Set(['string', 'text']);
 
-/** `open` gives the file's text from its beginning, each time anew. */
+/** `open` starts reading the file's text from its beginning. */
 export async function openJson(open: () => AsyncIterable<Uint8Array>, options: Options): Promise<TableFile> {
   const { format, columns } = options;
   const records = () => (format === 'json' ? jsonElements(open()) : jsonLines(open()));
@@ -29,27 +30,27 @@ export async function openJson(open: () => AsyncIterable<Uint8Array>, options: O
     format,
     header,
     layout: { delimiter: ',', quote: '"', numbered: true, first_row: 1 },
-    rows: (places) => {
+    rows: (targets) => {
       reading = records();
       const read = async function* (source: AsyncIterable<JsonRecord[]>) {
         for await (const batch of source) {
           seen += batch.length;
-          yield batch.map((record) => readRow(record, header, places));
+          yield batch.map((record) => readRow(record, header, targets));
         }
       };
       return stagedBytes(
         read(reading),
-        places.map((place) => place?.target),
+        targets.map((place) => place?.target),
       );
     },
-    rowsSeen: () => seen,
+    rowsRead: () => seen,
     close: async () => {
       await reading?.return(undefined);
     },
   };
 }
 
-// What can't be read is told when the rows are.
+// Unreadable records are reported when the rows are read.
 async function readNames(batches: AsyncIterable<JsonRecord[]>): Promise<string[]> {
   const names = new Set<string>();
   for await (const batch of batches)
@@ -74,26 +75,26 @@ function tryParse(bytes: Uint8Array): object | undefined {
 function readRow(
   { number, bytes }: JsonRecord,
   header: readonly string[],
-  places: readonly (Place | undefined)[],
+  targets: readonly (ColumnTarget | undefined)[],
 ): StagedRow {
   const record = parseRecord(bytes);
   if (typeof record === 'string') {
-    const problem = { column: '', value: shown(Buffer.from(bytes).toString('utf8')), message: record };
+    const problem = { column: '', value: excerpt(Buffer.from(bytes).toString('utf8')), message: record };
     return { number, cells: header.map(() => null), problems: [problem] };
   }
   const problems: CellProblem[] = [];
   const cells = header.map((name, i) => {
     const value = Object.hasOwn(record, name) ? record[name] : null;
-    const place = places[i];
+    const place = targets[i];
     const text = cellText(value, place?.dataType ?? '');
     if (text !== null && place && textTypes.has(place.dataType) && typeof value !== 'string')
-      problems.push({ column: place.target, value: shown(text), message: `${place.target} must be text` });
+      problems.push({ column: place.target, value: excerpt(text), message: `${place.target} must be text` });
     return text;
   });
   return { number, cells, problems };
 }
 
-// The record, or why it is none.
+// The record, or the reason why it is none.
 function parseRecord(bytes: Uint8Array): Record<string, unknown> | string {
   try {
     const value = parseJson(bytes, 'The record');
@@ -106,7 +107,7 @@ function parseRecord(bytes: Uint8Array): Record<string, unknown> | string {
   }
 }
 
-/** A value as the text of a cell, with all of its digits; the type's rules are the data service's to apply. */
+/** A value as the text of a cell, with all of its digits; data applies the rules of the type. */
 function cellText(value: unknown, dataType: string): string | null {
   if (value === null || value === undefined) return null;
   if (dataType === 'json') return JSON.stringify(value);

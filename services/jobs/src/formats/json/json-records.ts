@@ -1,8 +1,9 @@
-// Cuts JSON into its records without looking into them: lines of NDJSON, elements of an array. Only one record is ever held.
+// Splits JSON into records without parsing them: lines of NDJSON, elements of an array. Only one
+// record is held in memory.
 import { fileError } from '../table-file/file-error.ts';
 import { maxRecordBytes } from '../table-file/table-file.ts';
 
-/** Its number is that of its line, or its place in the array, from 1. */
+/** `number` is that of its line, or its position in the array, from 1. */
 export type JsonRecord = { number: number; bytes: Uint8Array };
 
 const lineFeed = 0x0a;
@@ -41,7 +42,7 @@ export async function* jsonLines(
   if (!bytes.every(isBlank)) yield [{ number, bytes }];
 }
 
-/** The elements of the one array that the file is. */
+/** The elements of the array that makes up the file. */
 export async function* jsonElements(
   source: AsyncIterable<Uint8Array>,
   maxRecord = maxRecordBytes,
@@ -94,7 +95,7 @@ export async function* jsonElements(
   if (place !== 'after') throw fileError(`The JSON array is never closed; the file ends in or after record ${number}.`);
 }
 
-// What is gathered of a record that began in an earlier chunk.
+// The pieces of a record that began in an earlier chunk.
 class Parts {
   private readonly parts: Uint8Array[] = [];
   private size = 0;

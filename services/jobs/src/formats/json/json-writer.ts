@@ -20,7 +20,7 @@ export async function* writeJson(columns: readonly ExportColumn[], rows: AsyncIt
   yield encode(before === '[\n' ? '[]\n' : '\n]\n');
 }
 
-// What PostgreSQL writes of these types is JSON already.
+// PostgreSQL writes values of these types as JSON already.
 const isJson = new Set(['smallint', 'integer', 'bigint', 'decimal', 'real', 'double', 'boolean', 'json']);
 
 function recordWriter(columns: readonly ExportColumn[]): (cells: Cells) => string {

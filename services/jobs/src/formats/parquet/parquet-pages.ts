@@ -1,5 +1,5 @@
-// The values of one column of a row group, page by page: never more than a page of it is held. What a header claims is checked
-// before anything is unpacked.
+// The values of one column of a row group, page by page: at most one page is in memory. The claims
+// of a header are checked before anything is unpacked.
 import { brotliDecompressSync, crc32, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { ColumnMetaData, Compressors, DecodedArray, SchemaElement } from 'hyparquet';
 import { parquetHeader, readPage } from 'hyparquet/src/column.js';
@@ -27,7 +27,10 @@ type PageHeader = ReturnType<typeof parquetHeader>;
 
 export type Column = { name: string; root: SchemaElement; element: SchemaElement };
 
-/** The values of a column chunk, a page at a time; null and undefined are no value. `windowBytes` is how much is read at once. */
+/**
+ * The values of a column chunk, one page at a time; null and undefined: no value. `windowBytes` is
+ * the size of one read.
+ */
 export async function* columnPages(
   source: FileSource,
   { name, root, element }: Column,
@@ -37,7 +40,7 @@ export async function* columnPages(
 ): AsyncGenerator<DecodedArray> {
   if (!codecs.has(chunk.codec))
     throw fileError(`The column ${name} is packed by ${chunk.codec}; use ${[...codecs].join(', ')}.`);
-  // Its annotations are taken away, so that values come as they are stored: text is made of them in `parquet-values.ts`.
+  // Without its annotations, so that values stay as stored: `parquet-values.ts` makes text of them.
   const raw: SchemaElement = { name, ...pick(element, 'type', 'type_length', 'repetition_type') };
   const node = (part: SchemaElement) => ({ element: part, children: [], count: 1, path: [] });
   const decoder: ColumnDecoder = {
@@ -57,7 +60,7 @@ export async function* columnPages(
     const header = await readHeader(bytes);
     checkHeader(header, name, left);
     const page = await bytes.take(header.compressed_page_size);
-    // The sum is a signed number, and not every program writes one.
+    // The checksum is signed, and optional.
     if (typeof header.crc === 'number' && header.crc !== (crc32(page) | 0)) throw damaged();
     const reader = { view: new DataView(page.buffer, page.byteOffset, page.byteLength), offset: 0 };
     const { data } = readPage(reader, header, decoder, dictionary, undefined, 0);
@@ -86,25 +89,30 @@ async function readHeader(bytes: Window): Promise<PageHeader> {
       bytes.skip(reader.offset);
       return header;
     } catch (cause) {
-      // It may only go on beyond what was looked at.
+      // A parse error may only mean that the header continues beyond these bytes.
       if (head.length < size || size >= maxHeaderBytes) throw damaged(cause);
     }
   }
 }
 
-// The reader takes headers at their word: one that leaves out a length would be read for ever.
+// The library trusts headers: one without a length would be read for ever.
 function checkHeader(header: PageHeader, name: string, left: number): void {
   const { compressed_page_size: packed, uncompressed_page_size: size } = header;
-  const { data_page_header: first, data_page_header_v2: second, dictionary_page_header: own } = header;
-  const told = { DICTIONARY_PAGE: own, DATA_PAGE: first, DATA_PAGE_V2: second, INDEX_PAGE: undefined }[header.type];
-  const values = told?.num_values;
-  if (!areSizes(packed, size, values) || !told?.encoding) throw damaged();
+  const { data_page_header: first, data_page_header_v2: second, dictionary_page_header: dictionaryHeader } = header;
+  const ownHeader = {
+    DICTIONARY_PAGE: dictionaryHeader,
+    DATA_PAGE: first,
+    DATA_PAGE_V2: second,
+    INDEX_PAGE: undefined,
+  }[header.type];
+  const values = ownHeader?.num_values;
+  if (!areSizes(packed, size, values) || !ownHeader?.encoding) throw damaged();
   if (packed > maxPageBytes || size > maxPageBytes || (values as number) > maxPageValues)
     throw fileError(
       `A page of the column ${name} has more than ${maxPageBytes} bytes or ${maxPageValues} values; write the file with smaller pages.`,
     );
-  if ((values as number) > (told === own ? size : left)) throw damaged();
-  if (told !== second || !second) return;
+  if ((values as number) > (ownHeader === dictionaryHeader ? size : left)) throw damaged();
+  if (ownHeader !== second || !second) return;
   const { definition_levels_byte_length: levels, repetition_levels_byte_length: repeated, num_nulls: nulls } = second;
   if (!areSizes(levels, repeated, nulls, second.num_rows) || nulls > second.num_values) throw damaged();
   if (levels + repeated > Math.min(packed, size)) throw damaged();
@@ -112,7 +120,7 @@ function checkHeader(header: PageHeader, name: string, left: number): void {
 
 const areSizes = (...sizes: unknown[]) => sizes.every((size) => Number.isInteger(size) && (size as number) >= 0);
 
-// A part of the file that moves on.
+// A sliding window over the file.
 class Window {
   private held: Buffer = Buffer.alloc(0);
   private readonly source: FileSource;
@@ -128,7 +136,7 @@ class Window {
     this.windowBytes = windowBytes;
   }
 
-  /** The next bytes, fewer only at the end. */
+  /** The next bytes; fewer only at the end. */
   async peek(size: number): Promise<Buffer> {
     if (this.held.length < size && this.at < this.end) {
       const until = Math.min(this.end, this.at + Math.max(size - this.held.length, this.windowBytes));

@@ -8,14 +8,14 @@ import { openParquet } from './parquet-reader.ts';
 
 async function readParquet(bytes: Uint8Array, types: Record<string, string>) {
   const file = await openParquet(fileOf(bytes, 100_000));
-  return { header: file.header, rows: await readAll(file, types), seen: file.rowsSeen() };
+  return { header: file.header, rows: await readAll(file, types), seen: file.rowsRead() };
 }
 
 const decimal = (precision: number, scale: number) => ({ converted_type: 'DECIMAL', precision, scale }) as const;
 const logical = (type: string, unit: string) =>
   ({ logical_type: { type, isAdjustedToUTC: true, unit } as SchemaElement['logical_type'] }) as const;
 
-// As Thrift's compact protocol writes a whole number of 32 bits.
+// A 32-bit integer in Thrift's compact protocol.
 function zigzag(value: number): number[] {
   const bytes: number[] = [];
   let rest = ((value << 1) ^ (value >> 31)) >>> 0;
@@ -114,7 +114,7 @@ describe('a Parquet file', () => {
 
   const many = Array.from({ length: 25_000 }, (_, i) => i);
   it.each(['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'ZSTD', 'BROTLI'])(
-    'packed by %s, in many pages and groups',
+    'packed by %s, with many pages and groups',
     async (codec) => {
       const bytes = parquetOf(
         {
@@ -133,7 +133,7 @@ describe('a Parquet file', () => {
     },
   );
 
-  it('gives real dates in a form that no format of a mapping takes for a text, where there is one', async () => {
+  it('gives real dates in a form that matches no date format of a mapping, where there is one', async () => {
     const days = { type: 'INT32', converted_type: 'DATE', data: [new Date('2024-02-03')] } as const;
     const moments = { type: 'INT64', ...logical('TIMESTAMP', 'MICROS'), data: [1706918400000000n] } as const;
     const texts = { type: 'BYTE_ARRAY', converted_type: 'UTF8', data: ['2024-02-03'] } as const;
@@ -146,7 +146,7 @@ describe('a Parquet file', () => {
     expect(read?.cells).toEqual([day, day, '2024-02-03', '00:00:00', '2024-02-03']);
   });
 
-  it('whose pages are not what their checksums say is refused', async () => {
+  it('with pages that contradict their checksums is refused', async () => {
     const bytes = parquetOf({ a: { type: 'INT32', data: [1, 2, 3] } }, { codec: 'UNCOMPRESSED' });
     const metadata = parquetMetadata(
       bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer,
@@ -157,7 +157,8 @@ describe('a Parquet file', () => {
     const reader = { view: new DataView(bytes.buffer, bytes.byteOffset), offset: at };
     const { compressed_page_size } = parquetHeader(reader);
     const sum = crc32(bytes.subarray(reader.offset, reader.offset + compressed_page_size));
-    // Fields are told by how far they are from the one before: the third's next is the eighth, or the fourth, which is the sum.
+    // Fields are encoded as distances: the field after the third is the eighth, or the fourth,
+    // which is the checksum.
     const next = bytes.indexOf(0x5c, at);
     const withSum = (given: number) => {
       const field = [0x15, ...zigzag(given), 0x4c];
@@ -183,7 +184,7 @@ describe('a Parquet file', () => {
     expect([header, rows]).toEqual([['a'], []]);
   });
 
-  it('whose bytes were changed anywhere fails as damaged, or gives other rows, and never in another way', async () => {
+  it('with changed bytes anywhere fails as damaged or gives other rows, and never fails otherwise', async () => {
     const bytes = parquetOf(
       { a: { type: 'BYTE_ARRAY', converted_type: 'UTF8', data: many.slice(0, 300).map((i) => `value ${i % 50}`) } },
       { codec: 'UNCOMPRESSED' },
@@ -207,7 +208,7 @@ describe('a Parquet file', () => {
     expect(await problemOf(readParquet(bytes, { a: 'integer' }))).toContain('damaged or cut short');
   });
 
-  it('with what no text stands for is refused, unless that is left out', async () => {
+  it('with a type that has no text is refused, unless that column is left out', async () => {
     const interval = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 12, converted_type: 'INTERVAL' } as const;
     const bytes = parquetOf({
       a: { type: 'INT32', data: [1] },

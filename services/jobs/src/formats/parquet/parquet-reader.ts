@@ -2,10 +2,16 @@
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { type FileMetaData, parquetMetadata, type RowGroup, type SchemaElement } from 'hyparquet';
-import { unmistakable } from '../table-file/explicit-instant.ts';
+import { toExplicitInstant } from '../table-file/explicit-instant.ts';
 import { fileError } from '../table-file/file-error.ts';
 import { type CellProblem, type StagedRow, stagedBytes } from '../table-file/staged-rows.ts';
-import { type FileSource, maxFileColumns, type Place, SourceFailed, type TableFile } from '../table-file/table-file.ts';
+import {
+  type ColumnTarget,
+  type FileSource,
+  maxFileColumns,
+  SourceFailed,
+  type TableFile,
+} from '../table-file/table-file.ts';
 import { columnPages, damaged } from './parquet-pages.ts';
 import { type ToText, toTextOf } from './parquet-values.ts';
 
@@ -13,7 +19,7 @@ const maxFooterBytes = 16 * 1024 * 1024;
 const windowsBytes = 32 * 1024 * 1024; // of all columns together
 const rowsAtOnce = 1000;
 
-/** `toText` is undefined for columns that are nested or of a type without text. */
+/** `toText` is undefined for nested columns and for types that have no text. */
 type Column = { name: string; element: SchemaElement; toText: ToText | undefined };
 
 /** Reads the footer. */
@@ -30,20 +36,20 @@ export async function openParquet(source: FileSource): Promise<TableFile> {
     format: 'parquet',
     header,
     layout: { delimiter: ',', quote: '"', numbered: true, first_row: 1 },
-    rows: (places) => {
+    rows: (targets) => {
       const read = async function* () {
         for (const group of metadata.row_groups)
-          for await (const batch of readGroup(source, metadata, group, columns, places, seen)) {
+          for await (const batch of readGroup(source, metadata, group, columns, targets, seen)) {
             seen += batch.length;
             yield batch;
           }
       };
       return stagedBytes(
         read(),
-        places.map((place) => place?.target),
+        targets.map((place) => place?.target),
       );
     },
-    rowsSeen: () => seen,
+    rowsRead: () => seen,
     close: async () => {},
   };
 }
@@ -62,7 +68,7 @@ async function bytesOf(source: FileSource, start: number, end: number): Promise<
   return Buffer.concat(parts);
 }
 
-/** Whatever the reader of a damaged file stumbles over is the file's fault, unless it is the store's. */
+/** Any error of the reader is the fault of a damaged file, unless the source failed. */
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -94,12 +100,14 @@ async function* readGroup(
   { schema }: FileMetaData,
   group: RowGroup,
   columns: Column[],
-  places: readonly (Place | undefined)[],
+  targets: readonly (ColumnTarget | undefined)[],
   before: number,
 ): AsyncGenerator<StagedRow[]> {
   const rows = Number(group.num_rows);
   if (!Number.isSafeInteger(rows) || rows < 0) throw damaged();
-  const placed = columns.flatMap((column, i) => (places[i] ? [{ ...column, at: i, place: places[i] as Place }] : []));
+  const placed = columns.flatMap((column, i) =>
+    targets[i] ? [{ ...column, at: i, place: targets[i] as ColumnTarget }] : [],
+  );
   const windowBytes = Math.max(64 * 1024, Math.min(1024 * 1024, Math.floor(windowsBytes / Math.max(placed.length, 1))));
   const readers = placed.map(({ name, element, toText, at, place }) => {
     const chunk = group.columns.find(({ meta_data }) => meta_data?.path_in_schema.join('.') === name)?.meta_data;
@@ -126,7 +134,7 @@ async function* readGroup(
         const value = values.next();
         if (value === null || value === undefined) continue;
         const text = toText(value, place.dataType);
-        if (text !== undefined) cells[at] = isText || !place.formatted ? text : unmistakable(text);
+        if (text !== undefined) cells[at] = isText || !place.formatted ? text : toExplicitInstant(text);
         else
           problems.push({ column: place.target, value: '', message: `${place.target} holds a value that is no text` });
       }
@@ -147,7 +155,7 @@ class Values {
     this.pages = pages;
   }
 
-  /** How many can be taken now, at least one. */
+  /** How many values can be taken now, at least one. */
   async ready(): Promise<number> {
     if (this.at === this.page.length) {
       const next = await this.pages.next();

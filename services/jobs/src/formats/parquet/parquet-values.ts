@@ -1,16 +1,16 @@
-// The values of Parquet columns as text, exact: decimals with all digits, moments with all their fractions, bytes as what they
-// stand for. Pure.
+// The values of Parquet columns as exact text: decimals with all digits, timestamps with all
+// fractions, bytes decoded. Pure.
 import { plainNumber } from '@almanac/service-kit/api/plain-number';
 import type { SchemaElement, TimeUnit } from 'hyparquet';
 import { parseFloat16 } from 'hyparquet/src/convert.js';
 
-/** Undefined: the value has no text. Null never comes here. */
+/** Undefined: the value has no text. Null is handled before. */
 export type ToText = (value: unknown, dataType: string) => string | undefined;
 
 const secondUnits = { MILLIS: 1000n, MICROS: 1_000_000n, NANOS: 1_000_000_000n } satisfies Record<TimeUnit, bigint>;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** How the values of a column are read; undefined when no text stands for them. */
+/** The conversion for the values of a column; undefined when its type has no text. */
 export function toTextOf(element: SchemaElement): ToText | undefined {
   const { type, converted_type: converted, logical_type: logical } = element;
   if (converted === 'DECIMAL' || logical?.type === 'DECIMAL') {
@@ -120,7 +120,7 @@ function momentText(time: bigint, unit: TimeUnit, dataType: string): string | un
   return `${date}T${clock}${fractionText(fraction, unit, 3)}Z`;
 }
 
-// Zeros at the end are left out, as far as the least number of digits.
+// Trailing zeros are dropped, down to the least number of digits.
 function fractionText(fraction: bigint, unit: TimeUnit, least: number): string {
   const digits = fraction.toString().padStart({ MILLIS: 3, MICROS: 6, NANOS: 9 }[unit], '0');
   let end = digits.length;

@@ -16,13 +16,13 @@ async function bytesOf(file: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-describe('a Parquet file that is written', () => {
+describe('a written Parquet file', () => {
   const kept = process.env.TMPDIR;
   const folder = mkdtempSync(join(tmpdir(), 'written-parquet-'));
   beforeAll(() => {
     process.env.TMPDIR = folder;
   });
-  // Whatever came of it.
+  // However the test ended.
   afterEach(() => expect(readdirSync(folder)).toEqual([]));
   afterAll(() => {
     if (kept === undefined) delete process.env.TMPDIR;
@@ -36,7 +36,7 @@ describe('a Parquet file that is written', () => {
     expect(await readAll(file, { text: 'text' })).toEqual([]);
   });
 
-  it('holds a long row, and says when one is too long', async () => {
+  it('holds a long row, and fails when one is too long', async () => {
     const long = (length: number) => fileOf(`1,${'x'.repeat(length)}\n`, 1_000_000).open();
     const file = await openParquet(fileOf(await bytesOf(writeParquet(columns, long(3_000_000))), 1_000_000));
     const rows = await bytesOf(file.rows(file.header.map((target) => ({ target, dataType: 'text' }))));
@@ -44,7 +44,7 @@ describe('a Parquet file that is written', () => {
     expect(await problemOf(bytesOf(writeParquet(columns, long(17_000_000))))).toContain('export as another format');
   });
 
-  it('fails for the reason for which the rows could not be had', async () => {
+  it('fails with the error of the rows', async () => {
     const away = new Error('the table is away');
     async function* rows() {
       yield Buffer.from('1,a\n');
@@ -53,11 +53,11 @@ describe('a Parquet file that is written', () => {
     await expect(bytesOf(writeParquet(columns, rows()))).rejects.toBe(away);
   });
 
-  it('fails when a row is not what it should be', async () => {
+  it('fails when a row does not match the columns', async () => {
     await expect(bytesOf(writeParquet(columns, fileOf('a,b\n').open()))).rejects.toThrow('Conversion Error');
   });
 
-  it('is given up when nobody wants it any more', async () => {
+  it('stops when its reader stops', async () => {
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(`${i},some text\n`.repeat(10_000));
     }

@@ -1,5 +1,6 @@
-// Exports as Parquet, by DuckDB in a process of its own: CSV as PostgreSQL wrote it goes in through one named pipe, the file comes out of
-// another. Neither rows nor bytes of the file are gathered here or lie on a disk (docs/adr/0011).
+// Exports as Parquet, by DuckDB in a child process: CSV as PostgreSQL wrote it goes in through one
+// named pipe, the file comes out of another. Neither is buffered in memory or on disk
+// (docs/adr/0011).
 import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { constants, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,14 +13,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExportColumn } from '../table-file/copied-rows.ts';
 import { fileError } from '../table-file/file-error.ts';
-import type { FromParquetWriter, ParquetOrder } from './writer-messages.ts';
+import type { WriteRequest, WriterMessage } from './writer-messages.ts';
 
-const makeFile = promisify(execFile);
+const runProgram = promisify(execFile);
 const openEveryMs = 5;
-/** For the rest of a file, once all rows are given. */
-const patienceMs = 120_000;
-const mostRowBytes = 16 * 1024 * 1024;
-const leastRowBytes = 2 * 1024 * 1024;
+/** The time to finish the file once all rows are sent. */
+const finishTimeoutMs = 120_000;
+const maxRowBytes = 16 * 1024 * 1024;
+const minRowBytes = 2 * 1024 * 1024;
 
 /** The whole file; `rows` is CSV as PostgreSQL writes it, cut anywhere. */
 export async function* writeParquet(
@@ -27,12 +28,12 @@ export async function* writeParquet(
   rows: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-parquet-'));
-  const order = { folder, input: join(folder, 'rows'), output: join(folder, 'file') };
+  const request = { folder, input: join(folder, 'rows'), output: join(folder, 'file') };
   let writer: ParquetWriter | undefined;
   try {
-    await makeFile('mkfifo', ['-m', '600', order.input, order.output]);
+    await runProgram('mkfifo', ['-m', '600', request.input, request.output]);
     const typed = columns.map((column) => ({ name: column.name, type: typeOf(column) }));
-    writer = new ParquetWriter({ ...order, columns: typed, rowBytes: rowBytes(columns) });
+    writer = new ParquetWriter({ ...request, columns: typed, rowBytes: rowBytes(columns) });
     yield* writer.write(rows);
   } finally {
     await writer?.end();
@@ -45,21 +46,21 @@ class ParquetWriter {
   private readonly input: string;
   private readonly file: Socket;
   private readonly stop = new AbortController();
-  private readonly whole: Promise<void>;
+  private readonly finished: Promise<void>;
   private failure: unknown;
 
-  constructor(order: ParquetOrder) {
-    this.input = order.input;
-    // Does not wait for the writer at the other end, and is at its end only when one has come and gone.
-    const fd = openSync(order.output, constants.O_RDONLY | constants.O_NONBLOCK);
+  constructor(request: WriteRequest) {
+    this.input = request.input;
+    // Does not wait for the writer to open its end; reading ends when the writer has closed it.
+    const fd = openSync(request.output, constants.O_RDONLY | constants.O_NONBLOCK);
     this.file = new Socket({ fd, readable: true, writable: false });
     this.process = fork(fileURLToPath(new URL('./writer-process.ts', import.meta.url)), [], {
       execArgv: ['--max-old-space-size=64'],
       env: { MALLOC_ARENA_MAX: '1' },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    this.whole = new Promise((resolve) => {
-      this.process.on('message', (message: FromParquetWriter) => {
+    this.finished = new Promise((resolve) => {
+      this.process.on('message', (message: WriterMessage) => {
         if (message.type === 'failed') this.fail(errorOf(message));
         resolve();
       });
@@ -69,15 +70,15 @@ class ParquetWriter {
       });
     });
     this.process.on('error', (error) => this.fail(error));
-    this.process.send(order, () => {}); // what can't be sent is told by its end
+    this.process.send(request, () => {}); // the exit event reports a process that has ended
   }
 
   async *write(rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const fed = this.feed(rows).catch((error: unknown) => this.fail(error));
+    const feeding = this.feed(rows).catch((error: unknown) => this.fail(error));
     try {
       for await (const chunk of this.file) yield chunk as Uint8Array;
-      await this.whole;
-      await fed;
+      await this.finished;
+      await feeding;
     } catch (error) {
       this.fail(error);
     }
@@ -88,18 +89,18 @@ class ParquetWriter {
     this.stop.abort();
     this.file.destroy();
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
-    const gone = new Promise((resolve) => this.process.once('exit', resolve));
+    const exited = new Promise((resolve) => this.process.once('exit', resolve));
     this.process.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
   private async feed(rows: AsyncIterable<Uint8Array>): Promise<void> {
     const sink = new Socket({ fd: await this.openInput(), readable: false, writable: true });
     await pipeline(rows, sink, { signal: this.stop.signal });
-    this.file.setTimeout(patienceMs, () => this.fail(new Error('the writer of a Parquet file does not end')));
+    this.file.setTimeout(finishTimeoutMs, () => this.fail(new Error('the writer of a Parquet file does not end')));
   }
 
-  // Can only be opened once the reader is there: before, what is written and closed would be lost.
+  // The writer must have opened its end first, or bytes written before would be lost.
   private async openInput(): Promise<number> {
     for (;;) {
       this.stop.signal.throwIfAborted();
@@ -112,7 +113,7 @@ class ParquetWriter {
     }
   }
 
-  // The first failure is the reason; the others follow from it.
+  // The first failure is the cause; the others follow from it.
   private fail(error: unknown): void {
     this.failure ??= error;
     this.stop.abort();
@@ -120,22 +121,23 @@ class ParquetWriter {
   }
 }
 
-function errorOf({ problem, tooLong }: Extract<FromParquetWriter, { type: 'failed' }>): Error {
+function errorOf({ problem, tooLong }: Extract<WriterMessage, { type: 'failed' }>): Error {
   if (!tooLong) return new Error(problem);
-  return fileError(`A row has more than ${mostRowBytes} bytes, too many for Parquet; export as another format.`);
+  return fileError(`A row has more than ${maxRowBytes} bytes, too many for Parquet; export as another format.`);
 }
 
-// DuckDB holds some rows of the greatest length there may be: tables without long texts take far less memory.
+// DuckDB buffers some rows of the maximum length, so tables without long texts take far less
+// memory.
 function rowBytes(columns: readonly ExportColumn[]): number {
   const cellBytes = ({ dataType, precision }: ExportColumn) => {
     if (types[dataType] !== undefined || dataType === 'decimal') return 100;
-    return precision === undefined ? mostRowBytes : 8 * precision + 3; // four bytes a character, and each may be a quote
+    return precision === undefined ? maxRowBytes : 8 * precision + 3; // four bytes a character, and each may be a quote
   };
   const sum = columns.reduce((bytes, column) => bytes + cellBytes(column), 0);
-  return Math.min(Math.max(sum, leastRowBytes), mostRowBytes);
+  return Math.min(Math.max(sum, minRowBytes), maxRowBytes);
 }
 
-// Types that tell most of the column's own; any other is text.
+// Types with a counterpart in Parquet; any other is text.
 const types: Record<string, string> = {
   smallint: 'INTEGER',
   integer: 'INTEGER',
@@ -150,7 +152,7 @@ const types: Record<string, string> = {
   uuid: 'UUID',
 };
 
-// Decimals without a scale of their own, or with more digits than readers take, are text: exact.
+// Decimals without a scale, or with more digits than readers support, are exact text.
 function typeOf({ dataType, precision, scale = 0 }: ExportColumn): string {
   if (dataType !== 'decimal') return types[dataType] ?? 'VARCHAR';
   if (precision === undefined || precision > 38 || scale < 0 || scale > precision) return 'VARCHAR';

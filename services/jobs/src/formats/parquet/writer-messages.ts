@@ -1,8 +1,9 @@
-// What an export and the process that writes its Parquet file (`parquet-writer.ts`) say to each other.
+// The messages between an export and the process that writes its Parquet file
+// (`writer-process.ts`).
 
-/** `type`: DuckDB's. `rowBytes`: no row of the input is longer, or the writer fails. */
-export type ParquetOrder = {
-  /** Holds the two named pipes, and goes with them. */
+/** `type` is DuckDB's. `rowBytes`: a longer row fails the writer. */
+export type WriteRequest = {
+  /** Contains the two named pipes, and is removed with them. */
   folder: string;
   input: string;
   output: string;
@@ -10,4 +11,4 @@ export type ParquetOrder = {
   rowBytes: number;
 };
 
-export type FromParquetWriter = { type: 'written' } | { type: 'failed'; problem: string; tooLong: boolean };
+export type WriterMessage = { type: 'written' } | { type: 'failed'; problem: string; tooLong: boolean };

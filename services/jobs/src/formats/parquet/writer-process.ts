@@ -1,36 +1,38 @@
-// The process in which DuckDB writes a Parquet file (`written-parquet.ts`): it opens the two pipes it is told of and nothing else.
+// The process in which DuckDB writes a Parquet file (`parquet-writer.ts`). It opens the two given
+// pipes and nothing else.
 import { rmSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { FromParquetWriter, ParquetOrder } from './writer-messages.ts';
+import type { WriteRequest, WriterMessage } from './writer-messages.ts';
 
-const mostMemory = '192MB';
+const maxMemory = '192MB';
 const groupRows = 20_000;
 const groupBytes = '16MB';
 
-const say = (message: FromParquetWriter) => void process.send?.(message);
+const send = (message: WriterMessage) => void process.send?.(message);
 
-process.once('message', async (order: ParquetOrder) => {
-  // Nobody is left who wants the file, or takes the pipes away.
+process.once('message', async (request: WriteRequest) => {
+  // The parent process has ended, so this one removes the pipes.
   process.on('disconnect', () => {
-    rmSync(order.folder, { recursive: true, force: true });
+    rmSync(request.folder, { recursive: true, force: true });
     process.exit();
   });
   try {
-    await write(order);
-    say({ type: 'written' });
+    await write(request);
+    send({ type: 'written' });
   } catch (error) {
     const problem = String(error);
-    say({ type: 'failed', problem, tooLong: /maximum line size/i.test(problem) });
+    send({ type: 'failed', problem, tooLong: /maximum line size/i.test(problem) });
   }
 });
-// It is ended by whoever started it.
+// The parent process kills this one.
 
-async function write({ input, output, columns, rowBytes }: ParquetOrder): Promise<void> {
+async function write({ input, output, columns, rowBytes }: WriteRequest): Promise<void> {
   const database = await DuckDBInstance.create(':memory:', {
-    memory_limit: mostMemory,
+    memory_limit: maxMemory,
     temp_directory: '',
     threads: '1',
-    // One thread keeps the order anyway, and only without this promise are groups bounded by their bytes.
+    // One thread keeps the order anyway, and only without this guarantee are groups bounded by
+    // bytes.
     preserve_insertion_order: 'false',
     allow_community_extensions: 'false',
     allow_unsigned_extensions: 'false',

@@ -1,6 +1,6 @@
-// The rows that the data service reads out for an export: CSV as PostgreSQL writes it, cut anywhere.
+// The rows that data sends for an export: CSV as PostgreSQL writes it, cut anywhere.
 
-/** So few rows at once are garbage before the collector would move them to where it looks seldom. */
+/** Small enough that the rows of a piece die young, before the collector promotes them. */
 const pieceBytes = 32 * 1024;
 
 /** A column of an export; decimals that have a precision and a scale bring them. */
@@ -14,7 +14,7 @@ export type ExportColumn = {
 /** null: no value. */
 export type Cells = (string | null)[];
 
-/** Rows in batches, each as soon as its bytes are there. */
+/** Rows in batches, each as soon as its bytes have arrived. */
 export async function* copiedRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Cells[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';
@@ -26,7 +26,7 @@ export async function* copiedRows(chunks: AsyncIterable<Uint8Array>): AsyncGener
       const { rows, end } = rowsOf(text);
       at += piece.length;
       rest = text.slice(end);
-      // A row that isn't whole yet is looked at again from its beginning: each time with twice as much more of it.
+      // An incomplete row is parsed again from its start, each time with twice as many bytes.
       size = rows.length > 0 ? pieceBytes : size * 2;
       if (rows.length > 0) yield rows;
     }
@@ -34,7 +34,7 @@ export async function* copiedRows(chunks: AsyncIterable<Uint8Array>): AsyncGener
   if (rest !== '') throw new Error('the rows of an export end within a row');
 }
 
-// `end` is where the first row begins that isn't whole.
+// `end` is where the first incomplete row begins.
 function rowsOf(text: string): { rows: Cells[]; end: number } {
   const rows: Cells[] = [];
   let end = 0;
@@ -61,7 +61,7 @@ function rowsOf(text: string): { rows: Cells[]; end: number } {
   return { rows, end };
 }
 
-// -1: not here. A quote at the very end may be the first of two.
+// -1: none. A quote at the very end may be the first of two.
 function closingQuote(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 2)) if (text[at + 1] !== '"') return at;
   return -1;

@@ -1,11 +1,11 @@
-// What is wrong with a file that somebody sent: the import fails with this sentence, and nothing is tried again.
+// An error in a file that was sent: the import fails with this message and is not retried.
 import { ServiceError } from '@almanac/service-kit/errors';
 
 export function fileError(problems: string | string[], cause?: unknown): ServiceError {
   return new ServiceError('validation_failed', problems, cause === undefined ? {} : { cause });
 }
 
-/** Text of a file inside a message: bounded, and without control characters. */
+/** Text of a file for a message: bounded, without control characters. */
 export function quoted(text: string): string {
   const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
   return JSON.stringify(short.toWellFormed());

@@ -1,4 +1,4 @@
-// Which formats there are, and which one a file is in, as far as its first bytes tell.
+// The supported formats, and how a file's first bytes reveal its format.
 import { fileError } from './file-error.ts';
 
 export const fileFormats = ['csv', 'tsv', 'ndjson', 'json', 'xlsx', 'parquet'] as const;
@@ -12,8 +12,8 @@ export const isParquet = (head: Uint8Array): boolean => startsWith(head, 0x50, 0
 const isCompound = (head: Uint8Array): boolean => startsWith(head, 0xd0, 0xcf, 0x11, 0xe0);
 
 /**
- * The format of a file that begins with these bytes (unpacked). Text is CSV unless it begins as a JSON array of objects or as a JSON
- * object does; CSV with tabs is told by its delimiter.
+ * The format of an (unpacked) file that starts with these bytes. Text is CSV unless it starts like
+ * a JSON array of objects or a JSON object; TSV is recognised by its delimiter.
  */
 export function detectFormat(head: Uint8Array): FileFormat {
   if (isZip(head)) return 'xlsx';
@@ -25,13 +25,16 @@ export function detectFormat(head: Uint8Array): FileFormat {
   return /^\{\s*(?:["}]|$)/.test(text) ? 'ndjson' : 'csv';
 }
 
-/** UTF-16 by its mark, or by its first character, of which ASCII leaves half empty: no other text may hold U+0000. */
-export function utf16Of(head: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+/**
+ * UTF-16 by its byte order mark, or by its first character, half of which is zero if it is ASCII:
+ * no other text contains U+0000.
+ */
+export function detectUtf16(head: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second] = head;
   if ((first === 0xff && second === 0xfe) || (first && second === 0)) return 'utf-16le';
   return (first === 0xfe && second === 0xff) || (first === 0 && second) ? 'utf-16be' : undefined;
 }
 
 function textOf(head: Uint8Array): string {
-  return new TextDecoder(utf16Of(head) ?? 'utf-8').decode(head);
+  return new TextDecoder(detectUtf16(head) ?? 'utf-8').decode(head);
 }

@@ -1,4 +1,4 @@
-// Unpacks gzip as a stream, and stops what unpacks to more than anybody sends.
+// Unpacks gzip as a stream, and stops at decompression bombs.
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { limits } from '@almanac/service-kit/limits';
@@ -7,21 +7,27 @@ import { fileError } from './file-error.ts';
 export type UnpackLimits = {
   /** Of the unpacked file. */
   maxBytes: number;
-  /** How many times larger than its packed form a file may be, once it is larger than `ratioFrom` bytes. */
+  /**
+   * The largest ratio of unpacked to packed size, for files that unpack to more than `ratioFrom`
+   * bytes.
+   */
   maxRatio: number;
   ratioFrom: number;
 };
 
 export const unpackLimits: UnpackLimits = { maxBytes: limits.uploadBytes, maxRatio: 200, ratioFrom: 64 * 1024 * 1024 };
 
-/** Throws when so much was unpacked from so little that it can only be meant to harm. */
-export function refuseBomb(size: number, packed: number, allowed: UnpackLimits = unpackLimits): void {
+/** Throws when the ratio is so large that the file can only be a bomb. */
+export function rejectBomb(size: number, packed: number, allowed: UnpackLimits = unpackLimits): void {
   if (size > allowed.maxBytes) throw fileError(`The unpacked file is larger than ${allowed.maxBytes} bytes.`);
   if (size > allowed.ratioFrom && size > packed * allowed.maxRatio)
     throw fileError(`The file unpacks to more than ${allowed.maxRatio} times its size; send it unpacked.`);
 }
 
-/** The unpacked bytes, of several members too; gzip that is damaged, cut or followed by anything but zeros is a file error. */
+/**
+ * The unpacked bytes, of several members too. Gzip that is damaged, cut off or followed by anything
+ * but zeros is a file error.
+ */
 export async function* gunzip(
   source: AsyncIterable<Uint8Array>,
   allowed: UnpackLimits = unpackLimits,
@@ -29,7 +35,7 @@ export async function* gunzip(
   const packedBytes = source[Symbol.asyncIterator]();
   const unpacking = createGunzip({ chunkSize: 256 * 1024 });
   let packed = 0;
-  let unread: Uint8Array[] = []; // what zlib was given last, down to a chunk of which it has read all or a part
+  let unread: Uint8Array[] = []; // the chunks that zlib may not have read to their end
   let unreadFrom = 0;
   const feed = async function* () {
     for (;;) {
@@ -48,10 +54,10 @@ export async function* gunzip(
   try {
     for await (const chunk of unpacking as AsyncIterable<Uint8Array>) {
       size += chunk.length;
-      refuseBomb(size, packed, allowed);
+      rejectBomb(size, packed, allowed);
       yield chunk;
     }
-    // At a zero byte zlib takes the file for ended, whatever follows.
+    // zlib treats a zero byte as the end of the file, whatever follows.
     await feeding.return();
     requireZeros(Buffer.concat(unread).subarray(unpacking.bytesWritten - unreadFrom));
     for (let next = await packedBytes.next(); !next.done; next = await packedBytes.next()) requireZeros(next.value);

@@ -1,14 +1,14 @@
-// Rows that were read cell by cell, on their way to the data service: CSV as PostgreSQL writes it, each row led by its number in
-// the file and by what is wrong with it that its text no longer shows.
+// Rows that were parsed cell by cell, encoded for data: CSV as PostgreSQL writes it. Each row
+// begins with its number in the file and the problems that its text no longer shows.
 import { limits } from '@almanac/service-kit/limits';
 import { fileError } from './file-error.ts';
-import { slices } from './message-chunks.ts';
+import { toChunks } from './message-chunks.ts';
 
-/** `column` is the table's, empty when the row as a whole is meant. */
+/** `column` is the table's; empty for a problem of the whole row. */
 export type CellProblem = { column: string; value: string; message: string };
 
 export type StagedRow = {
-  /** As a person finds it in the file. */
+  /** The row number that a person sees in the file. */
   number: number;
   /** One for each column of the file; null: no value. */
   cells: (string | null)[];
@@ -18,10 +18,13 @@ export type StagedRow = {
 const chunkCharacters = 64 * 1024;
 const shownCharacters = 200;
 
-/** The part of a value that is told to a person. */
-export const shown = (value: string): string => value.slice(0, shownCharacters).toWellFormed().replaceAll('\0', '�');
+/** The part of a value that messages show. */
+export const excerpt = (value: string): string => value.slice(0, shownCharacters).toWellFormed().replaceAll('\0', '�');
 
-/** The rows as chunks of at most 256 kB. `columns` names the target of each cell, for problems with its text. */
+/**
+ * The rows in chunks of at most 256 kB. `columns` names the target of each cell, for problems with
+ * its text.
+ */
 export async function* stagedBytes(
   batches: AsyncIterable<StagedRow[]>,
   columns: readonly (string | undefined)[],
@@ -32,13 +35,13 @@ export async function* stagedBytes(
     for (const row of batch) {
       text += line(row, columns);
       if (text.length < chunkCharacters) continue;
-      // A few bytes of Parquet can stand for any number of rows.
+      // A few bytes of Parquet can expand to any number of rows.
       size += text.length;
       if (size > limits.uploadBytes) throw fileError(`The rows take more than ${limits.uploadBytes} bytes as text.`);
-      yield* slices(Buffer.from(text));
+      yield* toChunks(Buffer.from(text));
       text = '';
     }
-  yield* slices(Buffer.from(text));
+  yield* toChunks(Buffer.from(text));
 }
 
 function line({ number, cells, problems }: StagedRow, columns: readonly (string | undefined)[]): string {
@@ -51,14 +54,14 @@ function line({ number, cells, problems }: StagedRow, columns: readonly (string 
     else {
       const column = columns[i];
       if (column !== undefined)
-        all.push({ column, value: shown(cell), message: `${column} holds a character that no text may hold` });
+        all.push({ column, value: excerpt(cell), message: `${column} holds a character that no text may hold` });
       rest += ',';
     }
   }
   return `${number},${problemsCell(all)}${rest}\n`;
 }
 
-/** What is wrong with a row, as the cell behind its number; in a file with the quote `mark`. */
+/** The problems of a row, as the cell after its number, quoted by `mark`. */
 export const problemsCell = (problems: CellProblem[], mark = '"'): string =>
   problems.length === 0 ? '' : `${mark}${JSON.stringify(problems).replaceAll(mark, mark + mark)}${mark}`;
 

@@ -1,4 +1,4 @@
-// What a file with rows looks like to an import, whatever its format: a header, and the rows as CSV for the data service.
+// A file of rows as an import sees it, whatever its format: a header, and the rows as CSV for data.
 import type { FileFormat } from './file-format.ts';
 
 /** Columns that a file may have. */
@@ -7,16 +7,22 @@ export const maxFileColumns = 1000;
 /** A longer record is a file error: an unclosed quote must not collect gigabytes in memory. */
 export const maxRecordBytes = 16 * 1024 * 1024;
 
-/** A column of the file that goes to one of the table. `formatted`: a mapping says in which format its texts hold dates. */
-export type Place = { target: string; dataType: string; formatted?: boolean };
+/**
+ * The column of the table that a file column goes to. `formatted`: the mapping has a date format
+ * for it.
+ */
+export type ColumnTarget = { target: string; dataType: string; formatted?: boolean };
 
 export type Layout = {
   delimiter: string;
   /** One character; U+0001: nothing is quoted. */
   quote: string;
-  /** Rows bring their numbers and problems along (`staged-rows.ts`). */
+  /** Rows carry their numbers and problems (`staged-rows.ts`). */
   numbered: boolean;
-  /** The number of the first row, when they don't. The header of a sheet or a CSV file is row 1, as spreadsheets count. */
+  /**
+   * The number of the first row, otherwise. The header of a sheet or a CSV file is row 1, as in
+   * spreadsheet programs.
+   */
   first_row: number;
 };
 
@@ -25,24 +31,27 @@ export type TableFile = {
   layout: Layout;
   /** Names as the file has them. */
   header: string[];
-  /** The rows in chunks of at most 256 kB; `places` has an entry for each column of the header, undefined: left out. */
-  rows(places: readonly (Place | undefined)[]): AsyncGenerator<Uint8Array>;
-  /** How many rows have passed. */
-  rowsSeen(): number;
-  /** Lets go of the source. */
+  /**
+   * The rows in chunks of at most 256 kB. `targets` has an entry for each column of the header;
+   * undefined: ignored.
+   */
+  rows(targets: readonly (ColumnTarget | undefined)[]): AsyncGenerator<Uint8Array>;
+  /** The number of rows read so far. */
+  rowsRead(): number;
+  /** Releases the source. */
   close(): Promise<void>;
 };
 
-/** The bytes of a file that was sent, which can be read again and in parts. */
+/** The bytes of an uploaded file, readable repeatedly and in ranges. */
 export type FileSource = {
   size: number;
   /** From the beginning to the end. */
   open(): AsyncIterable<Uint8Array>;
-  /** From one byte up to another, which is not part of it. */
+  /** From one byte up to, not including, another. */
   range(start: number, end: number): AsyncIterable<Uint8Array>;
-  /** Keeps bytes as a file of its own until the work is over. */
-  keep(bytes: AsyncIterable<Uint8Array>): Promise<FileSource>;
+  /** Stores bytes as a temporary file that lives until the work ends. */
+  spool(bytes: AsyncIterable<Uint8Array>): Promise<FileSource>;
 };
 
-/** The bytes could not be had: no fault of the file. Whoever asked for them knows why. */
+/** The source failed, which is no fault of the file. The caller knows the reason. */
 export class SourceFailed extends Error {}

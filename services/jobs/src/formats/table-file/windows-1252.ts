@@ -1,12 +1,12 @@
-// Windows-1252, as spreadsheets of western Europe save CSV without saying so.
+// Windows-1252, in which western European spreadsheet programs save CSV without declaring it.
 import { fileError } from './file-error.ts';
 
 // 0x80 to 0x9f; five of them are no character. The others are those of Latin-1.
 const high = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 const none = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 
-/** The bytes as UTF-8; `at` is where in the file they stand, for the error when one of them is no character. */
-export function windows1252(bytes: Uint8Array, at: number): Uint8Array {
+/** The bytes as UTF-8. `at` is their offset in the file, for the error about an undefined byte. */
+export function decodeWindows1252(bytes: Uint8Array, at: number): Uint8Array {
   const bad = bytes.findIndex((byte) => none.has(byte));
   if (bad >= 0)
     throw fileError(

@@ -1,17 +1,18 @@
-// The cells of workbooks that are written: numbers, dates and booleans where a spreadsheet keeps them, text otherwise. Pure.
+// The cells of a written workbook as XML: numbers, dates and booleans in native form, anything else
+// as text. Pure.
 import { cellStyles } from './workbook-parts.ts';
 
-/** What stands after `<c r="A1"`: the other attributes, and the value. */
+/** The XML after `<c r="A1"`: the other attributes, and the value. */
 export type CellWriter = (text: string) => string;
 
 export const textCell: CellWriter = (text) => ` t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is>`;
 const numberCell: CellWriter = (text) => `><v>${text}</v>`;
 
-// Spreadsheets keep fifteen digits of a number.
+// Spreadsheet programs keep fifteen digits of a number.
 const exactNumberCell: CellWriter = (text) =>
   text.replace(/^-?0*|\./g, '').length <= 15 ? numberCell(text) : textCell(text);
 
-// Days before March 1900 have other numbers in other programs.
+// Programs disagree on the numbers of days before March 1900.
 const dayCell =
   (style: number): CellWriter =>
   (text) => {
@@ -32,10 +33,11 @@ const byType: Record<string, CellWriter> = {
   timestamptz: dayCell(cellStyles.moment),
 };
 
-/** How values of a type are written; of any other than these as text. */
+/** The writer for a type; text for any type not listed above. */
 export const cellWriterOf = (dataType: string): CellWriter => byType[dataType] ?? textCell;
 
-// What XML can't hold, or would change, stands as _xHHHH_; so does what only looks like that.
+// Characters that XML cannot hold or would change become _xHHHH_; so does text that looks like
+// that.
 export const escaped = (text: string) =>
   text
     .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')

@@ -1,11 +1,11 @@
-// What a workbook has that is made for editing, beside its rows: lists of the values that cells may have, and a sheet
-// that says what each column is and how the workbook is imported again. Pure.
+// The parts of a workbook for editing besides its rows: lists of allowed values, and a sheet that
+// explains each column and how to import the workbook. Pure.
 import { addressOf, lettersOf } from './cell-addresses.ts';
 import { cellWriterOf, escaped, textCell } from './cell-xml.ts';
 import { cellStyles } from './workbook-parts.ts';
-import type { BesideRows } from './xlsx-writer.ts';
+import type { SheetExtras } from './xlsx-writer.ts';
 
-/** By these an import knows which row it was, and whether others changed it since. */
+/** They tell an import which row was edited, and whether it has changed since. */
 export const versionColumns = ['svc_sk', 'svc_version'] as const;
 
 export type EditedColumn = {
@@ -14,16 +14,16 @@ export type EditedColumn = {
   isRequired: boolean;
   isKey: boolean;
   description: string;
-  /** The values that cells may have; undefined: any. */
+  /** The allowed values; undefined: any. */
   choices?: readonly string[] | undefined;
-  /** The table whose keys they are; what was added to it since is right, too. */
+  /** The table that the values are keys of; keys added to it since are valid too. */
   refersTo?: string | undefined;
 };
 
 const lastRow = 1_048_576;
 
-/** `columns` are those of the table, which stand behind the version columns. */
-export function besideEditedRows(table: string, columns: readonly EditedColumn[]): BesideRows {
+/** `columns` are those of the table; in the sheet they follow the version columns. */
+export function editingExtras(table: string, columns: readonly EditedColumn[]): SheetExtras {
   const listed = columns.flatMap((column, i) =>
     column.choices && column.choices.length > 0
       ? [{ ...column, choices: column.choices, place: i + versionColumns.length }]
@@ -32,27 +32,27 @@ export function besideEditedRows(table: string, columns: readonly EditedColumn[]
   const validations = listed.map(({ choices, place, refersTo }, i) => {
     const letters = lettersOf(place);
     const list = `Lists!$${lettersOf(i)}$1:$${lettersOf(i)}$${choices.length}`;
-    const told =
+    const onInvalid =
       refersTo === undefined
         ? 'errorStyle="stop" error="Choose one of the valid values of this column."'
         : `errorStyle="warning" error="${attribute(`No row of ${refersTo} had this key when the workbook was made.`)}"`;
-    return `<dataValidation type="list" ${told} allowBlank="1" showErrorMessage="1" sqref="${letters}2:${letters}${lastRow}"><formula1>${list}</formula1></dataValidation>`;
+    return `<dataValidation type="list" ${onInvalid} allowBlank="1" showErrorMessage="1" sqref="${letters}2:${letters}${lastRow}"><formula1>${list}</formula1></dataValidation>`;
   });
-  const behind =
+  const afterRows =
     validations.length === 0
       ? ''
       : `<dataValidations count="${validations.length}">${validations.join('')}</dataValidations>`;
   const lists = { name: 'Lists', hidden: true, xml: listsXml(listed) };
   return {
     hidden: new Set(versionColumns),
-    behind,
+    afterRows,
     sheets: [{ name: 'How to edit', xml: explanationXml(table, columns) }, ...(listed.length > 0 ? [lists] : [])],
   };
 }
 
 const attribute = (text: string) => escaped(text).replaceAll('"', '&quot;');
 
-// A column for each list, typed as the cells that are chosen for.
+// A column for each list; its cells have the type of the column that uses it.
 function listsXml(listed: readonly { dataType: string; choices: readonly string[] }[]): string {
   const rows: string[] = [];
   const longest = Math.max(0, ...listed.map(({ choices }) => choices.length));
@@ -70,7 +70,7 @@ const steps = [
   'Change cells of the sheet Rows. New rows go below the others; their hidden cells svc_sk and svc_version stay empty.',
   'Leave the header, and the keys of rows that are there, as they are. A row that is taken out of the sheet stays in the table.',
   'Save as XLSX and import the file into the same table with the pattern incremental; on_error reject_rows takes what can be taken.',
-  'Rows that are as they were are left alone. A row that somebody else has changed since is rejected, not overwritten.',
+  'Rows that are as they were are left alone. A row that others have changed since is rejected, not overwritten.',
 ];
 const headings = ['Column', 'Type', 'Required', 'Cells hold', 'What it is'];
 

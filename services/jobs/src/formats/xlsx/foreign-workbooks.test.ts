@@ -1,5 +1,5 @@
-// Workbooks of other programs, each with what an import makes of it: those of openpyxl, pandas and LibreOffice as
-// they wrote them (tests/workbooks), and by hand what Microsoft Excel writes.
+// Workbooks of other programs, and what an import makes of each: those of openpyxl, pandas and
+// LibreOffice as saved by them (tests/workbooks), those of Microsoft Excel written by hand.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
@@ -12,13 +12,13 @@ const unstored = (address: string) =>
   `${address} is a formula without a stored result: open the workbook in a spreadsheet program and save it again, or paste values`;
 const error = (address: string, shown: string) => `${address} shows the error ${shown}: mend the cell, or empty it`;
 
-/** The number of a row, its cells, and why it is rejected. */
+/** The number of a row, its cells, and the reasons of its rejection. */
 type Outcome = [number: number, cells: (string | null)[], ...reasons: string[]];
 
 async function outcomes(bytes: Uint8Array, of: Record<string, string> = types): Promise<Outcome[]> {
   const file = await openXlsx(fileOf(bytes, 1000));
   const rows = await readAll(file, of);
-  expect(file.rowsSeen()).toBe(rows.length);
+  expect(file.rowsRead()).toBe(rows.length);
   return rows.map(({ number, cells, problems }) => [number, cells, ...problems.map(({ message }) => message)]);
 }
 
@@ -112,7 +112,7 @@ describe("Microsoft Excel's", () => {
     ['text that no program stored', '<c r="B2" t="str"><f>"a"&amp;"b"</f></c>', null, unstored('B2')],
     ['boolean that no program stored', '<c r="B2" t="b"><f>A2=2</f><v></v></c>', null, unstored('B2')],
     ['error that no program stored', '<c r="B2" t="e"><f>A2</f><v></v></c>', null, unstored('B2')],
-  ])('%s is read right', async (_what, cell, text, ...reasons) => {
+  ])('%s is read correctly', async (_what, cell, text, ...reasons) => {
     const codes = [
       '[$-409]d\\-mmm\\-yyyy;@',
       '0.0&quot; days&quot;',
@@ -125,7 +125,7 @@ describe("Microsoft Excel's", () => {
     expect(await outcomes(bytes, { code: 'string', amount: 'text' })).toEqual([[2, ['2', text], ...reasons]]);
   });
 
-  it('texts keep what their runs say, without the readings beside them', async () => {
+  it('texts keep their runs, without phonetic readings', async () => {
     const texts =
       '<si><t>code</t></si><si><t>amount</t></si>' +
       '<si><r><t>7</t></r><r><rPr><b/><sz val="11"/><rFont val="Calibri"/></rPr><t xml:space="preserve"> days </t></r></si>' +
@@ -136,7 +136,7 @@ describe("Microsoft Excel's", () => {
     expect(read.map(([, all]) => all[1])).toEqual(['7 days ', '東京', 'a\r\nb', ' ']);
   });
 
-  it('rows of nothing but formulas without results are rejected, not left out', async () => {
+  it('rows with only formulas without results are rejected, not skipped', async () => {
     const rows = [2, 3].map((n) => `<row r="${n}"><c r="B${n}"><f>A${n}</f><v></v></c></row>`).join('');
     expect(await outcomes(await workbookOf(head + rows, { texts: shared }))).toEqual([
       [2, [null, null], unstored('B2')],
@@ -149,7 +149,7 @@ describe("Microsoft Excel's", () => {
     expect(await problemOf(outcomes(await workbookOf(given)))).toBe(`${unstored('B1')}.`);
   });
 
-  it('sheets are found and read whatever they say of themselves: prefixes, absolute parts, a dimension that lies', async () => {
+  it('sheets are found and read in any notation: prefixes, absolute parts, a wrong dimension', async () => {
     const sheet =
       `<x:worksheet xmlns:x="${main}"><x:dimension ref="A1"/><x:cols><x:col min="1" max="1" width="9" hidden="1"/></x:cols><x:sheetData>` +
       '<x:row r="1"><x:c r="A1" t="inlineStr"><x:is><x:t>code</x:t></x:is></x:c><x:c r="C1" t="inlineStr"><x:is><x:t>note</x:t></x:is></x:c></x:row>' +

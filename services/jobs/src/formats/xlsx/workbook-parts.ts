@@ -1,12 +1,12 @@
-// The parts of a workbook around its sheets, in the order and with all that ECMA-376 wants: openpyxl, and hence
-// pandas, refuses a workbook without the two fills. Pure.
+// The parts of a workbook around its sheets, in the order and completeness that ECMA-376 requires:
+// openpyxl, and hence pandas, rejects a workbook without the two fills. Pure.
 
 const spreadsheetml = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const packages = 'http://schemas.openxmlformats.org/package/2006';
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
-/** The places of the styles of cells in `cellXfs`. */
+/** Indexes of cell styles in `cellXfs`. */
 export const cellStyles = { date: 1, moment: 2, header: 3 };
 
 const xf = (format: number, font: number, more = '') =>
@@ -27,7 +27,7 @@ const styles = [
   '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>',
 ].join('');
 
-/** What stands before the elements of a sheet, and behind them. */
+/** The XML before the elements of a sheet, and after them. */
 export const sheetFrame: [before: string, behind: string] = [
   `${declaration}<worksheet xmlns="${spreadsheetml}">`,
   '</worksheet>',
@@ -35,7 +35,7 @@ export const sheetFrame: [before: string, behind: string] = [
 
 export type SheetName = { name: string; hidden?: boolean };
 
-/** The entry of a sheet, the first being 1. */
+/** The entry of a sheet, from 1. */
 export const sheetEntry = (number: number): string => `xl/worksheets/sheet${number}.xml`;
 
 /** Every part but the sheets. */

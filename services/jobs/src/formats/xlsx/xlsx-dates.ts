@@ -1,15 +1,15 @@
-// Dates in workbooks: numbers that count days, shown as dates by their cell's number format. Pure.
+// Dates in workbooks: day numbers that a cell's number format shows as dates. Pure.
 
-/** `duration`: hours, minutes or seconds that count on beyond a day. */
+/** `duration`: hours, minutes or seconds beyond a day. */
 export type DateKind = 'date' | 'time' | 'both' | 'duration';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-/** As far as spreadsheets count days. */
+/** The largest day number of spreadsheet programs. */
 const longest = 2_958_466 * dayMs;
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-// The formats that every workbook has; those of East Asia are dates in every language.
+// The built-in formats; those of East Asia are dates in every language.
 const builtIn: [from: number, to: number, kind: DateKind][] = [
   [14, 17, 'date'],
   [18, 21, 'time'],
@@ -25,7 +25,10 @@ const builtIn: [from: number, to: number, kind: DateKind][] = [
   [57, 58, 'date'],
 ];
 
-/** What a number format shows of a date; undefined: it shows numbers. `code` is that of a format of the workbook's own. */
+/**
+ * What a number format shows of a date; undefined: it shows numbers. `code` is the format's own
+ * code, if the workbook defines it.
+ */
 export function dateKind(id: number, code: string | undefined): DateKind | undefined {
   if (code === undefined) return builtIn.find(([from, to]) => id >= from && id <= to)?.[2];
   const [positive = ''] = code.split(';');
@@ -45,8 +48,8 @@ export function dateKind(id: number, code: string | undefined): DateKind | undef
 }
 
 /**
- * The moment that a number of days means, in milliseconds since 1970; less than a day's: a time of day. Undefined: no moment, or the
- * 29th of February 1900, which spreadsheets have and the calendar hasn't.
+ * The instant of a day number, in milliseconds since 1970; a number below 1 is a time of day.
+ * Undefined: no instant, or 29 February 1900, which exists in spreadsheet programs only.
  */
 export function momentOf(days: number, since1904: boolean): number | undefined {
   if (!Number.isFinite(days) || days < 0) return undefined;
@@ -56,7 +59,10 @@ export function momentOf(days: number, since1904: boolean): number | undefined {
   return moment <= latest ? moment : undefined;
 }
 
-/** A cell that shows a date as the text that a column of this type reads; what doesn't fit the type keeps all it has, and breaks its rule. */
+/**
+ * The text of a date cell for a column of this type. A value that doesn't fit the type keeps all of
+ * its parts, and breaks the type's rule.
+ */
 export function dateText(days: number, kind: DateKind, since1904: boolean, dataType: string): string | undefined {
   if (kind === 'duration' && Math.round(days * dayMs) >= dayMs) return durationText(days);
   const moment = momentOf(days, since1904);
@@ -70,7 +76,7 @@ export function dateText(days: number, kind: DateKind, since1904: boolean, dataT
   return instant;
 }
 
-// 36:00:00 is neither a date nor a time of day; so is told to whoever sends it as one.
+// 36:00:00 is neither a date nor a time of day; the rule of the type reports that.
 function durationText(days: number): string | undefined {
   const ms = Math.round(days * dayMs);
   if (ms > longest) return undefined;

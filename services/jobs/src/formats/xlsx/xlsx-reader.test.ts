@@ -25,7 +25,7 @@ describe('a workbook', () => {
         { number: 9, cells: ['<xy>', null, 'a\r_x0041_'], problems: [] },
         { number: 10, cells: ['', null, '<b>'], problems: [] },
       ]);
-      expect(file.rowsSeen()).toBe(3);
+      expect(file.rowsRead()).toBe(3);
     },
   );
 
@@ -125,7 +125,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('gives what is no boolean, no number and no shared text as it is or as a problem, never as another value', async () => {
+  it('gives invalid booleans, numbers and shared texts as they are or as problems, never as other values', async () => {
     const boolean = (text: string) => `<row><c t="b"><v>${text}</v></c></row>`;
     const booleans = ['true', ' 1 ', '0', ' false\n', '', '2', 'yes', 'TRUE', '1.0'];
     const read = await readAll(await open(workbookOf(textRow('b') + booleans.map(boolean).join(''))), { b: 'boolean' });
@@ -162,7 +162,7 @@ describe('a workbook', () => {
       ).toContain("a text that the workbook doesn't have");
   });
 
-  it('gives durations of a day or more as they are shown, which is no date and no time of day', async () => {
+  it('gives durations of a day or more as shown, which are neither dates nor times of day', async () => {
     const codes = ['[h]:mm', '[mm]:ss', '[ss].00', '[HH]:mm:ss', 'h:mm', '[Red]h:mm'];
     const styles =
       `<numFmts>${codes.map((code, i) => `<numFmt numFmtId="${164 + i}" formatCode="${code}"/>`).join('')}</numFmts>` +
@@ -184,7 +184,7 @@ describe('a workbook', () => {
     expect(read.map(({ problems }) => problems.length)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 4, 4]);
   });
 
-  it('gives real dates in a form that no format of a mapping takes for a text, where there is one', async () => {
+  it('gives real dates in a form that matches no date format of a mapping, where there is one', async () => {
     const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="18"/></cellXfs>';
     const both = (cell: string) => `<row>${cell}${cell}${cell}</row>`;
     const rows = [
@@ -211,7 +211,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  it('counts days from 1904 where it says so, and reads dates in ISO form', async () => {
+  it('counts days from 1904 when it says so, and reads dates in ISO form', async () => {
     const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>';
     const rows = '<row><c s="1"><v>43889</v></c></row><row><c t="d"><v>2024-02-29T00:00:00</v></c></row>';
     const workbook = workbookOf(textRow('d') + rows, { styles, workbookPr: '<workbookPr date1904="1"/>' });
@@ -219,14 +219,14 @@ describe('a workbook', () => {
     expect(read.map(({ cells }) => cells[0])).toEqual(['2024-02-29', '2024-02-29']);
   });
 
-  it('is read from its first sheet that can be seen', async () => {
+  it('is read from its first visible sheet', async () => {
     const sheets = '<sheet name="h" sheetId="1" state="hidden" r:id="r1"/><sheet name="b" sheetId="2" r:id="r4"/>';
     const other = `<x:worksheet xmlns:x="m"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>seen</x:t></x:is></x:c></x:row></x:sheetData></x:worksheet>`;
     const workbook = workbookOf(textRow('hidden'), { sheets, extra: { 'xl/worksheets/sheet2.xml': other } });
     expect((await open(workbook)).header).toEqual(['seen']);
   });
 
-  it('refuses rows with values that the header does not name', async () => {
+  it('refuses rows with values beyond the header', async () => {
     const read = await readAll(await open(workbookOf(textRow('a', 'b') + textRow('1', '2', '3') + textRow('4'))), {
       a: 'text',
     });
@@ -272,7 +272,7 @@ describe('a workbook', () => {
   });
 
   it.each(['xl/workbook.xml', 'xl/styles.xml', 'xl/sharedStrings.xml', 'xl/worksheets/sheet1.xml'])(
-    'whose part %s is not what was packed is refused',
+    'with a part %s that contradicts its checksum is refused',
     async (part) => {
       const styles = '<cellXfs><xf numFmtId="0"/></cellXfs>';
       const given = { styles, texts: '<si><t>a</t></si>' };
@@ -293,7 +293,7 @@ describe('a workbook', () => {
     expect(await problemOf(open(workbook))).toContain('declares a document type');
   });
 
-  it('that unpacks to far more than was sent is stopped on the way', async () => {
+  it('that unpacks to far more than was sent is stopped early', async () => {
     const rows = textRow('a') + `<row><c t="inlineStr"><is><t>${'x'.repeat(1000)}</t></is></c></row>`.repeat(80_000);
     const file = await open(workbookOf(rows), 100_000);
     expect(await problemOf(readAll(file, { a: 'text' }))).toContain('more than 200 times its size');

@@ -1,25 +1,25 @@
-// XLSX workbooks: the rows of the first sheet. The first row with a value is the header; cells become the text that a person sees
-// in them, exact where they are numbers, in ISO form where they are dates.
+// XLSX workbooks: the rows of the first sheet. The first row with a value is the header. Cells
+// become the text that people see, exact for numbers, in ISO form for dates.
 import { plainNumber } from '@almanac/service-kit/api/plain-number';
-import { unmistakable } from '../table-file/explicit-instant.ts';
+import { toExplicitInstant } from '../table-file/explicit-instant.ts';
 import { fileError } from '../table-file/file-error.ts';
-import { type CellProblem, type StagedRow, shown, stagedBytes } from '../table-file/staged-rows.ts';
-import { type FileSource, maxFileColumns, type Place, type TableFile } from '../table-file/table-file.ts';
+import { type CellProblem, excerpt, type StagedRow, stagedBytes } from '../table-file/staged-rows.ts';
+import { type ColumnTarget, type FileSource, maxFileColumns, type TableFile } from '../table-file/table-file.ts';
 import { addressOf, columnOf } from './cell-addresses.ts';
 import { dateText } from './xlsx-dates.ts';
 import { openWorkbook, TextReader, unescaped, type Workbook } from './xlsx-workbook.ts';
 import { readXml } from './xml.ts';
 
 /**
- * `error`: the cell shows an error such as #N/A; `none`: a formula whose result is not stored; `neither`: a
- * boolean that is neither true nor false.
+ * `error`: the cell shows an error such as #N/A; `none`: a formula without a stored result;
+ * `neither`: a boolean that is neither true nor false.
  */
 type Cell = {
   kind: 'text' | 'number' | 'boolean' | 'isodate' | 'error' | 'none' | 'neither';
   text: string;
   style: number;
 };
-/** The cells have holes where the row has none; the last one is there. */
+/** Cells are sparse; the last one is present. */
 type Row = { number: number; cells: (Cell | undefined)[] };
 
 const lastColumn = 16_384;
@@ -47,10 +47,10 @@ export async function openXlsx(source: FileSource): Promise<TableFile> {
     format: 'xlsx',
     header,
     layout: { delimiter: ',', quote: '"', numbered: true, first_row: 1 },
-    rows: (places) => {
+    rows: (targets) => {
       const staged = (rows: Row[]) => {
         seen += rows.length;
-        return rows.map((row) => stagedRow(row, header, places, workbook));
+        return rows.map((row) => stagedRow(row, header, targets, workbook));
       };
       const all = async function* () {
         yield staged(others);
@@ -58,10 +58,10 @@ export async function openXlsx(source: FileSource): Promise<TableFile> {
       };
       return stagedBytes(
         all(),
-        places.map((place) => place?.target),
+        targets.map((place) => place?.target),
       );
     },
-    rowsSeen: () => seen,
+    rowsRead: () => seen,
     close: async () => {
       await batches.return(undefined);
     },
@@ -130,7 +130,7 @@ function cellOf(
   { texts }: Workbook,
   row: number,
 ): Cell | undefined {
-  // Programs that don't calculate (openpyxl) store `<v></v>`; that of a text is the result "".
+  // Programs that don't calculate (openpyxl) store `<v></v>`; for a text it is the result "".
   if (formula && (value === undefined || (type !== 'str' && value.trim() === '')))
     return { kind: 'none', text: '', style };
   if (value === undefined) return undefined;
@@ -164,29 +164,33 @@ function cellOf(
 function stagedRow(
   { number, cells }: Row,
   header: readonly string[],
-  places: readonly (Place | undefined)[],
+  targets: readonly (ColumnTarget | undefined)[],
   workbook: Workbook,
 ): StagedRow {
   const problems: CellProblem[] = [];
   const staged = header.map((_name, i) => {
     const cell = cells[i];
     if (!cell) return null;
-    const place = places[i];
+    const place = targets[i];
     const text = textOf(cell, workbook, place?.dataType ?? 'text');
     if (place && text === undefined)
-      problems.push({ column: place.target, value: shown(cell.text), message: problemOf(cell, addressOf(i, number)) });
-    if (place?.formatted && text !== undefined && isMoment(cell, workbook)) return unmistakable(text);
+      problems.push({
+        column: place.target,
+        value: excerpt(cell.text),
+        message: problemOf(cell, addressOf(i, number)),
+      });
+    if (place?.formatted && text !== undefined && isMoment(cell, workbook)) return toExplicitInstant(text);
     return text ?? null;
   });
   if (cells.length > header.length) {
     const message = `The row has a value in column ${cells.length}, which the header doesn't name.`;
-    problems.push({ column: '', value: shown(cells.at(-1)?.text ?? ''), message });
+    problems.push({ column: '', value: excerpt(cells.at(-1)?.text ?? ''), message });
   }
   return { number, cells: staged, problems };
 }
 
 const textless = new Map<Cell['kind'], (text: string) => string>([
-  ['error', (text) => `shows the error ${shown(text)}: mend the cell, or empty it`],
+  ['error', (text) => `shows the error ${excerpt(text)}: mend the cell, or empty it`],
   [
     'none',
     () =>
@@ -199,11 +203,11 @@ const textless = new Map<Cell['kind'], (text: string) => string>([
 const problemOf = ({ kind, text }: Cell, address: string): string =>
   `${address} ${textless.get(kind)?.(text) ?? 'shows a date that is not in the calendar'}`;
 
-// The file itself says that it is a date or a time.
+// Whether the file itself marks the cell as a date or a time.
 const isMoment = ({ kind, style }: Cell, { styles }: Workbook) =>
   kind === 'isodate' || (kind === 'number' && styles[style] !== undefined);
 
-// Other texts are no numbers of a workbook, whatever JavaScript makes of them (0x10).
+// Other texts are no numbers of a workbook, even if JavaScript parses them (0x10).
 const numberOf = (text: string) => (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN);
 
 // Undefined: it has no text.
@@ -213,7 +217,7 @@ function textOf({ kind, text, style }: Cell, workbook: Workbook, dataType: strin
   if (kind !== 'number') return text;
   const shows = workbook.styles[style];
   if (shows) return dateText(numberOf(text), shows, workbook.since1904, dataType);
-  // Programs write 1.1 as 1.1000000000000001; whole numbers are left as they are, however long.
+  // Programs write 1.1 as 1.1000000000000001; integers stay as they are, however long.
   if (/^-?\d+$/.test(text)) return text;
   const number = numberOf(text);
   return Number.isFinite(number) ? plainNumber(number) : text;

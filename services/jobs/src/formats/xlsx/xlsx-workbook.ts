@@ -1,4 +1,4 @@
-// What a workbook says about all of its cells: which sheet comes first, how numbers are shown, the texts that cells share.
+// The parts of a workbook that concern all cells: the first sheet, number formats, shared texts.
 import { fileError } from '../table-file/file-error.ts';
 import type { FileSource } from '../table-file/table-file.ts';
 import { type DateKind, dateKind } from './xlsx-dates.ts';
@@ -7,15 +7,18 @@ import { openZip, type Zip } from './zip.ts';
 
 export type Workbook = {
   zip: Zip;
-  /** The entry of the first sheet that isn't hidden. */
+  /** The entry of the first visible sheet. */
   sheet: string;
   since1904: boolean;
-  /** By the number of a cell's style. */
+  /** By the index of a cell's style. */
   styles: (DateKind | undefined)[];
   texts: string[];
 };
 
-/** Characters that the shared texts of a workbook may have together, counting 32 for each text: they are held in memory. */
+/**
+ * The limit for the shared texts of a workbook, which are held in memory; each counts 32 characters
+ * more.
+ */
 export const maxSharedCharacters = 32 * 1024 * 1024;
 const maxStyles = 70_000;
 
@@ -44,7 +47,7 @@ export async function openWorkbook(source: FileSource): Promise<Workbook> {
 
 type Relation = { id: string; type: string; target: string };
 
-// `entry` is empty for the workbook as a whole. Targets are relative to the folder of the entry.
+// `entry` is empty for the package itself. Targets are relative to the folder of the entry.
 async function relationsOf(zip: Zip, entry: string): Promise<Relation[]> {
   const slash = entry.lastIndexOf('/');
   const name = `${entry.slice(0, slash + 1)}_rels/${entry.slice(slash + 1)}.rels`;
@@ -141,7 +144,10 @@ async function readTexts(zip: Zip, entry: string | undefined): Promise<string[]>
   return texts;
 }
 
-/** Gathers the text of a cell out of its runs, without the readings beside characters of East Asia. */
+/**
+ * Collects the text of a cell from its runs, without the phonetic readings of East Asian
+ * characters.
+ */
 export class TextReader {
   private text = '';
   private inText = false;

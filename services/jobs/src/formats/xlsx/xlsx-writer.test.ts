@@ -1,16 +1,16 @@
 import { fileOf, readAll } from '../../../tests/formats/given-files.ts';
 import { packageProblems } from '../../../tests/formats/given-package.ts';
 import type { Cells } from '../table-file/copied-rows.ts';
-import { besideEditedRows, type EditedColumn } from './editing-sheets.ts';
+import { type EditedColumn, editingExtras } from './editing-sheets.ts';
 import { openXlsx } from './xlsx-reader.ts';
-import { type BesideRows, writeXlsx } from './xlsx-writer.ts';
+import { type SheetExtras, writeXlsx } from './xlsx-writer.ts';
 
 const columns = ['integer', 'text', 'boolean', 'date', 'timestamptz', 'decimal'].map((dataType) => ({
   name: dataType,
   dataType,
 }));
 
-async function written(rows: Cells[], some = columns, beside?: BesideRows): Promise<Buffer> {
+async function written(rows: Cells[], some = columns, beside?: SheetExtras): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   const batches = (async function* () {
     yield rows;
@@ -19,7 +19,7 @@ async function written(rows: Cells[], some = columns, beside?: BesideRows): Prom
   return Buffer.concat(parts);
 }
 
-describe('a workbook that is written', () => {
+describe('a written workbook', () => {
   it.each<[string, Cells[]]>([
     ['without rows', []],
     [
@@ -30,7 +30,7 @@ describe('a workbook that is written', () => {
         [null, null, null, null, null, null],
       ],
     ],
-  ])('%s keeps the rules of ECMA-376', async (_what, rows) => {
+  ])('%s follows the rules of ECMA-376', async (_what, rows) => {
     expect(await packageProblems(await written(rows))).toEqual([]);
   });
 
@@ -45,23 +45,23 @@ describe('a workbook that is written', () => {
     const all = [...['svc_sk', 'svc_version'].map((name) => ({ name, dataType: 'bigint' })), ...own];
     const row = ['12', '3', 'AT', '1', '007', null];
 
-    it('keeps the rules of ECMA-376, with lists and without', async () => {
-      expect(await packageProblems(await written([row], all, besideEditedRows('t', own)))).toEqual([]);
+    it('follows the rules of ECMA-376, with lists and without', async () => {
+      expect(await packageProblems(await written([row], all, editingExtras('t', own)))).toEqual([]);
       const bare = own.map(({ choices: _, ...each }) => each);
-      expect(await packageProblems(await written([row], all, besideEditedRows('t', bare)))).toEqual([]);
+      expect(await packageProblems(await written([row], all, editingExtras('t', bare)))).toEqual([]);
     });
 
-    it('is read as its rows, whatever stands beside them', async () => {
-      const file = await openXlsx(fileOf(await written([row], all, besideEditedRows('t', own))));
+    it('is read as its rows, whatever else it contains', async () => {
+      const file = await openXlsx(fileOf(await written([row], all, editingExtras('t', own))));
       expect(file.header).toEqual(all.map(({ name }) => name));
       const types = Object.fromEntries(all.map(({ name, dataType }) => [name, dataType]));
       expect(await readAll(file, types)).toEqual([{ number: 2, cells: row, problems: [] }]);
     });
 
-    it('lists choices as cells of their type, and only where there are some', () => {
-      const { behind, sheets, hidden } = besideEditedRows('t', own);
+    it('lists choices as cells of their type, only for columns that have some', () => {
+      const { afterRows, sheets, hidden } = editingExtras('t', own);
       expect([...hidden]).toEqual(['svc_sk', 'svc_version']);
-      expect(behind.match(/sqref="[^"]*"|<formula1>[^<]*/g)).toEqual([
+      expect(afterRows.match(/sqref="[^"]*"|<formula1>[^<]*/g)).toEqual([
         'sqref="D2:D1048576"',
         '<formula1>Lists!$A$1:$A$3',
         'sqref="E2:E1048576"',

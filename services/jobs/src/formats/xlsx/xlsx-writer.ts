@@ -1,4 +1,5 @@
-// Exports as XLSX workbooks, as a stream: a sheet of rows, and others behind it that say more about them. What a spreadsheet would round stays text: long numbers, times of day.
+// Exports as XLSX, as a stream: a sheet of rows, and further sheets about them. Values
+// that a spreadsheet program would round stay text: long numbers, times of day.
 import { Readable } from 'node:stream';
 import yazl from 'yazl';
 import type { Cells, ExportColumn } from '../table-file/copied-rows.ts';
@@ -9,33 +10,33 @@ import { cellStyles, packageParts, type SheetName, sheetEntry, sheetFrame } from
 
 const maxRows = 1_048_576;
 const maxCellCharacters = 32_767;
-// A batch of rows takes three times its bytes as XML: what is made of it at once is soon garbage.
+// A batch of rows takes three times its bytes as XML; pieces of this size are short-lived garbage.
 const pieceCharacters = 64 * 1024;
-const maxSheetBytes = 0xf000_0000; // archives have no room for more without a form that not all programs read
+const maxSheetBytes = 0xf000_0000; // more needs ZIP64, which not all programs read
 
-/** What stands beside the rows; texts of XML. */
-export type BesideRows = {
-  /** Columns of the rows that aren't shown. */
+/** XML besides the rows. */
+export type SheetExtras = {
+  /** Columns of the rows that are hidden. */
   hidden: ReadonlySet<string>;
-  /** Elements of the sheet of rows behind its rows. */
-  behind: string;
-  /** More sheets, with all that is in them. */
+  /** Elements after the rows of their sheet. */
+  afterRows: string;
+  /** More sheets, with their content. */
   sheets: (SheetName & { xml: string })[];
 };
 
-const nothing: BesideRows = { hidden: new Set(), behind: '', sheets: [] };
+const noExtras: SheetExtras = { hidden: new Set(), afterRows: '', sheets: [] };
 
-/** The whole archive; rows or texts beyond what a sheet holds are an error that says so. */
+/** The whole archive. Rows or texts beyond the limits of a sheet are an error that says so. */
 export async function* writeXlsx(
   columns: readonly ExportColumn[],
   rows: AsyncIterable<Cells[]>,
-  beside = nothing,
+  extras = noExtras,
 ): AsyncGenerator<Uint8Array> {
   const zip = new yazl.ZipFile();
-  const parts = packageParts([{ name: 'Rows' }, ...beside.sheets]);
-  for (const [i, { xml }] of beside.sheets.entries()) parts[sheetEntry(i + 2)] = sheetFrame.join(xml);
+  const parts = packageParts([{ name: 'Rows' }, ...extras.sheets]);
+  for (const [i, { xml }] of extras.sheets.entries()) parts[sheetEntry(i + 2)] = sheetFrame.join(xml);
   for (const [name, xml] of Object.entries(parts)) zip.addBuffer(Buffer.from(xml), name);
-  const sheet = Readable.from(sheetXml(columns, rows, beside), { objectMode: false });
+  const sheet = Readable.from(sheetXml(columns, rows, extras), { objectMode: false });
   const output = zip.outputStream as Readable;
   zip.on('error', (error) => output.destroy(error as Error));
   sheet.on('error', (error) => output.destroy(error));
@@ -51,7 +52,7 @@ export async function* writeXlsx(
 async function* sheetXml(
   columns: readonly ExportColumn[],
   rows: AsyncIterable<Cells[]>,
-  { hidden, behind }: BesideRows,
+  { hidden, afterRows }: SheetExtras,
 ): AsyncGenerator<Buffer> {
   const write = columns.map(({ name, dataType }) => {
     const cell = cellWriterOf(dataType);
@@ -101,10 +102,10 @@ async function* sheetXml(
     }
     yield bytes(text);
   }
-  yield bytes(`</sheetData>${behind}${sheetFrame[1]}`);
+  yield bytes(`</sheetData>${afterRows}${sheetFrame[1]}`);
 }
 
 const typical: Record<string, number> = { text: 40, json: 40, uuid: 38, datetime: 24, timestamptz: 24, string: 20 };
 
-// In characters: what values of the type mostly take, and the name in bold.
+// In characters: the typical width of values of the type, and the name in bold.
 const widthOf = (name: string, dataType: string) => Math.min(60, Math.max(typical[dataType] ?? 12, name.length + 4));

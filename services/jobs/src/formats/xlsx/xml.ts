@@ -1,9 +1,9 @@
-// Reads XML as it comes and hands on what the handlers make of it. Bounded: no document types (so no entities of one's own), no
-// endless texts, no endless depth.
+// Streaming XML reader. Bounded: no document types (hence no custom entities), no endless texts, no
+// endless depth.
 import { SaxesParser } from 'saxes';
 import { fileError } from '../table-file/file-error.ts';
 
-/** Names come without their prefix. */
+/** Names without their prefix. */
 export type XmlHandlers = {
   open(name: string, attributes: Record<string, string>): void;
   text(text: string): void;
@@ -13,7 +13,7 @@ export type XmlHandlers = {
 const maxText = 4 * 1024 * 1024;
 const maxDepth = 64;
 
-/** What `emit` was given, in batches; `what` names the part of the file in errors. */
+/** The emitted items, in batches. `what` names the part of the file in errors. */
 export async function* readXml<T>(
   bytes: AsyncIterable<Uint8Array>,
   what: string,
@@ -21,7 +21,7 @@ export async function* readXml<T>(
 ): AsyncGenerator<T[]> {
   let batch: T[] = [];
   let depth = 0;
-  let quiet = 0; // characters since the parser last said something
+  let quiet = 0; // characters since the parser's last event
   const handlers = handle((item) => batch.push(item));
   const parser = new SaxesParser({ position: false });
   const damaged = (cause?: unknown) => fileError(`${what} of the workbook is not well-formed XML.`, cause);

@@ -1,17 +1,18 @@
-// Looks into a ZIP archive that lies in the object store: its list of contents, then single entries as streams. Nothing is
-// written anywhere, so names can do no harm; what unpacks to more than it says, or to far more than was sent, is stopped.
+// Reads a ZIP archive in the object store: its directory, then single entries as streams. Nothing
+// is written to disk, so names are harmless; an entry that unpacks to more than declared, or far
+// beyond the upload, is stopped.
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { ServiceError } from '@almanac/service-kit/errors';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { fileError } from '../table-file/file-error.ts';
-import { refuseBomb } from '../table-file/gunzip.ts';
+import { rejectBomb } from '../table-file/gunzip.ts';
 import type { FileSource } from '../table-file/table-file.ts';
 
-/** Names are told apart as those of a package's parts are: without regard to case. */
+/** Names are compared without regard to case, like those of package parts. */
 export type Zip = {
   has(name: string): boolean;
-  /** The unpacked bytes of an entry that is there; what is wrong with them may show only at their end. */
+  /** The unpacked bytes of an existing entry; damage may show only at the end. */
   read(name: string): AsyncGenerator<Uint8Array>;
 };
 
@@ -20,7 +21,7 @@ const tailBytes = 128 * 1024;
 
 const damaged = (cause?: unknown) => fileError('The workbook is damaged or cut short.', cause);
 
-/** Reads the list of contents. What isn't a whole archive, or holds far too much, is a file error. */
+/** Reads the directory. An incomplete or oversized archive is a file error. */
 export async function openZip(source: FileSource): Promise<Zip> {
   const reader = new SourceReader(source);
   const entries = new Map<string, Entry>();
@@ -47,7 +48,7 @@ export async function openZip(source: FileSource): Promise<Zip> {
         const stream = await zip.openReadStreamPromise(entry);
         for await (const chunk of stream as AsyncIterable<Buffer>) {
           size += chunk.length;
-          refuseBomb(size, entry.compressedSize);
+          rejectBomb(size, entry.compressedSize);
           sum = crc32(chunk, sum);
           yield chunk;
         }
@@ -60,7 +61,8 @@ export async function openZip(source: FileSource): Promise<Zip> {
   };
 }
 
-// The end of the archive, where its list of contents stands, is read at once; the list's many small parts then cost nothing.
+// The end of the archive, which contains the directory, is read at once, so its many small parts
+// cost no further reads.
 class SourceReader extends yauzl.RandomAccessReader {
   private readonly source: FileSource;
   private readonly tailAt: number;
@@ -85,7 +87,7 @@ class SourceReader extends yauzl.RandomAccessReader {
     return Readable.from(this.bytes(start, end), { objectMode: false });
   }
 
-  /** Faults of the store stay what they are; all others are the file's. */
+  /** Failures of the store stay as they are; any other error is the file's fault. */
   explain(error: unknown): unknown {
     if (this.failure !== undefined) return this.failure;
     if (error instanceof ServiceError) return error;

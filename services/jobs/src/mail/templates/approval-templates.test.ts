@@ -1,4 +1,4 @@
-import { writeLetter } from './render-mail.ts';
+import { renderMail } from './render-mail.ts';
 import type { Template } from './template.ts';
 import { findTemplate } from './templates.ts';
 
@@ -10,11 +10,11 @@ const decided = { outcome: 'rejected', reasons: [] };
 
 function letterOf(name: string, values: object, more: Partial<typeof facts> = {}) {
   const template = findTemplate(name) as Template;
-  return writeLetter({ template, facts: { ...facts, ...more }, values: template.values.parse(values), publicUrl });
+  return renderMail({ template, facts: { ...facts, ...more }, values: template.values.parse(values), publicUrl });
 }
 
 describe.each(['deployment', 'promotion'])('a mail about a %s', (noun) => {
-  it('tells approvers who asks, for what, and where it is', () => {
+  it('names the requester, the change and its address', () => {
     const { subject, text, html } = letterOf(`${noun}_requested`, plain);
     expect(subject).toBe(`A ${noun} to main waits for your approval`);
     expect(text).toContain(`Bob Bauer asks you to approve ${noun} 12 of Acme, to the branch main.`);
@@ -23,7 +23,7 @@ describe.each(['deployment', 'promotion'])('a mail about a %s', (noun) => {
     for (const body of [text, html]) expect(body).toContain(`https://almanac.test/api/v1/${noun}s/12`);
   });
 
-  it('tells the changes in short: tables, and what becomes of their columns', () => {
+  it('summarises the changes: tables, and their columns', () => {
     const column = (name: string, change: string, attributes: string[] = []) => ({ name, change, attributes });
     const tables = [
       { name: 'Countries', change: 'new', columns: [column('code', 'new', ['name', 'length']), column('name', 'new')] },
@@ -47,7 +47,7 @@ describe.each(['deployment', 'promotion'])('a mail about a %s', (noun) => {
     }
   });
 
-  it('tells its creator how it was decided, with the reasons when it failed', () => {
+  it('reports the decision, with the reasons when it failed', () => {
     const { subject, text } = letterOf(`${noun}_decided`, { ...plain, ...decided });
     expect(subject).toBe(`Your ${noun} to main was rejected`);
     expect(text).toContain(`Bob Bauer has rejected your ${noun} 12`);
@@ -58,13 +58,13 @@ describe.each(['deployment', 'promotion'])('a mail about a %s', (noun) => {
     expect(failed.text).not.toContain('Reason 10.');
   });
 
-  it('tells approvers that it was abandoned', () => {
+  it('reports that it was abandoned', () => {
     expect(letterOf(`${noun}_abandoned`, { ...plain, comment: null, by: '' }).text).toContain(
-      `Somebody has abandoned ${noun} 12`,
+      `Someone has abandoned ${noun} 12`,
     );
   });
 
-  it('keeps whatever somebody has named as text, on its line', () => {
+  it('keeps names as text, on one line', () => {
     const evil = `"a@evil.test, b" <img src=x>\r\nBcc: evil@evil.test\u202E`;
     const long = `${evil}${'x'.repeat(5000)}`;
     for (const name of ['requested', 'decided', 'abandoned']) {
@@ -80,7 +80,7 @@ describe.each(['deployment', 'promotion'])('a mail about a %s', (noun) => {
     }
   });
 
-  it('is refused without what it speaks of', () => {
+  it('is refused without its values', () => {
     const template = findTemplate(`${noun}_decided`) as Template;
     for (const values of [{}, plain, { ...plain, outcome: 'lost', reasons: [] }, { ...plain, ...decided, changes: {} }])
       expect(template.values.safeParse(values).success).toBe(false);

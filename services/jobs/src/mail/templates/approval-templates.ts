@@ -1,5 +1,5 @@
-// The mails about deployments and promotions (design 3.5): to approvers when one waits for them or is given up, to its creator when it
-// is decided.
+// Mails about deployments and promotions: to approvers when one waits for approval or is abandoned,
+// to its creator when it is decided.
 import { z } from 'zod';
 import { type Template, template } from './template.ts';
 
@@ -11,20 +11,20 @@ const change = z.enum(['new', 'modified', 'deleted']);
 const table = z.object({
   name: z.string(),
   change,
-  /** The first of those that change, with what changes of them. */
+  /** The first columns that change, with what changes about them. */
   columns: z.array(z.object({ name: z.string(), change, attributes: z.array(z.string()) })),
 });
 const values = z.object({
   id: count,
-  /** Who did it; empty: the service itself, or somebody who is gone. */
+  /** The user who acted; empty: the service itself, or a deleted user. */
   by: z.string(),
   /** The branch that changes. */
   branch: z.string(),
-  /** Of a promotion: where the changes come from. */
+  /** Of a promotion: the branch that the changes come from. */
   from_branch: z.string().optional(),
   comment: z.string().nullable(),
   changes: z.object({ new: count, modified: count, deleted: count }),
-  /** The first of the tables that change; a metadata of the release before doesn't tell them. */
+  /** The first tables that change; metadata of the previous release does not send them. */
   tables: z.array(table).default([]),
 });
 const decided = values.extend({
@@ -33,18 +33,19 @@ const decided = values.extend({
 });
 type Values = z.infer<typeof values>;
 
-const longestQuote = 1000;
-const mostReasons = 10;
+const maxQuoteLength = 1000;
+const maxReasons = 10;
 
 const cut = (text: string) => {
   const letters = [...text];
-  return letters.length <= longestQuote ? text : `${letters.slice(0, longestQuote).join('')} …`;
+  return letters.length <= maxQuoteLength ? text : `${letters.slice(0, maxQuoteLength).join('')} …`;
 };
 
 const words = { new: 'new', modified: 'changed', deleted: 'deleted' };
 const kinds = change.options;
 
-// How many tables, then a line for each of the first: `Countries, changed: new capital; changed name (length).`
+// The number of tables, then a line for each of the first: `Countries, changed: new capital;
+// changed name (length).`
 function summary({ changes, tables }: Values): string[] {
   const counts = kinds.filter((kind) => changes[kind] > 0).map((kind) => `${changes[kind]} ${words[kind]}`);
   const total = kinds.reduce((sum, kind) => sum + changes[kind], 0);
@@ -69,7 +70,7 @@ function tableInShort({ name, change, columns }: z.infer<typeof table>): string 
 }
 
 const quoted = ({ comment }: Values) => (comment ? [`The comment: ${cut(comment)}`] : []);
-const actor = ({ by }: Values) => by || 'Somebody';
+const actor = ({ by }: Values) => by || 'Someone';
 
 const way = ({ branch, from_branch }: Values) =>
   from_branch === undefined ? `to the branch ${branch}` : `from the branch ${from_branch} to ${branch}`;
@@ -108,7 +109,7 @@ const ofNoun = (noun: Noun): Record<string, Template> => ({
           ? `Your ${noun} ${given.id} of ${account}, ${way(given)}, failed; nothing was changed. It can be tried again.`
           : `${actor(given)} has ${given.outcome} your ${noun} ${given.id} of ${account}, ${way(given)}.`,
         ...summary(given),
-        ...given.reasons.slice(0, mostReasons).map(cut),
+        ...given.reasons.slice(0, maxReasons).map(cut),
         ...quoted(given),
       ],
     }),

@@ -1,4 +1,4 @@
-// The mails about calls and payment (design 3.10), to the administrators of an account.
+// Mails about calls and payment, to the administrators of an account.
 import { z } from 'zod';
 import { type Template, template } from './template.ts';
 
@@ -28,7 +28,7 @@ function nextMonth({ period_start }: z.output<typeof reached>): string {
   return days.format(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1));
 }
 
-// What happens, or goes on happening, when no call is left.
+// What happens once no calls are left.
 function consequence(given: z.output<typeof reached>): string {
   if (given.overage_enabled)
     return 'Overage is on: calls beyond the allowance are served and charged at the rate of your plan.';

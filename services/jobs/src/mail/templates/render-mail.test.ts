@@ -1,4 +1,4 @@
-import { writeLetter } from './render-mail.ts';
+import { renderMail } from './render-mail.ts';
 import type { Template } from './template.ts';
 import { findTemplate } from './templates.ts';
 
@@ -7,12 +7,12 @@ const link = `${publicUrl}/oauth/password?token=a&b="c"`;
 const evil = `<img src=x onerror=alert(1)>"'&\r\n\u202EBcc: evil@evil.test`;
 const named = (name: string) => findTemplate(name) as Template;
 
-describe('a letter', () => {
+describe('a rendered mail', () => {
   it.each(['invitation', 'password_reset', 'password_changed'])('of %s says the same as text and as HTML', (name) => {
     const template = named(name);
     const facts = { person: 'Ada', account: 'Acme', until: 'tomorrow' };
     const given = template.button ? { link } : {};
-    const letter = writeLetter({ template, facts, values: {}, publicUrl, ...given });
+    const letter = renderMail({ template, facts, values: {}, publicUrl, ...given });
     const wording = template.write(facts, {});
     for (const sentence of [...wording.before, ...(wording.after ?? [])]) {
       expect(letter.text).toContain(sentence);
@@ -23,9 +23,9 @@ describe('a letter', () => {
     expect(letter.html.includes('href=')).toBe(template.button !== undefined);
   });
 
-  it('keeps whatever somebody has named as text, on its line', () => {
+  it('keeps names as text, on one line', () => {
     const facts = { person: evil, account: evil, until: 'tomorrow' };
-    const letter = writeLetter({ template: named('invitation'), facts, values: {}, link, publicUrl });
+    const letter = renderMail({ template: named('invitation'), facts, values: {}, link, publicUrl });
     expect(letter.html).not.toMatch(/<img|onerror=alert\(1\)>|\u202E/);
     expect(letter.html).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;');
     expect(letter.html).toContain('href="https://almanac.test/oauth/password?token=a&amp;b=&quot;c&quot;"');
@@ -35,8 +35,8 @@ describe('a letter', () => {
 
   it('has a subject of at most 200 characters', () => {
     const facts = { person: 'Ada', account: '😀'.repeat(300), until: 'tomorrow' };
-    expect([
-      ...writeLetter({ template: named('invitation'), facts, values: {}, link, publicUrl }).subject,
-    ]).toHaveLength(200);
+    expect([...renderMail({ template: named('invitation'), facts, values: {}, link, publicUrl }).subject]).toHaveLength(
+      200,
+    );
   });
 });

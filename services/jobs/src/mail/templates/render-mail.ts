@@ -1,31 +1,33 @@
-// How a mail looks: the same sentences as plain text and as HTML, with at most one button.
+// Renders a mail: the same sentences as plain text and as HTML, with at most one button.
 import { html, visibleText } from '@almanac/service-kit/http/html';
 import type { Facts, Template } from './template.ts';
 
-export type Letter = { subject: string; text: string; html: string };
+export type MailContent = { subject: string; text: string; html: string };
 
 type Making = {
   template: Template;
   facts: Facts;
   values: unknown;
-  /** Where the button leads; a plain address needs none. */
+  /** The target of the button; a template with `see` needs none. */
   link?: string;
-  /** Where this Almanac is, for the foot of the mail. */
+  /** The address of this Almanac, for the footer. */
   publicUrl: string;
 };
 
-const longestSubject = 200;
+const maxSubjectLength = 200;
 
-/** Writes the letter. Whatever characters names and values hold, they stay text, on one line each. */
-export function writeLetter({ template, facts, values, link: made, publicUrl }: Making): Letter {
+/**
+ * Renders a mail. Names and values remain text, on one line each, whatever characters they contain.
+ */
+export function renderMail({ template, facts, values, link: made, publicUrl }: Making): MailContent {
   const link = template.see ? `${publicUrl}${template.see.path(values)}` : made;
   const { subject, before, after = [] } = template.write(facts, values);
   const { label = '' } = template.button ?? template.see ?? {};
-  const foot = `Sent by Almanac at ${publicUrl}. Nobody reads answers to this address.`;
+  const foot = `Sent by Almanac at ${publicUrl}. Answers to this address are not read.`;
   const address = link === undefined ? [] : [`${label}:\n${link}`];
   const text = [...before.map(visibleText), ...address, ...after.map(visibleText), `-- \n${foot}`];
   return {
-    subject: [...visibleText(subject)].slice(0, longestSubject).join(''),
+    subject: [...visibleText(subject)].slice(0, maxSubjectLength).join(''),
     text: `${text.join('\n\n')}\n`,
     html: html`<!doctype html>
 <html lang="en">
@@ -49,7 +51,7 @@ ${before.map(paragraph)}${link !== undefined && button(label, link)}${after.map(
 
 const paragraph = (sentence: string) => html`<p>${sentence}</p>\n`;
 
-// The address is shown too: a button that hides where it leads teaches people to trust any button.
+// The address is shown too: a button that hides its target teaches people to trust any button.
 const button = (
   label: string,
   link: string,

@@ -1,30 +1,30 @@
-// What a kind of mail is made of.
+// The parts of a template.
 import type { z } from 'zod';
 
-/** What every template may speak of. */
+/** Facts that every template may use. */
 export type Facts = {
   /** The recipient's name, or the address when there is none. */
   person: string;
   account: string;
-  /** Until when the button's link works, in words; empty without a button. */
+  /** When the button's link expires, as text; empty without a button. */
   until: string;
 };
 
 type Wording = { subject: string; before: string[]; after?: string[] };
 
 export type Template = {
-  /** What the message has to bring; anything else in it is left behind. */
+  /** The values that a message must contain; others are dropped. */
   values: z.ZodType;
-  /** A link that identity makes for this mail at the moment of sending. */
+  /** A link that identity makes for this mail when it is sent. */
   button?: { purpose: 'invitation' | 'password_reset'; label: string };
-  /** A plain address of this Almanac, where there is no button. */
+  /** A plain address of this Almanac, when there is no button. */
   see?: { label: string; path: (values: unknown) => string };
-  /** Somebody waits for it in front of a screen: not held up by what else the account sends. */
+  /** A person waits for it at a screen: it does not queue behind other mails of the account. */
   urgent?: boolean;
   write(facts: Facts, values: unknown): Wording;
 };
 
-/** Makes a template; checks that `write` gets the values that `values` reads. */
+/** Makes a template; checks that `write` accepts the values that `values` reads. */
 export const template = <V>(
   made: Omit<Template, 'values' | 'write'> & { values: z.ZodType<V> } & {
     write(facts: Facts, values: V): Wording;

@@ -1,5 +1,5 @@
-// What mails say. A template is one entry of the list below: the values it needs (never a secret), the button, the sentences.
-// How they look is the letter's business; everything a person may have named is escaped there.
+// What mails say. A template is one entry of the list below: the values it needs (never a secret),
+// the button, the sentences. `render-mail.ts` lays them out and escapes names.
 import { z } from 'zod';
 import { approvalTemplates } from './approval-templates.ts';
 import { billingTemplates } from './billing-templates.ts';
@@ -30,7 +30,7 @@ const templates: Record<string, Template> = {
       subject: 'Set a new Almanac password',
       before: [
         `Hello ${person},`,
-        `Somebody, hopefully you, has asked for a new password for your login to ${account} on Almanac.`,
+        `Someone, hopefully you, has asked for a new password for your login to ${account} on Almanac.`,
         `The link works once, until ${until}.`,
       ],
       after: ['If it was not you, ignore this mail: your password stays as it is.'],
@@ -59,5 +59,5 @@ export function findTemplate(name: string): Template | undefined {
   return Object.hasOwn(templates, name) ? templates[name] : undefined;
 }
 
-/** The names of the templates that somebody waits for. */
+/** The names of urgent templates. */
 export const urgentTemplates: string[] = Object.keys(templates).filter((name) => templates[name]?.urgent);

@@ -10,10 +10,10 @@ const refusal = (code: string, response?: string) => {
 
 describe('failureOf', () => {
   it.each([
-    ['EENVELOPE', '550 5.1.1 nobody here'],
+    ['EENVELOPE', '550 5.1.1 no such user'],
     ['EMESSAGE', '554 5.7.1 spam'],
     ['EENVELOPE', undefined],
-  ])('gives up what is refused for good: %s %s', (code, response) => {
+  ])('gives up what is refused permanently: %s %s', (code, response) => {
     expect(failureOf(refusal(code, response)).kind).toBe('validation_failed');
   });
 
@@ -27,11 +27,11 @@ describe('failureOf', () => {
     ['ECONNECTION', undefined],
     ['ETIMEDOUT', undefined],
     ['EDNS', undefined],
-  ])('tries again what may pass or be mended: %s %s', (code, response) => {
+  ])('retries what may pass or be fixed: %s %s', (code, response) => {
     expect(failureOf(refusal(code, response)).kind).toBe('unavailable');
   });
 
-  it('repeats what the server said on one line, bounded, without what follows the ? of a link', () => {
+  it('quotes the server on one line, bounded, without the query of a link', () => {
     const { message } = failureOf(refusal('EMESSAGE', `554 no\r\nhttps://a.test/b?token=secret ${'x'.repeat(2000)}`));
     expect(message).toContain('554 no https://a.test/b?… x');
     expect(message.length).toBeLessThan(600);

@@ -1,4 +1,5 @@
-// Sends by SMTP over a few kept connections. What the server said decides whether there is another attempt.
+// Sends by SMTP over a small pool of connections. The server's reply decides whether there is
+// another attempt.
 import { readAuthorities } from '@almanac/service-kit/config/ca-file';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { visibleText } from '@almanac/service-kit/http/html';
@@ -7,18 +8,20 @@ import { createTransport, type NodemailerError } from 'nodemailer';
 import type { SmtpServer } from './smtp-url.ts';
 import { type MailTransport, toMessage } from './transport.ts';
 
-const connectWithinMs = 15_000;
-// A server may think for minutes about a message that it has got whole (RFC 5321, 4.5.3.2.6); who doesn't wait sends it twice.
-const silentForMs = 5 * 60_000;
-const sendWithinMs = 10 * 60_000;
-// Servers close idle connections after a while; ours are closed sooner, so that none is taken up just as it goes.
-const idleForMs = 5_000;
+const connectTimeoutMs = 15_000;
+// A server may take minutes to process a complete message (RFC 5321, 4.5.3.2.6); a client that does
+// not wait sends it twice.
+const socketTimeoutMs = 5 * 60_000;
+const sendTimeoutMs = 10 * 60_000;
+// Servers close idle connections after a while. Ours are closed sooner, so that none is reused
+// while the server closes it.
+const idleTimeoutMs = 5_000;
 
-/** A transport to a mail server; nothing is connected before the first mail. */
+/** A transport to a mail server; it connects with the first mail. */
 export function createSmtpTransport(server: SmtpServer, connections: number): MailTransport {
   let authorities = server.caFile && readAuthorities(server.caFile);
   let pool = createPool(server, connections, authorities);
-  // Other authorities, other connections. Those of before close by themselves when they have nothing more to send.
+  // A changed CA file takes a new pool. The old one closes when it has nothing more to send.
   const current = () => {
     const found = server.caFile && readAuthorities(server.caFile);
     if (found !== authorities) {
@@ -32,7 +35,7 @@ export function createSmtpTransport(server: SmtpServer, connections: number): Ma
       try {
         await current().sendMail({
           ...toMessage(mail),
-          signal: AbortSignal.any([signal, AbortSignal.timeout(sendWithinMs)]),
+          signal: AbortSignal.any([signal, AbortSignal.timeout(sendTimeoutMs)]),
         });
       } catch (error) {
         throw failureOf(error as NodemailerError);
@@ -52,27 +55,27 @@ function createPool({ host, port, tls, auth }: SmtpServer, connections: number, 
     ignoreTLS: tls === 'none',
     ...(auth ? { auth } : {}),
     ...(ca !== undefined ? { tls: { ca } } : {}),
-    connectionTimeout: connectWithinMs,
-    greetingTimeout: connectWithinMs,
-    dnsTimeout: connectWithinMs,
-    socketTimeout: silentForMs,
-    idleTimeout: idleForMs,
+    connectionTimeout: connectTimeoutMs,
+    greetingTimeout: connectTimeoutMs,
+    dnsTimeout: connectTimeoutMs,
+    socketTimeout: socketTimeoutMs,
+    idleTimeout: idleTimeoutMs,
     maxConnections: connections,
     maxRequeues: 0, // attempts are counted in one place only, the queue of jobs
   });
 }
 
-const longestReason = 500;
+const maxReasonLength = 500;
 
 /**
- * What a failed attempt means. Only a message that was refused for good is given up; that we may not log in, or that the server
- * takes nothing from us at all, is for the operators to mend, and mails wait for it.
+ * Classifies a failed attempt. Only a message that was refused permanently is given up. A refused
+ * login, or a server that accepts nothing from us, is for operators to fix, and mails wait for it.
  */
 export function failureOf({ code, permanent, responseCode, response, message }: NodemailerError): ServiceError {
-  // Filters quote the links they don't like; ours hold secrets.
+  // Spam filters quote the links they refuse; our links contain secrets.
   const words = visibleText((response ?? message).replace(/\s+/g, ' '))
     .replace(/(https?:[^\s?]*\?)\S+/gi, '$1…')
-    .slice(0, longestReason);
+    .slice(0, maxReasonLength);
   const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE';
   const isFinal = isAboutMessage && (permanent ?? responseCode === undefined);
   if (isFinal) return new ServiceError('validation_failed', `The mail server refused the mail: ${words}`);

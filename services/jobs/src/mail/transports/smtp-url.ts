@@ -1,18 +1,21 @@
-// Reads JOBS_SMTP_URL where it names a mail server. Without TLS nothing is sent unless the URL says so.
+// Reads JOBS_SMTP_URL when it names a mail server. Nothing is sent without TLS unless the URL says
+// so.
 import { readCaFile } from '@almanac/service-kit/config/ca-file';
 import { isLoopback } from '@almanac/service-kit/http/client-address';
 
 export type SmtpServer = {
   host: string;
   port: number;
-  /** From the first byte, by STARTTLS and not otherwise, or not at all. */
+  /**
+   * implicit: TLS from the first byte. required: by STARTTLS, else nothing is sent. none: no TLS.
+   */
   tls: 'implicit' | 'required' | 'none';
-  /** The authorities of the server, if not those that everybody knows. */
+  /** A file with the authorities of the server, if they are not publicly known ones. */
   caFile?: string;
   auth?: { user: string; pass: string };
 };
 
-/** Throws what is wrong, without the URL's secrets. */
+/** Throws an error that names the problem without the URL's secrets. */
 export function readSmtpUrl(text: string): SmtpServer {
   const url = new URL(text);
   const implicit = url.protocol === 'smtps:';
@@ -33,6 +36,6 @@ export function readSmtpUrl(text: string): SmtpServer {
   };
   if (url.username === '') return server;
   if (server.tls === 'none' && !isLoopback(url.hostname))
-    throw new Error('tls=none would send the password readable for everybody on the way');
+    throw new Error('tls=none would send the password in plain text');
   return { ...server, auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } };
 }

@@ -1,12 +1,12 @@
 // Where mails go: to a mail server, or into a folder. Both send the same message.
 import type { SendMailOptions } from 'nodemailer';
-import type { Letter } from '../templates/render-mail.ts';
+import type { MailContent } from '../templates/render-mail.ts';
 import type { MailAddress } from './addresses.ts';
 
-export type OutgoingMail = Letter & {
-  /** The same for every attempt, so that a mail that came twice is known as one. */
+export type OutgoingMail = MailContent & {
+  /** The same for every attempt, so that a mail received twice can be recognised. */
   messageId: string;
-  /** Likewise, for a folder. */
+  /** Likewise, as a file name. */
   fileName: string;
   from: MailAddress;
   to: MailAddress;
@@ -14,14 +14,17 @@ export type OutgoingMail = Letter & {
 
 export type MailTransport = {
   /**
-   * Resolves when the mail was taken. Throws `unavailable` for what another attempt may pass, `validation_failed` with the
-   * server's words for what it won't.
+   * Resolves when the mail was accepted. Throws `unavailable` when a later attempt may succeed,
+   * `validation_failed` with the server's words when none will.
    */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
   stop(): void;
 };
 
-/** The message for nodemailer. Addresses are given in parts and the envelope by itself, so that no name can add a recipient. */
+/**
+ * The message for nodemailer. Addresses are passed in parts and the envelope explicitly, so that no
+ * name can add a recipient.
+ */
 export function toMessage({ messageId, from, to, subject, text, html }: OutgoingMail): SendMailOptions {
   return {
     messageId: `<${messageId}>`,

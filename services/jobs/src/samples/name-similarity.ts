@@ -1,8 +1,8 @@
-// How alike two names of columns are, from 0 to 1: 1 for equal ones, a little less when only case, accents or separators differ, then by
-// their words and letters. Pure.
+// Similarity of two column names, from 0 to 1: 1 for equal ones, slightly less when only case,
+// accents or separators differ, else by their words and letters. Pure.
 import { foldName } from '../formats/table-file/column-names.ts';
 
-/** A name made ready to be compared with many others: its words, and its pairs of letters, as sorted numbers and texts. */
+/** A name prepared for comparison with many others: its words, and its pairs of letters, sorted. */
 export type ComparedName = {
   fold: string;
   words: string[];
@@ -11,12 +11,12 @@ export type ComparedName = {
   pairs: Uint32Array;
 };
 
-// A mapping takes no longer ones; each is compared with every column of a table.
-const longestName = 255;
+// A mapping allows no longer names; each is compared with every column of a table.
+const maxNameLength = 255;
 
-/** The words of a name are lower case, without accents, cut at separators and where capitals begin. */
+/** Words are lower case, without accents, split at separators and before capitals. */
 export function readName(name: string): ComparedName {
-  if (name.length > longestName)
+  if (name.length > maxNameLength)
     return { fold: name, words: [], wordSet: new Set(), text: '', pairs: new Uint32Array() };
   const plain = name.replaceAll('ß', 'ss').normalize('NFKD').replaceAll(/\p{M}/gu, '');
   const cut = plain.replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2');
@@ -29,10 +29,10 @@ export function readName(name: string): ComparedName {
 const pairAt = (text: string, i: number) => (text.charCodeAt(i) || 0) * 0x10000 + (text.charCodeAt(i + 1) || 0);
 
 /**
- * Compares a name with many: each shares its words and pairs by an index of all, so that only what names have in common is
- * walked, however many and however long they are.
+ * Compares a name with many. An index holds the words and pairs of all names, so only common parts
+ * are visited, however many and long the names are.
  */
-export function likenessTo(names: readonly ComparedName[]): (name: ComparedName) => Float64Array {
+export function similarityTo(names: readonly ComparedName[]): (name: ComparedName) => Float64Array {
   const words = indexOf(names.map((name) => name.words));
   const distinct = indexOf(names.map(({ wordSet }) => [...wordSet]));
   const pairs = indexOf(names.map((name) => name.pairs));
@@ -43,7 +43,7 @@ export function likenessTo(names: readonly ComparedName[]): (name: ComparedName)
       pairs: pairs(name.pairs),
     };
     return Float64Array.from(names, (other, i) =>
-      likeness(name, other, {
+      similarity(name, other, {
         words: shared.words[i] as number,
         distinct: shared.distinct[i] as number,
         pairs: shared.pairs[i] as number,
@@ -52,7 +52,10 @@ export function likenessTo(names: readonly ComparedName[]): (name: ComparedName)
   };
 }
 
-/** How many elements of a sorted list are in each of these; what is there twice counts twice. */
+/**
+ * How many elements of a sorted list occur in each of the lists; a repeated element counts
+ * repeatedly.
+ */
 function indexOf<T extends string | number>(lists: ArrayLike<T>[]): (list: ArrayLike<T>) => Uint16Array {
   const places = new Map<T | string, number[]>();
   for (const [i, list] of lists.entries())
@@ -68,7 +71,7 @@ function indexOf<T extends string | number>(lists: ArrayLike<T>[]): (list: Array
   };
 }
 
-// The second of equal elements is another one than the first. No word has a blank.
+// A repeated element gets a key of its own. No word contains a blank.
 function* keysOf<T extends string | number>(list: ArrayLike<T>): Generator<T | string> {
   let times = 0;
   for (let i = 0; i < list.length; i += 1) {
@@ -79,21 +82,22 @@ function* keysOf<T extends string | number>(list: ArrayLike<T>): Generator<T | s
 
 type Shared = { words: number; distinct: number; pairs: number };
 
-function likeness(one: ComparedName, other: ComparedName, shared: Shared): number {
+function similarity(one: ComparedName, other: ComparedName, shared: Shared): number {
   if (one.fold === other.fold) return 1;
   if (one.text === '' || other.text === '') return 0;
   if (one.text === other.text) return 0.97;
   const words = dice(shared.words, one.words, other.words);
   if (words === 1) return 0.95; // in another order
-  // Words weigh more than letters: "country code" is nearer to "code of the country" than to "county mode".
+  // Words weigh more than letters: "country code" is closer to "code of the country" than to
+  // "county mode".
   const alike = 0.9 * Math.max(words * 0.9, dice(shared.pairs, one.pairs, other.pairs));
   const isPart = shared.distinct === Math.min(one.wordSet.size, other.wordSet.size);
   return Math.max(alike, isPart ? partly : 0);
 }
 
-/** Of "city" and "city name": may well be the same, if nothing is nearer. */
+/** For "city" and "city name": a match if nothing is closer. */
 const partly = 0.7;
 
-/** How much of two lists is in both. */
+/** The Dice coefficient of two lists. */
 const dice = (shared: number, { length: one }: ArrayLike<unknown>, { length: other }: ArrayLike<unknown>) =>
   (2 * shared) / (one + other);
