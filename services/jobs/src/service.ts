@@ -144,7 +144,7 @@ export async function createJobs(
     { name: 'object store', start: () => startStore(runtime, store), stop: () => store.stop() },
     { name: 'neighbours', stop: () => [identity, metadata, data].forEach((each) => void each.close()) },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
-    { name: 'consumers', start: () => consume(runtime, context, workers) },
+    { name: 'consumers', start: () => startConsumers(runtime, context, workers) },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
     { name: 'mail', start: async () => warnWithoutMail(runtime, smtpUrl), stop: () => mailer?.transport.stop() },
     {
@@ -169,7 +169,7 @@ function warnWithoutMail({ logger }: ServiceRuntime, smtpUrl: string | undefined
     logger.warn('JOBS_SMTP_URL is not set: invitations and all other mails wait until it is (docs/how-to/mail.md)');
 }
 
-async function consume({ bus }: ServiceRuntime, ctx: JobsContext, workers: { wake(): void }[]): Promise<void> {
+async function startConsumers({ bus }: ServiceRuntime, ctx: JobsContext, workers: { wake(): void }[]): Promise<void> {
   await bus.consume('jobs.work', { [workRequested]: z.object({}) }, () =>
     workers.forEach((worker) => void worker.wake()),
   );

@@ -1,5 +1,5 @@
-// The neighbours of jobs, faked at the RPC edge. The fake of data has its own CSV parser, keeps rows
-// by primary key and loads by id, and can be made unavailable, slow, or late.
+// The neighbours of jobs, faked at the RPC edge. The fake of data parses CSV itself, keeps rows by
+// primary key and loads by id, and can be made unavailable, slow, or late.
 import { type CallContext, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';

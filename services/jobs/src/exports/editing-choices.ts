@@ -49,14 +49,14 @@ async function readChoices(
   if (valid_values.length > 0) return { choices: valid_values.length > maxChoices ? undefined : valid_values };
   if (foreign_key_table_id === undefined) return {};
   try {
-    return await keysOf(ctx, caller, foreign_key_table_id, signal);
+    return await readKeys(ctx, caller, foreign_key_table_id, signal);
   } catch (error) {
     if (error instanceof ServiceError && (error.kind === 'forbidden' || error.kind === 'not_found')) return {};
     throw error;
   }
 }
 
-async function keysOf(
+async function readKeys(
   ctx: JobsContext,
   caller: JobCaller,
   table_definition_id: number,

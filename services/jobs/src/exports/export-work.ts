@@ -165,7 +165,7 @@ async function* formatRows(
   const own = new Map(table.columns.map((column) => [column.name, column]));
   const typed = columns.map((name): ExportColumn => {
     const { data_type = systemTypes[name] ?? 'text', length, scale } = own.get(name) ?? {};
-    const asText = exact_numbers && own.has(name) && longNumbers.has(data_type);
+    const asText = exact_numbers && own.has(name) && exactNumberTypes.has(data_type);
     return { name, dataType: asText ? 'text' : data_type, precision: length, scale };
   });
   if (format === 'parquet') yield* writeParquet(typed, rows);
@@ -173,7 +173,7 @@ async function* formatRows(
   else yield* writers[format as keyof typeof writers](typed, copiedRows(rows));
 }
 
-const longNumbers = new Set(['bigint', 'decimal']);
+const exactNumberTypes = new Set(['bigint', 'decimal']);
 const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson };
 const systemTypes: Record<string, string> = {
   svc_sk: 'bigint',

@@ -40,7 +40,7 @@ export async function saveLimit({ prisma }: Pick<JobsContext, 'prisma'>, owner: 
 /** Throws 422 when the account has no free storage. */
 export async function requireFreeStorage(tx: Transaction, owner: StorageOwner): Promise<void> {
   const { used, limit } = await readStorage(tx, owner);
-  if (used >= limit) throw await refusal(tx, owner, { used, limit });
+  if (used >= limit) throw await storageFull(tx, owner, { used, limit });
 }
 
 /**
@@ -68,13 +68,13 @@ export async function reserveBytes(
   const { used, limit } = await readStorage(tx, owner);
   const own = await bytesOf(tx, owner, key);
   const fitting = Math.max(limit - used, 0) + own;
-  if (least > own && least > fitting) throw await refusal(tx, owner, { used, limit, wanted: least - own });
+  if (least > own && least > fitting) throw await storageFull(tx, owner, { used, limit, wanted: least - own });
   const reserved = Math.max(own, Math.min(most, fitting));
   if (reserved > own) await setCountedBytes(tx, owner, key, reserved);
   return reserved;
 }
 
-type Writing = PutOptions & { declaredBytes?: number | undefined };
+type StoreOptions = PutOptions & { declaredBytes?: number | undefined };
 
 /**
  * Stores a recorded object within the free storage of the account. Bytes are reserved as they
@@ -85,7 +85,7 @@ export async function putWithinLimit(
   owner: StorageOwner,
   key: string,
   source: AsyncIterable<Uint8Array>,
-  { declaredBytes = 0, ...options }: Writing,
+  { declaredBytes = 0, ...options }: StoreOptions,
 ): Promise<StoredObject> {
   const declared = declaredBytes > options.maxBytes ? 0 : declaredBytes; // refused when the first byte is read
   const before = await bytesOf(ctx.prisma, owner, key);
@@ -210,8 +210,12 @@ async function readLimit(tx: Transaction, { accountId, storageBytes }: StorageOw
   return Number(known?.limit_bytes ?? Number.POSITIVE_INFINITY);
 }
 
-async function refusal(tx: Transaction, owner: StorageOwner, { used, limit, wanted }: Storage & { wanted?: number }) {
-  const day = await nextRemoval(tx, owner);
+async function storageFull(
+  tx: Transaction,
+  owner: StorageOwner,
+  { used, limit, wanted }: Storage & { wanted?: number },
+) {
+  const day = await nextExpiryDay(tx, owner);
   const more = wanted === undefined ? 'and nothing more fits' : `and ${formatBytes(wanted)} more do not fit`;
   const wait = day === undefined ? '' : ` wait until ${day}, after which the next older file is removed,`;
   return validationFailed(
@@ -221,7 +225,7 @@ async function refusal(tx: Transaction, owner: StorageOwner, { used, limit, want
 }
 
 // Files of open imports do not expire while the import is open.
-async function nextRemoval(tx: Transaction, { accountId }: StorageOwner): Promise<string | undefined> {
+async function nextExpiryDay(tx: Transaction, { accountId }: StorageOwner): Promise<string | undefined> {
   const { rows } = await prismaSql(tx)(
     `select min(o.expires_at) as at from stored_object o
      where o.account_id = $1::int and o.bytes > 0 and not exists (

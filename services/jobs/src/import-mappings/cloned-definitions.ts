@@ -43,7 +43,7 @@ async function receive(ctx: Pick<JobsContext, 'prisma'>, { id, payload }: Messag
     await tx.import_mapping.createMany({
       data: missing.map((source) => ({
         ...mine,
-        ...copied(source),
+        ...copyOf(source),
         is_default: source.is_default && !hasDefault,
       })),
       skipDuplicates: true,
@@ -51,7 +51,7 @@ async function receive(ctx: Pick<JobsContext, 'prisma'>, { id, payload }: Messag
   });
 }
 
-function copied(
+function copyOf(
   source: import_mapping,
 ): Omit<Prisma.import_mappingCreateManyInput, 'account_id' | 'table_definition_id'> {
   const { id: _id, ...mapping } = mappingOf(source);

@@ -11,7 +11,7 @@ import { type ColumnMapping, completeEntry, type PinnedMapping } from './mapping
 export const transactionCode = 'svc_transaction_code';
 
 /** Whether the rows of a file carry a transaction code. */
-export const needsCode = (pattern: string): boolean => pattern === 'incremental_with_delete';
+export const needsTransactionCode = (pattern: string): boolean => pattern === 'incremental_with_delete';
 
 /**
  * Columns that exports and files of rejected rows have besides the table's. Imports ignore them.
@@ -30,10 +30,10 @@ export const systemColumns: ReadonlySet<string> = new Set([
 type TableColumn = { name: string; is_primary_key: boolean };
 
 /** `versioned`: each row carries the id and version of the row that it edits. */
-type Plan = { columns: ColumnSource[]; versioned: boolean };
+type ColumnPlan = { columns: ColumnSource[]; versioned: boolean };
 
 /** How data reads a file column, from an entry of the mapping. */
-export const toSource = (entry: ColumnMapping, position: number, target_column: string): ColumnSource => ({
+export const toColumnSource = (entry: ColumnMapping, position: number, target_column: string): ColumnSource => ({
   ...(entry.value_map === null && entry.round === null
     ? { position }
     : { position: -1, values: { position, ...toValues(entry) } }),
@@ -70,10 +70,11 @@ export function planColumns(
   table: readonly TableColumn[],
   mapping: PinnedMapping | null,
   { pattern, safe_cells: guarded, fileFormat }: { pattern: string; safe_cells: boolean; fileFormat: FileFormat },
-): Plan {
+): ColumnPlan {
   const names = new Map(table.map(({ name }) => [foldName(name), name]));
   names.set(transactionCode, transactionCode);
-  const entries = mapping && isPlaced(mapping) ? inOrder(table, header.length) : (mapping?.column_mappings ?? []);
+  const entries =
+    mapping && isPositional(mapping) ? entriesByPosition(table, header.length) : (mapping?.column_mappings ?? []);
   const mapped = new Map(entries.map((entry) => [foldName(entry.source_column), entry]));
   const versioned = fileFormat === 'xlsx' && pattern === 'incremental' && isForEditing(header, mapped);
   if (versioned) for (const name of versionColumns) names.set(name, name);
@@ -98,7 +99,10 @@ export function planColumns(
       continue;
     }
     sources.set(target, { position, source });
-    columns.push({ ...(entry ? toSource(entry, position, target) : { position, target_column: target }), guarded });
+    columns.push({
+      ...(entry ? toColumnSource(entry, position, target) : { position, target_column: target }),
+      guarded,
+    });
   }
   if (unknown.length > 0) problems.push(unknownColumns(unknown, sources.size === 0));
   const missing = table.filter(({ name, is_primary_key }) => is_primary_key && !sources.has(name));
@@ -115,15 +119,15 @@ const isForEditing = (header: readonly string[], mapped: ReadonlyMap<string, Col
   versionColumns.every((name) => !mapped.has(name) && header.some((source) => foldName(source) === name));
 
 // Whether columns are assigned by position alone.
-const isPlaced = ({ has_header, column_mappings }: PinnedMapping) => !has_header && column_mappings.length === 0;
+const isPositional = ({ has_header, column_mappings }: PinnedMapping) => !has_header && column_mappings.length === 0;
 
 /** The number of columns that a file without a header should have. */
 export const expectedWidth = (table: readonly TableColumn[], mapping: PinnedMapping | null): number =>
-  mapping && !isPlaced(mapping)
+  mapping && !isPositional(mapping)
     ? Math.max(...mapping.column_mappings.map(({ source_column }) => Number(source_column) || 0))
     : table.length;
 
-function inOrder(table: readonly TableColumn[], width: number): ColumnMapping[] {
+function entriesByPosition(table: readonly TableColumn[], width: number): ColumnMapping[] {
   if (width !== table.length)
     throw fileError(
       `The file has no header and ${width} columns, the table has ${table.length}; say in the mapping which goes where.`,
@@ -138,7 +142,8 @@ function unknownColumns(unknown: string[], all: boolean): string {
 }
 
 function transactionProblems(given: boolean, pattern: string): string[] {
-  if (needsCode(pattern)) return given ? [] : [`The pattern ${pattern} needs the column ${transactionCode}.`];
+  if (needsTransactionCode(pattern))
+    return given ? [] : [`The pattern ${pattern} needs the column ${transactionCode}.`];
   return given
     ? [`The column ${transactionCode} goes with the pattern incremental_with_delete, not with ${pattern}.`]
     : [];

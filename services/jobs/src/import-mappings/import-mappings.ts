@@ -27,13 +27,13 @@ export const mappingFields = {
   updated_at: 'time',
 } as const;
 
-type GivenEntry = { source_column: string } & {
+type EntryInput = { source_column: string } & {
   [Field in keyof Omit<ColumnMapping, 'source_column'>]?: ColumnMapping[Field] | null | undefined;
 };
 
 export type MappingAttributes = { name?: string | undefined; is_default?: boolean | undefined } & {
   [Field in keyof Omit<Mapping, 'column_mappings'>]?: Mapping[Field] | undefined;
-} & { column_mappings?: GivenEntry[] | undefined };
+} & { column_mappings?: EntryInput[] | undefined };
 
 /** The mappings of tables that the caller may view, of one table when asked. */
 export async function listMappings(
@@ -140,7 +140,7 @@ async function findTarget(
   }
 }
 
-const plainMapping: Omit<Mapping, 'date_style'> = {
+const mappingDefaults: Omit<Mapping, 'date_style'> = {
   decimal_separator: null,
   delimiter: null,
   quote: null,
@@ -160,8 +160,8 @@ export async function createMapping(
   const done = await findEarlierResult<number>(ctx, call);
   if (done !== undefined) return getMapping(ctx, call, done);
   const date_style = attributes.date_style ?? (await readAccountDateStyle(ctx, call));
-  const data = await checkMapping(ctx, call, table, { ...plainMapping, date_style }, attributes);
-  return write(ctx, call, { table_definition_id: tableDefinitionId }, attributes, (tx) =>
+  const data = await checkMapping(ctx, call, table, { ...mappingDefaults, date_style }, attributes);
+  return saveMapping(ctx, call, { table_definition_id: tableDefinitionId }, attributes, (tx) =>
     tx.import_mapping.create({
       data: {
         account_id: call.accountId,
@@ -192,7 +192,7 @@ export async function updateMapping(
   );
   if (attributes.name !== undefined) data.name = attributes.name;
   if (attributes.is_default !== undefined) data.is_default = attributes.is_default;
-  return write(ctx, call, found, attributes, async (tx) => {
+  return saveMapping(ctx, call, found, attributes, async (tx) => {
     const where = { id: found.id, account_id: call.accountId };
     const { count } = await tx.import_mapping.updateMany({ where, data });
     if (count === 0) throw notFound('Import mapping');
@@ -210,7 +210,7 @@ async function checkMapping(
 ): Promise<Partial<Mapping>> {
   const named: Partial<Mapping> = Object.fromEntries(Object.entries(style).filter(([, value]) => value !== undefined));
   const whole: Mapping = { ...before, ...named };
-  if (given) whole.column_mappings = given.map((entry) => ownEntry(entry, table));
+  if (given) whole.column_mappings = given.map((entry) => toEntry(entry, table));
   const problems = [...styleProblems(whole)];
   if (given || style.date_style || style.decimal_separator !== undefined || style.has_header !== undefined)
     problems.push(...(await mappingProblems(ctx, call, table, whole)));
@@ -222,7 +222,7 @@ const styleProblems = ({ delimiter, decimal_separator }: Mapping) =>
   delimiter === ',' && decimal_separator === ',' ? ["The decimal separator can't be the delimiter"] : [];
 
 // The entry with its defaults, and its target spelled as in the table.
-function ownEntry({ source_column, ...given }: GivenEntry, { columns }: MappedTable): ColumnMapping {
+function toEntry({ source_column, ...given }: EntryInput, { columns }: MappedTable): ColumnMapping {
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
   const entry = completeEntry({ source_column: source_column.trim(), ...said });
   const target = entry.target_column?.trim().toLowerCase();
@@ -241,7 +241,7 @@ export async function deleteMapping(ctx: JobsContext, call: CallContext, found: 
 
 // A new default replaces the old one. Instances of the previous release take no lock; against those
 // the partial unique index holds.
-async function write(
+async function saveMapping(
   ctx: JobsContext,
   call: CallContext,
   { id, table_definition_id }: Pick<import_mapping, 'table_definition_id'> & { id?: number },

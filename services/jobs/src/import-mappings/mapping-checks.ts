@@ -5,7 +5,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { isUnknownCall } from '@almanac/service-kit/rpc/client';
 import type { JobsContext } from '../context.ts';
 import { foldName } from '../formats/table-file/column-names.ts';
-import { systemColumns, toSource, transactionCode } from './column-plan.ts';
+import { systemColumns, toColumnSource, transactionCode } from './column-plan.ts';
 import type { ColumnMapping, Mapping } from './mapping.ts';
 
 export type MappedColumn = {
@@ -44,7 +44,7 @@ export async function mappingProblems(
 ): Promise<string[]> {
   const byName = new Map(columns.map((column) => [column.name, column]));
   const entries = mapping.column_mappings;
-  const problems = [...entryProblems(entries, byName), ...(mapping.has_header ? [] : placeProblems(entries))];
+  const problems = [...entryProblems(entries, byName), ...(mapping.has_header ? [] : positionProblems(entries))];
   const targets = await findTargets(entries, byName, findTarget);
   for (const entry of entries) problems.push(...lookupProblems(entry, byName, targets));
   // If only the names of columns are known, data would reject them all.
@@ -66,7 +66,7 @@ async function sourceProblems(
   try {
     const { problems } = await ctx.data.CheckColumnSources(call, {
       columns: columns as WantedColumn[],
-      sources: [...new Map(filling)].map(([target, entry]) => toSource(entry, 0, target)),
+      sources: [...new Map(filling)].map(([target, entry]) => toColumnSource(entry, 0, target)),
       date_style,
       decimal_separator: decimal_separator ?? '',
     });
@@ -107,7 +107,7 @@ function entryProblems(entries: ColumnMapping[], columns: Map<string, MappedColu
   return problems;
 }
 
-const placeProblems = (entries: ColumnMapping[]) =>
+const positionProblems = (entries: ColumnMapping[]) =>
   entries
     .filter(({ source_column }) => !/^[1-9][0-9]{0,3}$/.test(source_column))
     .map(

@@ -45,14 +45,14 @@ export type Mapping = {
 
 export type PinnedMapping = Mapping & { id: number; name: string };
 
-const plain = {
+const entryDefaults = {
   ...{ target_column: null, format: null, default: null, trim: false, lookup: false as const },
   ...{ value_map: null, otherwise: 'keep' as const, round: null },
 };
 
 /** An entry with all defaults filled in. */
 export const completeEntry = (entry: Partial<ColumnMapping> & { source_column: string }): ColumnMapping => ({
-  ...plain,
+  ...entryDefaults,
   ...entry,
 });
 

@@ -30,7 +30,7 @@ import { getImport, lockImport, moveImport, recordAction, requireImportRight, re
 import { newApiFileKey, removeReplacedFiles, urlKeyOf } from './uploads.ts';
 
 export const uploadSeconds = 24 * 3600;
-export const tablesPerImport = 100;
+export const maxTablesPerImport = 100;
 export const patterns = ['full', 'incremental', 'incremental_with_delete'] as const;
 /** `auto`: detected from the file's content. */
 export const formats = ['auto', ...fileFormats] as const;
@@ -82,8 +82,8 @@ export async function addImportTable(
   const add = async (tx: Transaction): Promise<AddedTable> => {
     requireAcceptsFiles(await lockImport(tx, call.accountId, importId));
     const others = await tx.import_table.findMany({ where: { import_id: importId, account_id: call.accountId } });
-    if (others.length >= tablesPerImport)
-      throw validationFailed(`The import has ${others.length} tables; at most ${tablesPerImport} fit into one.`);
+    if (others.length >= maxTablesPerImport)
+      throw validationFailed(`The import has ${others.length} tables; at most ${maxTablesPerImport} fit into one.`);
     if (others.some(({ table_definition_id }) => table_definition_id === table.table_definition_id))
       throw validationFailed(`The table ${table.key} is part of this import already.`);
     await recordObject(tx, call.accountId, object_key, daysFromNow(retentionDays.upload));

@@ -137,7 +137,7 @@ export async function showImportDetail(ctx: Pick<JobsContext, 'store'>, row: Imp
   const import_tables = await Promise.all(row.import_tables.map((table) => showImportTable(ctx, table)));
   return {
     ...showImport(row),
-    progress: total(
+    progress: totalProgress(
       import_tables.map(({ progress }) => progress),
       row.finished_at !== null,
     ),
@@ -206,7 +206,7 @@ function progressOf(row: import_table): z.input<typeof progressSchema> {
   return { percent: finished ? 100 : read, bytes_processed, bytes_total, rows_processed: Number(row.rows_processed) };
 }
 
-function total(parts: z.input<typeof progressSchema>[], finished: boolean): z.input<typeof progressSchema> {
+function totalProgress(parts: z.input<typeof progressSchema>[], finished: boolean): z.input<typeof progressSchema> {
   const sum = (pick: (part: z.input<typeof progressSchema>) => number) =>
     parts.reduce((all, part) => all + pick(part), 0);
   const known = parts.filter(({ bytes_total }) => bytes_total !== null);

@@ -21,7 +21,7 @@ import { readAccountDateStyle } from '../import-mappings/account-date-style.ts';
 import {
   expectedNames,
   expectedWidth,
-  needsCode,
+  needsTransactionCode,
   planColumns,
   positionOf,
   transactionCode,
@@ -162,7 +162,10 @@ async function load(
     style: styleOf(mapping),
     expected: expectedNames(deployed.columns, mapping),
     width: expectedWidth(deployed.columns, mapping),
-    columns: [...deployed.columns.map(({ name }) => name), ...(needsCode(table.pattern) ? [transactionCode] : [])],
+    columns: [
+      ...deployed.columns.map(({ name }) => name),
+      ...(needsTransactionCode(table.pattern) ? [transactionCode] : []),
+    ],
     rejectsRows: table.on_error === 'reject_rows',
   });
   async function* requests(

@@ -152,7 +152,7 @@ export async function completeImport(ctx: JobsContext, call: CallContext, id: nu
     return id;
   };
   await transact(ctx, (tx) => idempotent(tx, call, () => complete(tx)));
-  await releaseCancelled(ctx, call, id);
+  await removeCancelledFiles(ctx, call, id);
 }
 
 /**
@@ -176,11 +176,11 @@ export async function cancelImport(ctx: JobsContext, call: CallContext, id: numb
     return id;
   };
   await transact(ctx, (tx) => idempotent(tx, call, () => cancel(tx)));
-  await releaseCancelled(ctx, call, id);
+  await removeCancelledFiles(ctx, call, id);
 }
 
 /** Removes the files of cancelled tables. Files that arrive later by their URLs are swept. */
-export async function releaseCancelled(ctx: JobsContext, owner: { accountId: number }, id: number): Promise<void> {
+export async function removeCancelledFiles(ctx: JobsContext, owner: { accountId: number }, id: number): Promise<void> {
   const cancelled = await ctx.prisma.import_table.findMany({
     where: { import_id: id, account_id: owner.accountId, status: 'cancelled' },
     select: { object_key: true },

@@ -47,13 +47,13 @@ export function storedFile(
   };
 }
 
-type Reading = { spool: FileSource['spool']; signal: AbortSignal; progress: Progress };
+type ReadOptions = { spool: FileSource['spool']; signal: AbortSignal; progress: Progress };
 
 function sourceOf(
   ctx: StoreContext,
   key: string,
   object: StoredObject,
-  { spool, signal, progress }: Reading,
+  { spool, signal, progress }: ReadOptions,
 ): FileSource {
   async function* read(range?: Range): AsyncGenerator<Uint8Array> {
     const expected = range ? range.end - range.start : object.size;

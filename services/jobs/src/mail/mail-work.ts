@@ -42,7 +42,7 @@ export function countMails(ctx: Pick<JobsContext, 'prisma'>, status: MailStatus)
 function mailHandler(ctx: MailContext, mailer: Mailer): JobHandler {
   return {
     run: (job, signal) => deliver(ctx, mailer, job, signal),
-    fail: async (tx, job, reasons) => void (await move(tx, job, 'fail', { error: reasons.join(' ') })),
+    fail: async (tx, job, reasons) => void (await applyEvent(tx, job, 'fail', { error: reasons.join(' ') })),
     wait: async (tx, job, reason) => {
       await tx.mail.updateMany({ where: { ...subject(job), status: 'queued' }, data: { error: reason } });
     },
@@ -57,12 +57,12 @@ async function deliver(ctx: MailContext, mailer: Mailer, job: Job, signal: Abort
   });
   if (mail) {
     const outgoing = await compose(ctx, mailer, mail);
-    if (typeof outgoing === 'string') await move(ctx.prisma, job, 'skip', { error: outgoing });
+    if (typeof outgoing === 'string') await applyEvent(ctx.prisma, job, 'skip', { error: outgoing });
     else {
       await ctx.prisma.mail.updateMany({ where: subject(job), data: { attempts: { increment: 1 } } });
-      await mailer.transport.send(outgoing, afterGrace(signal));
+      await mailer.transport.send(outgoing, withGracePeriod(signal));
       // The mail was sent, even if the lease is lost by now.
-      await move(ctx.prisma, job, 'send', { error: null, sent_at: new Date() });
+      await applyEvent(ctx.prisma, job, 'send', { error: null, sent_at: new Date() });
     }
   }
   await transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
@@ -71,7 +71,7 @@ async function deliver(ctx: MailContext, mailer: Mailer, job: Job, signal: Abort
 type Changes = Pick<Prisma.mailUpdateManyMutationInput, 'error' | 'sent_at'>;
 type MailEvent = (typeof mailMachine)[number][1];
 
-async function move(db: Pick<Transaction, 'mail'>, job: Job, event: MailEvent, changes: Changes): Promise<void> {
+async function applyEvent(db: Pick<Transaction, 'mail'>, job: Job, event: MailEvent, changes: Changes): Promise<void> {
   const [, , status] = mailMachine.find(([, name]) => name === event) as readonly [string, string, MailStatus];
   await db.mail.updateMany({
     where: { ...subject(job), status: { in: statesAllowing(mailMachine, event) } },
@@ -82,7 +82,7 @@ async function move(db: Pick<Transaction, 'mail'>, job: Job, event: MailEvent, c
 // A stopping service lets a mail in flight finish instead of having it sent twice.
 const graceMs = 10_000;
 
-function afterGrace(signal: AbortSignal): AbortSignal {
+function withGracePeriod(signal: AbortSignal): AbortSignal {
   const late = new AbortController();
   const abort = () => {
     if (signal.reason instanceof LeaseLost) late.abort(signal.reason);
@@ -107,7 +107,7 @@ async function compose(ctx: MailContext, mailer: Mailer, mail: mail): Promise<Ou
   if (!user) return 'The user no longer exists.';
   if (user.status === 'suspended') return 'The user is suspended.';
   const person = nameOf(user) || user.email;
-  const content = await write(ctx, mailer, mail, caller, { person, account: shownName(account.name) });
+  const content = await render(ctx, mailer, mail, caller, { person, account: shownName(account.name) });
   if (typeof content === 'string') return content;
   // Looked up again after the link was made: a changed address ends all earlier links, and this
   // link must not go to the old mailbox.
@@ -136,7 +136,7 @@ const nameOf = (user: { first_name: string; last_name: string }) => shownName(`$
 
 type Names = { person: string; account: string };
 
-async function write(
+async function render(
   { identity }: MailContext,
   { publicUrl }: Mailer,
   mail: mail,

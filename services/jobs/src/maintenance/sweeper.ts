@@ -5,7 +5,7 @@ import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Part } from '@almanac/service-kit/process/service-runtime';
 import type { JobsContext } from '../context.ts';
 import { sweepObjects } from '../files/stored-objects.ts';
-import { lockImport, moveImport, recordAction, releaseCancelled } from '../imports/imports.ts';
+import { lockImport, moveImport, recordAction, removeCancelledFiles } from '../imports/imports.ts';
 import { countUploadedBytes, extendOpenUploads } from '../imports/uploads.ts';
 import { sweepMailFiles } from '../mail/transports/folder-transport.ts';
 import { finishedTableStates } from '../states/import-states.ts';
@@ -13,8 +13,8 @@ import { announce, transact } from '../transaction.ts';
 
 const day = 86_400_000;
 const abandonedAfterMs = 7 * day;
-const jobsKeptMs = 90 * day;
-const mailFilesKeptMs = 30 * day;
+const jobRetentionMs = 90 * day;
+const mailFileRetentionMs = 30 * day;
 
 /** One round. A task that fails is logged and runs again in the next round. */
 export async function sweep(ctx: JobsContext): Promise<void> {
@@ -26,13 +26,13 @@ export async function sweep(ctx: JobsContext): Promise<void> {
     uploads: () => ctx.store.sweep(day / 1000),
     answers: () => sweepAnswers(prismaSql(ctx.prisma)),
     mails: () =>
-      ctx.prisma.mail.deleteMany({ where: { status: { not: 'queued' }, updated_at: { lt: ago(jobsKeptMs) } } }),
-    mail_files: async () => ctx.mailer?.folder && sweepMailFiles(ctx.mailer.folder, ago(mailFilesKeptMs)),
+      ctx.prisma.mail.deleteMany({ where: { status: { not: 'queued' }, updated_at: { lt: ago(jobRetentionMs) } } }),
+    mail_files: async () => ctx.mailer?.folder && sweepMailFiles(ctx.mailer.folder, ago(mailFileRetentionMs)),
     jobs: () =>
       ctx.prisma.job.deleteMany({
         where: {
           OR: [{ state: { in: ['done', 'cancelled'] } }, { state: 'failed', kind: 'mail' }],
-          updated_at: { lt: ago(jobsKeptMs) },
+          updated_at: { lt: ago(jobRetentionMs) },
         },
       }),
   };
@@ -61,7 +61,7 @@ export async function expireImports(ctx: JobsContext, before: Date): Promise<voi
       });
       await recordAction(tx, { accountId: account_id }, id, 'expire', 'The uploads were not completed within 7 days.');
       await announce(tx, { accountId: account_id }, 'import.finished', { id, status: 'cancelled' });
-    }).then(() => releaseCancelled(ctx, { accountId: account_id }, id));
+    }).then(() => removeCancelledFiles(ctx, { accountId: account_id }, id));
 }
 
 /** Sweeps every few minutes while the service runs. */

@@ -19,13 +19,13 @@ type Subject = Pick<job, 'account_id' | 'kind' | 'subject_id'>;
 /** Queues a failed import table, export or mail again and answers its new status. */
 export async function retryJob(ctx: JobsContext, call: { accountId: number }, id: string): Promise<string> {
   const job = await findJob(ctx, call, id);
-  const retry = retries[job.kind as JobKind];
+  const retry = retryByKind[job.kind as JobKind];
   return transact(ctx, (tx) => retry(ctx, tx, job));
 }
 
 type Retry = (ctx: JobsContext, tx: Transaction, job: Subject) => Promise<string>;
 
-const retries: Record<JobKind, Retry> = { import_table: retryImportTable, export: retryExport, mail: retryMail };
+const retryByKind: Record<JobKind, Retry> = { import_table: retryImportTable, export: retryExport, mail: retryMail };
 
 const notFailed = (what: string, status: string) =>
   new ServiceError('wrong_state', `The ${what} is ${status}; only failed work can be tried again.`);

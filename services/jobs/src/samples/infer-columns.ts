@@ -130,7 +130,7 @@ function isJson(cell: string): boolean {
 
 const keyTypes = new Set(['integer', 'bigint', 'string', 'uuid']);
 const keyName = /(?:^|_)(?:id|key|code|nr|no|num|number|nummer|iso|iso2|iso3|uuid)$/;
-const widestPair = 10;
+const maxPairColumns = 10;
 
 // Few rows prove little: names that look like keys win, then the order of columns; else two columns
 // that are unique in combination.
@@ -144,7 +144,7 @@ function likelyKey({ rows }: Sample, columns: ProposedColumn[]): number[] {
   const alone = can.filter((position) => isUnique(position));
   const best = alone.find((position) => keyName.test((columns[position] as ProposedColumn).name)) ?? alone[0];
   if (best !== undefined) return [best];
-  const few = can.slice(0, widestPair);
+  const few = can.slice(0, maxPairColumns);
   for (const [i, first] of few.entries())
     for (const second of few.slice(i + 1)) if (isUnique(first, second)) return [first, second];
   return [];

@@ -36,7 +36,7 @@ export function matchColumns(
   defaultOrder?: 'DMY' | 'MDY',
 ): ColumnMatches {
   const style = readStyle(sample, defaultOrder);
-  const matches = hasHeader ? byName(sample, targets, style) : byPlace(sample, targets);
+  const matches = hasHeader ? byName(sample, targets, style) : byPosition(sample, targets);
   const entries = sample.header.map((source, position) => {
     const match = matches.get(position);
     const entry = completeEntry({ source_column: source, trim: match !== undefined && isPadded(sample, position) });
@@ -54,7 +54,7 @@ export function matchColumns(
       entry.lookup = lookup;
       notes.push(`Its values look like names of ${target.refersTo?.name}, not like its key.`);
     }
-    if (!suits(target, traits, entry.lookup)) notes.push(misfit(target));
+    if (!fitsType(target, traits, entry.lookup)) notes.push(misfitNote(target));
     return { entry, confidence: Math.round(score * 100) / 100, notes };
   });
   const matched = new Set(entries.map(({ entry }) => entry.target_column));
@@ -70,18 +70,23 @@ export function matchColumns(
   };
 }
 
-const misfit = ({ data_type }: TargetColumn) =>
+const misfitNote = ({ data_type }: TargetColumn) =>
   `Its values do not look like ${data_type}.${data_type === 'boolean' ? ' Say in a value_map what they stand for.' : ''}`;
 
 type Match = { target: TargetColumn; score: number };
-const code: TargetColumn = { name: transactionCode, data_type: 'string', is_primary_key: false, valid_values: [] };
+const transactionCodeColumn: TargetColumn = {
+  name: transactionCode,
+  data_type: 'string',
+  is_primary_key: false,
+  valid_values: [],
+};
 
 // The likeliest pairs first; each column is used once.
 function byName(sample: Sample, targets: readonly TargetColumn[], style: SampleStyle): Map<number, Match> {
   const likeliest = likeliestTargets(targets);
   const pairs = sample.header.flatMap((source, position) => {
     if (systemColumns.has(foldName(source))) return [];
-    if (foldName(source) === transactionCode) return [{ position, target: code, score: 1 }];
+    if (foldName(source) === transactionCode) return [{ position, target: transactionCodeColumn, score: 1 }];
     return likeliest(readName(source)).map((match) => ({ position, ...match }));
   });
   const matches = new Map<number, Match>();
@@ -91,7 +96,7 @@ function byName(sample: Sample, targets: readonly TargetColumn[], style: SampleS
     const traits = style.columns[position] as ColumnTraits;
     // A similar name alone does not match when the values contradict it.
     const source = sample.header[position] as string;
-    if (score < 1 && !suits(target, traits, lookupFor(source, target, traits) ?? false)) continue;
+    if (score < 1 && !fitsType(target, traits, lookupFor(source, target, traits) ?? false)) continue;
     matches.set(position, { target, score });
     taken.add(target.name);
   }
@@ -99,7 +104,7 @@ function byName(sample: Sample, targets: readonly TargetColumn[], style: SampleS
 }
 
 /** At most this many targets are compared with the values of a column. */
-const mostCandidates = 20;
+const maxCandidates = 20;
 
 function likeliestTargets(targets: readonly TargetColumn[]): (name: ComparedName) => Match[] {
   const own = similarityTo(targets.map(({ name }) => readName(name)));
@@ -115,12 +120,12 @@ function likeliestTargets(targets: readonly TargetColumn[]): (name: ComparedName
       .map((target, i) => ({ target, score: scores[i] as number }))
       .filter(({ score }) => score >= threshold)
       .toSorted((a, b) => b.score - a.score)
-      .slice(0, mostCandidates);
+      .slice(0, maxCandidates);
   };
 }
 
 // Without a header only the order is left, if both have the same number of columns.
-function byPlace({ header }: Sample, targets: readonly TargetColumn[]): Map<number, Match> {
+function byPosition({ header }: Sample, targets: readonly TargetColumn[]): Map<number, Match> {
   if (header.length !== targets.length) return new Map();
   return new Map(targets.map((target, position) => [position, { target, score: threshold }]));
 }
@@ -133,11 +138,11 @@ function otherNames(target: TargetColumn): string[] {
   if (!target.refersTo) return [];
   const stem = target.name.replace(idEnding, '');
   const { name, columns } = target.refersTo;
-  const candidates = columns.filter((column) => column.is_primary_key || isText(column)).slice(0, columnsCompared);
+  const candidates = columns.filter((column) => column.is_primary_key || isText(column)).slice(0, maxComparedColumns);
   return [stem, name, ...candidates.map((column) => `${stem} ${column.name}`)];
 }
 
-const columnsCompared = 5;
+const maxComparedColumns = 5;
 
 const isDated = ({ data_type }: MappedColumn) =>
   ['date', 'datetime', 'timestamp', 'timestamptz', 'time'].includes(data_type);
@@ -168,45 +173,45 @@ function lookupFor(
   const keys = refersTo?.columns.filter(({ is_primary_key }) => is_primary_key) ?? [];
   const [key] = keys;
   if (!refersTo || !key || keys.length > 1 || cells.length === 0) return undefined;
-  if (holds(key, cells) && !(isNumber(key) && !numbers)) return undefined;
-  const others = refersTo.columns.filter((each) => !each.is_primary_key && isText(each) && holds(each, cells));
+  if (fitsLength(key, cells) && !(isNumber(key) && !numbers)) return undefined;
+  const others = refersTo.columns.filter((each) => !each.is_primary_key && isText(each) && fitsLength(each, cells));
   const called = similarityToColumns(refersTo)(readName(source.replace(/^.*[ _-]/, '')));
-  const same = others.find((column) => (called.get(column) ?? 0) >= sameName);
+  const same = others.find((column) => (called.get(column) ?? 0) >= sameNameScore);
   if (same) return same.name;
   const chosen = refersTo.columns.find(({ id }) => id !== undefined && id === refersTo.lookup_display_column_id);
-  if (chosen && holds(chosen, cells)) return true;
+  if (chosen && fitsLength(chosen, cells)) return true;
   return (others.find(({ name }) => /name|title|label/i.test(name)) ?? others[0])?.name ?? true;
 }
 
-const sameName = 0.95;
+const sameNameScore = 0.95;
 
-const comparable = new WeakMap<ReferencedTable, (name: ComparedName) => Map<MappedColumn, number>>();
+const similarityCache = new WeakMap<ReferencedTable, (name: ComparedName) => Map<MappedColumn, number>>();
 
 /** Similarity of a name to the column names of the referenced table, which are prepared once. */
 function similarityToColumns(table: ReferencedTable): (name: ComparedName) => Map<MappedColumn, number> {
-  const known = comparable.get(table);
+  const known = similarityCache.get(table);
   if (known) return known;
   const similarity = similarityTo(table.columns.map(({ name }) => readName(name)));
   const compare = (name: ComparedName) => {
     const scores = similarity(name);
     return new Map(table.columns.map((column, i) => [column, scores[i] as number]));
   };
-  comparable.set(table, compare);
+  similarityCache.set(table, compare);
   return compare;
 }
 
 const isText = ({ data_type }: MappedColumn) => data_type === 'string' || data_type === 'text';
-const holds = ({ data_type, length }: MappedColumn, cells: string[]) =>
+const fitsLength = ({ data_type, length }: MappedColumn, cells: string[]) =>
   data_type !== 'string' || !length || longestOf(cells) <= length;
 
-const lengths = new WeakMap<string[], number>();
+const lengthCache = new WeakMap<string[], number>();
 
 // Cached, since the cells of a column are compared with many targets.
 function longestOf(cells: string[]): number {
-  let longest = lengths.get(cells);
+  let longest = lengthCache.get(cells);
   if (longest === undefined) {
     longest = cells.reduce((most, cell) => Math.max(most, [...cell].length), 0);
-    lengths.set(cells, longest);
+    lengthCache.set(cells, longest);
   }
   return longest;
 }
@@ -217,17 +222,17 @@ const forms = {
   boolean: /^(?:true|false)$/i,
   uuid: /^[0-9a-f-]{36}$/i,
 };
-const formed = new WeakMap<string[], Map<keyof typeof forms, boolean>>();
+const formCache = new WeakMap<string[], Map<keyof typeof forms, boolean>>();
 
 function areAll(cells: string[], form: keyof typeof forms): boolean {
-  const known = formed.get(cells) ?? new Map<keyof typeof forms, boolean>();
-  formed.set(cells, known);
+  const known = formCache.get(cells) ?? new Map<keyof typeof forms, boolean>();
+  formCache.set(cells, known);
   const found = known.get(form) ?? cells.every((cell) => forms[form].test(cell));
   known.set(form, found);
   return found;
 }
 
-function suits(
+function fitsType(
   target: MappedColumn,
   { cells, dates, numbers }: ColumnTraits,
   lookup: ColumnMapping['lookup'],
@@ -253,7 +258,7 @@ function questionsOf(style: SampleStyle, entries: ColumnMapping[], targets: read
     entries.map(({ source_column }, position) => [source_column, style.columns[position]?.dates]),
   );
   const byStyle = dates.filter(
-    (source) => traitsOf.get(source)?.styleDoes && goes(source, ({ data_type }) => data_type === 'date'),
+    (source) => traitsOf.get(source)?.isReadByStyle && goes(source, ({ data_type }) => data_type === 'date'),
   );
   const byFormat = dates.filter((source) => !byStyle.includes(source));
   const numbers = style.ambiguousNumbers.filter((source) => goes(source, isNumber));

@@ -33,9 +33,9 @@ const pairAt = (text: string, i: number) => (text.charCodeAt(i) || 0) * 0x10000 
  * are visited, however many and long the names are.
  */
 export function similarityTo(names: readonly ComparedName[]): (name: ComparedName) => Float64Array {
-  const words = indexOf(names.map((name) => name.words));
-  const distinct = indexOf(names.map(({ wordSet }) => [...wordSet]));
-  const pairs = indexOf(names.map((name) => name.pairs));
+  const words = buildIndex(names.map((name) => name.words));
+  const distinct = buildIndex(names.map(({ wordSet }) => [...wordSet]));
+  const pairs = buildIndex(names.map((name) => name.pairs));
   return (name) => {
     const shared = {
       words: words(name.words),
@@ -56,7 +56,7 @@ export function similarityTo(names: readonly ComparedName[]): (name: ComparedNam
  * How many elements of a sorted list occur in each of the lists; a repeated element counts
  * repeatedly.
  */
-function indexOf<T extends string | number>(lists: ArrayLike<T>[]): (list: ArrayLike<T>) => Uint16Array {
+function buildIndex<T extends string | number>(lists: ArrayLike<T>[]): (list: ArrayLike<T>) => Uint16Array {
   const places = new Map<T | string, number[]>();
   for (const [i, list] of lists.entries())
     for (const key of keysOf(list)) {
@@ -92,11 +92,11 @@ function similarity(one: ComparedName, other: ComparedName, shared: Shared): num
   // "county mode".
   const alike = 0.9 * Math.max(words * 0.9, dice(shared.pairs, one.pairs, other.pairs));
   const isPart = shared.distinct === Math.min(one.wordSet.size, other.wordSet.size);
-  return Math.max(alike, isPart ? partly : 0);
+  return Math.max(alike, isPart ? partialScore : 0);
 }
 
 /** For "city" and "city name": a match if nothing is closer. */
-const partly = 0.7;
+const partialScore = 0.7;
 
 /** The Dice coefficient of two lists. */
 const dice = (shared: number, { length: one }: ArrayLike<unknown>, { length: other }: ArrayLike<unknown>) =>

@@ -34,7 +34,7 @@ export async function readSample(
   text: string,
   { expected = new Set(), width, ...style }: SampleOptions,
 ): Promise<Sample> {
-  const source = inMemory(Buffer.from(text));
+  const source = memorySource(Buffer.from(text));
   const format = detectFormat(Buffer.from(text.slice(0, 4096)));
   if (format === 'xlsx' || format === 'parquet') throw fileError('A sample is text: CSV, TSV or JSON.');
   const file = await openTableFile(source, {
@@ -73,7 +73,7 @@ async function readRows(file: TableFile): Promise<(string | null)[][]> {
   }
 }
 
-function inMemory(bytes: Buffer): FileSource {
+function memorySource(bytes: Buffer): FileSource {
   const range = (start: number, end: number) => Readable.from([bytes.subarray(start, end)]);
   return {
     size: bytes.length,

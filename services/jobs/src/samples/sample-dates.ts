@@ -11,7 +11,7 @@ export type Dates = {
    */
   order: 'DMY' | 'MDY' | 'either' | 'none';
   /** Whether the date style alone reads them, without a pattern. */
-  styleDoes: boolean;
+  isReadByStyle: boolean;
   /** The pattern for an order; null: ISO dates, which need none. */
   format: (order: 'DMY' | 'MDY') => string | null;
 };
@@ -19,9 +19,9 @@ export type Dates = {
 const clock = '(?:[01]?\\d|2[0-3]):[0-5]\\d';
 const iso = '\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])';
 const months = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
-const months_ = '(?:January|February|March|April|May|June|July|August|September|October|November|December)';
+const fullMonths = '(?:January|February|March|April|May|June|July|August|September|October|November|December)';
 
-const plain: [RegExp, DateKind][] = [
+const isoForms: [RegExp, DateKind][] = [
   [new RegExp(`^${iso}$`), 'date'],
   [new RegExp(`^${iso}[T ](?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,3})?)?$`), 'datetime'],
   [
@@ -31,39 +31,39 @@ const plain: [RegExp, DateKind][] = [
   [/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?$/, 'time'],
 ];
 
-const patterned: [RegExp, string][] = [
+const patternForms: [RegExp, string][] = [
   [/^\d{4}\/\d{1,2}\/\d{1,2}$/, 'YYYY/MM/DD'],
   [/^\d{4}\.\d{1,2}\.\d{1,2}$/, 'YYYY.MM.DD'],
   [new RegExp(`^\\d{1,2}-${months}-\\d{4}$`, 'i'), 'DD-MON-YYYY'],
   [new RegExp(`^\\d{1,2} ${months} \\d{4}$`, 'i'), 'DD MON YYYY'],
   [new RegExp(`^${months} \\d{1,2}, \\d{4}$`, 'i'), 'MON DD, YYYY'],
-  [new RegExp(`^\\d{1,2} ${months_} \\d{4}$`, 'i'), 'DD MONTH YYYY'],
-  [new RegExp(`^${months_} \\d{1,2}, \\d{4}$`, 'i'), 'MONTH DD, YYYY'],
+  [new RegExp(`^\\d{1,2} ${fullMonths} \\d{4}$`, 'i'), 'DD MONTH YYYY'],
+  [new RegExp(`^${fullMonths} \\d{1,2}, \\d{4}$`, 'i'), 'MONTH DD, YYYY'],
 ];
 
 /** Undefined when a text is no date or time, or the texts differ in form. */
 export function readDates(texts: readonly string[]): Dates | undefined {
   if (texts.length === 0) return undefined;
   const all = (pattern: RegExp) => texts.every((text) => pattern.test(text));
-  const known = plain.find(([pattern]) => all(pattern));
-  if (known) return { kind: known[1], order: 'none', styleDoes: false, format: () => null };
-  const pattern = patterned.find(([each]) => all(each));
-  if (pattern) return { kind: 'date', order: 'none', styleDoes: false, format: () => pattern[1] };
-  return readParts(texts);
+  const known = isoForms.find(([pattern]) => all(pattern));
+  if (known) return { kind: known[1], order: 'none', isReadByStyle: false, format: () => null };
+  const pattern = patternForms.find(([each]) => all(each));
+  if (pattern) return { kind: 'date', order: 'none', isReadByStyle: false, format: () => pattern[1] };
+  return readNumericDates(texts);
 }
 
-const parts = new RegExp(
+const numericDate = new RegExp(
   `^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4}|\\d{2})(?:([ T])(${clock})(:[0-5]\\d)?( ?[ap]m)?)?$`,
   'i',
 );
 
 type Form = { separator: string; year: string; time: string };
 
-function readParts(texts: readonly string[]): Dates | undefined {
+function readNumericDates(texts: readonly string[]): Dates | undefined {
   let form: (Form & { text: string }) | undefined;
   const most = [0, 0];
   for (const text of texts) {
-    const found = parts.exec(text);
+    const found = numericDate.exec(text);
     if (!found) return undefined;
     const [, first, separator, second, years, gap, hours, seconds, half] = found as unknown as string[];
     const own = formOf({ separator, years, gap, hours, seconds, half });
@@ -79,7 +79,7 @@ function readParts(texts: readonly string[]): Dates | undefined {
   return {
     kind: time === '' ? 'date' : 'datetime',
     order: canBeDayFirst && canBeMonthFirst ? 'either' : canBeDayFirst ? 'DMY' : 'MDY',
-    styleDoes: year === 'YYYY' && time === '',
+    isReadByStyle: year === 'YYYY' && time === '',
     format: (order) => `${[...orders[order], year].join(separator)}${time}`,
   };
 }
@@ -99,5 +99,5 @@ function formOf(found: Partial<Record<string, string>>): Form & { text: string }
 export function formatIn(dates: Dates, style: 'DMY' | 'MDY' | undefined): string | null {
   if (dates.order === 'none') return dates.format('DMY');
   const order = dates.order === 'either' ? style : dates.order;
-  return order === undefined || (dates.styleDoes && order === style) ? null : dates.format(order);
+  return order === undefined || (dates.isReadByStyle && order === style) ? null : dates.format(order);
 }

@@ -30,11 +30,11 @@ export function readStyle(sample: Sample, defaultOrder?: 'DMY' | 'MDY'): SampleS
   const orders = columns.flatMap(({ dates }) =>
     dates && (dates.order === 'DMY' || dates.order === 'MDY') ? [dates.order] : [],
   );
-  const dateStyle = orders.length === 0 ? defaultOrder : only(orders);
+  const dateStyle = orders.length === 0 ? defaultOrder : singleValue(orders);
   const separators = columns.flatMap(({ numbers }) =>
     numbers && numbers.separator !== 'either' && numbers.separator !== 'none' ? [numbers.separator] : [],
   );
-  const decimalSeparator = only(separators);
+  const decimalSeparator = singleValue(separators);
   const named = (matches: (column: ColumnTraits) => boolean) =>
     sample.header.filter((_, position) => matches(columns[position] as ColumnTraits));
   return {
@@ -47,6 +47,6 @@ export function readStyle(sample: Sample, defaultOrder?: 'DMY' | 'MDY'): SampleS
   };
 }
 
-function only<T>(proved: T[]): T | undefined {
+function singleValue<T>(proved: T[]): T | undefined {
   return new Set(proved).size === 1 ? proved[0] : undefined;
 }

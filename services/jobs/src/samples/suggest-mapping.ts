@@ -9,7 +9,7 @@ import { matchColumns, type TargetColumn } from './match-columns.ts';
 import { readSample } from './read-sample.ts';
 import type { SampleStyle } from './sample-style.ts';
 
-type Given = {
+type SampleInput = {
   sample: string;
   delimiter?: CsvStyle['delimiter'];
   quote?: CsvStyle['quote'];
@@ -23,7 +23,7 @@ type Given = {
 export async function suggestMapping(
   table: MappedTable,
   { tableDefinitionId, dateStyle }: { tableDefinitionId: number; dateStyle: Mapping['date_style'] },
-  { sample: text, delimiter, quote, has_header = true }: Given,
+  { sample: text, delimiter, quote, has_header = true }: SampleInput,
 ) {
   // Each table is requested once, however many columns refer to it.
   const ids = new Set(table.columns.flatMap(({ foreign_key_table_id: id }) => (id ? [id] : [])));
@@ -55,7 +55,7 @@ export async function suggestMapping(
       delimiter: sample.delimiter as Mapping['delimiter'],
       quote: quote ?? (isText && sample.quote === "'" ? ("'" as const) : null),
       has_header,
-      column_mappings: firstOfEach(entries.map(({ entry }) => entry)),
+      column_mappings: withoutDuplicates(entries.map(({ entry }) => entry)),
     },
     columns: entries.map(({ entry, confidence, notes }) => ({
       source_column: entry.source_column,
@@ -73,7 +73,7 @@ export async function suggestMapping(
 }
 
 // Columns without a unique name cannot be mapped.
-function firstOfEach(entries: ColumnMapping[]): ColumnMapping[] {
+function withoutDuplicates(entries: ColumnMapping[]): ColumnMapping[] {
   const seen = new Set(['']);
   return entries.filter(({ source_column }) => {
     const name = foldName(source_column);

@@ -34,7 +34,7 @@ export function signFileUrl(publicUrl: string, grant: FileGrant, secret: Uint8Ar
   return url.href;
 }
 
-const refused = () => new ServiceError('forbidden', 'The link does not hold: it was changed, or its time is over.');
+const invalidLink = () => new ServiceError('forbidden', 'The link does not hold: it was changed, or its time is over.');
 
 /**
  * Reads the grant of a URL; 403 unless its signature matches the method and it has not expired. A
@@ -49,11 +49,11 @@ export function verifyFileUrl(
 ): FileGrant {
   const names = [...query.keys()];
   const known = ['method', 'expires', 'name', 'type', 'signature'];
-  if (new Set(names).size !== names.length || names.some((name) => !known.includes(name))) throw refused();
+  if (new Set(names).size !== names.length || names.some((name) => !known.includes(name))) throw invalidLink();
   const granted = query.get('method');
   const expires = query.get('expires') ?? '';
-  if ((granted !== 'GET' && granted !== 'PUT') || !/^\d{1,12}$/.test(expires)) throw refused();
-  if (granted !== (method === 'HEAD' ? 'GET' : method)) throw refused();
+  if ((granted !== 'GET' && granted !== 'PUT') || !/^\d{1,12}$/.test(expires)) throw invalidLink();
+  if (granted !== (method === 'HEAD' ? 'GET' : method)) throw invalidLink();
   const grant: FileGrant = { method: granted, key: path, expires: Number(expires) };
   const name = query.get('name');
   const type = query.get('type');
@@ -61,7 +61,7 @@ export function verifyFileUrl(
   if (type !== null) grant.type = type;
   const wanted = Buffer.from(signatureOf(grant, secret));
   const given = Buffer.from(query.get('signature') ?? '');
-  if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) throw refused();
-  if (grant.expires * 1000 <= now) throw refused();
+  if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) throw invalidLink();
+  if (grant.expires * 1000 <= now) throw invalidLink();
   return grant;
 }

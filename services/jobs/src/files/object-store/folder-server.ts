@@ -33,12 +33,12 @@ export function mountFolderServer(app: Express, store: FolderStore, options: Fol
       });
     const [path = '', query = ''] = req.url.split('?', 2);
     const grant = verifyFileUrl(req.method, path.slice(1), new URLSearchParams(query), store.secret, Date.now());
-    if (grant.method === 'PUT') await take(req, res, store, grant.key, options);
-    else send(res, next, store, grant);
+    if (grant.method === 'PUT') await receiveFile(req, res, store, grant.key, options);
+    else sendFile(res, next, store, grant);
   });
 }
 
-async function take(
+async function receiveFile(
   req: Request,
   res: Response,
   store: FolderStore,
@@ -62,7 +62,7 @@ async function take(
   res.status(200).set('ETag', `"${stored.etag}"`).end();
 }
 
-function send(
+function sendFile(
   res: Response,
   next: NextFunction,
   store: FolderStore,
@@ -79,13 +79,13 @@ function send(
     if (!error || res.headersSent) return;
     for (const header of ['Content-Disposition', 'Content-Security-Policy']) res.removeHeader(header);
     const { status = 500 } = error as { status?: number };
-    const [kind, problem] = refusals.get(status) ?? [];
+    const [kind, problem] = downloadErrors.get(status) ?? [];
     next(kind && problem ? new ServiceError(kind, problem) : error);
   });
 }
 
 // Problems of requests whose URL is valid.
-const refusals = new Map<number, [ErrorKind, string]>([
+const downloadErrors = new Map<number, [ErrorKind, string]>([
   [404, ['not_found', 'The file is no longer there.']],
   [412, ['precondition_failed', 'The file is not the one that the request asks for.']],
   [416, ['range_not_satisfiable', 'The file has no such range of bytes; Content-Range tells how many it has.']],

@@ -28,7 +28,7 @@ type FolderStoreOptions = { folder: string; publicUrl: string; secret: Uint8Arra
 
 type Stats = { size: bigint; ino: bigint; mtimeNs: bigint };
 // A replaced file has another inode; time and size distinguish reused inodes.
-const describe = ({ size, ino, mtimeNs }: Stats): StoredObject => ({
+const toStoredObject = ({ size, ino, mtimeNs }: Stats): StoredObject => ({
   size: Number(size),
   etag: `${size.toString(16)}-${ino.toString(16)}-${mtimeNs.toString(16)}`,
 });
@@ -51,11 +51,11 @@ export function createFolderStore({ folder, publicUrl, secret }: FolderStoreOpti
       // Opened first: a sender that disconnects at once must not trigger the clean-up before the
       // file exists.
       const file = await open(draft, 'wx', 0o600);
-      const flushes = flushAlong(file);
-      const limited = limitBytes(source, maxBytes, flushes.written);
+      const flusher = createFlusher(file);
+      const limited = limitBytes(source, maxBytes, flusher.written);
       await pipeline(limited, file.createWriteStream({ flush: true }), { signal });
-      await flushes.all();
-      const stored = describe(await stat(draft, { bigint: true }));
+      await flusher.all();
+      const stored = toStoredObject(await stat(draft, { bigint: true }));
       await moveInto(draft, path);
       return stored;
     } catch (error) {
@@ -76,7 +76,7 @@ export function createFolderStore({ folder, publicUrl, secret }: FolderStoreOpti
     stop: () => {},
     stat: async (key) => {
       try {
-        return describe(await stat(pathOf(key), { bigint: true }));
+        return toStoredObject(await stat(pathOf(key), { bigint: true }));
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw asStoreError(error);
@@ -123,7 +123,7 @@ const flushEveryBytes = 16 * 1024 * 1024;
  * Flushes what is written while more arrives, so that little is left to flush at the end of a large
  * file. Linux reports a failed write only once, so the last flush waits for all of them.
  */
-function flushAlong(file: FileHandle) {
+function createFlusher(file: FileHandle) {
   let written = 0;
   let isFlushing = false;
   let flushed: Promise<unknown> = Promise.resolve();
@@ -163,7 +163,7 @@ async function readPinned(path: string, etag: string, range?: Range): Promise<As
   let file: FileHandle | undefined;
   try {
     file = await open(path, 'r');
-    const found = describe(await file.stat({ bigint: true }));
+    const found = toStoredObject(await file.stat({ bigint: true }));
     if (found.etag !== etag) throw new ObjectChanged();
     const part = range ? { start: range.start, end: range.end - 1 } : {};
     return createReadStream(path, { fd: file, highWaterMark: 256 * 1024, ...part });

@@ -37,19 +37,19 @@ export class RowNumberer {
   /** The rows that end in the chunk. */
   pass(chunk: Uint8Array): Uint8Array {
     const { delimiter, quote, width } = this.options;
-    const [mark, parting] = [quoteMarks[quote], delimiter.charCodeAt(0)];
-    const parts = new Parts(chunk.length + this.heldBytes);
+    const [mark, delimiterByte] = [quoteMarks[quote], delimiter.charCodeAt(0)];
+    const out = new ByteBuilder(chunk.length + this.heldBytes);
     let { isQuoted, delimiters } = this;
     let start = 0;
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at];
       if (byte === mark) isQuoted = !isQuoted;
       else if (isQuoted) continue;
-      else if (byte === parting) {
+      else if (byte === delimiterByte) {
         delimiters += 1;
         if (delimiters === width) this.end = this.heldBytes + at - start;
       } else if (byte === lineFeed) {
-        this.add(parts, chunk.subarray(start, at), delimiters + 1);
+        this.add(out, chunk.subarray(start, at), delimiters + 1);
         start = at + 1;
         delimiters = 0;
       }
@@ -60,37 +60,37 @@ export class RowNumberer {
       this.held.push(chunk.subarray(start));
       this.heldBytes += chunk.length - start;
     }
-    return parts.bytes();
+    return out.bytes();
   }
 
-  private add(parts: Parts, last: Uint8Array, cells: number): void {
+  private add(out: ByteBuilder, last: Uint8Array, cells: number): void {
     const { delimiter, width } = this.options;
     const lead = `${this.row}${delimiter}`;
     if (cells === width) {
-      parts.addText(`${lead}${delimiter}`);
-      for (const piece of this.held) parts.add(piece);
-      parts.add(last);
-    } else this.addUnreadable(parts, lead, Buffer.concat([...this.held, last]), cells);
-    parts.addText('\n');
+      out.addText(`${lead}${delimiter}`);
+      for (const piece of this.held) out.add(piece);
+      out.add(last);
+    } else this.addUnreadable(out, lead, Buffer.concat([...this.held, last]), cells);
+    out.addText('\n');
     this.row += 1;
     this.held = [];
     this.heldBytes = 0;
   }
 
   // The cells are kept as far as possible, so that people can correct the row.
-  private addUnreadable(parts: Parts, lead: string, row: Buffer, cells: number): void {
+  private addUnreadable(out: ByteBuilder, lead: string, row: Buffer, cells: number): void {
     const { delimiter, quote, width, hasHeader } = this.options;
     const message = `The row has ${cells} ${cells === 1 ? 'cell' : 'cells'}, ${hasHeader ? 'the header' : 'the first line'} has ${width}.`;
     const problem = { column: '', value: excerpt(row.subarray(0, shownBytes).toString()), message };
     const mark = String.fromCharCode(quoteMarks[quote]);
-    parts.add(Buffer.from(`${lead}${problemsCell([problem], mark)}${delimiter}`));
-    parts.add(cells > width ? row.subarray(0, this.end) : row);
-    parts.addText(delimiter.repeat(Math.max(width - cells, 0)));
+    out.add(Buffer.from(`${lead}${problemsCell([problem], mark)}${delimiter}`));
+    out.add(cells > width ? row.subarray(0, this.end) : row);
+    out.addText(delimiter.repeat(Math.max(width - cells, 0)));
   }
 }
 
 /** Collects many small pieces of bytes without an object for each. */
-class Parts {
+class ByteBuilder {
   private all: Buffer;
   private length = 0;
 

@@ -14,7 +14,7 @@ const defaultMegabytes = 192;
 /** Processing a part of a file takes far less time, however busy the machine is. */
 const stallTimeoutMs = 120_000;
 
-type Answer = Exclude<FromWorker, { type: 'range' }>;
+type ReaderMessage = Exclude<FromWorker, { type: 'range' }>;
 
 /** Reads up to the header. */
 export async function openIsolated(
@@ -24,7 +24,7 @@ export async function openIsolated(
 ): Promise<TableFile> {
   const reader = new IsolatedReader(source, format, megabytes);
   try {
-    const opened = await reader.answer();
+    const opened = await reader.nextMessage();
     if (opened.type !== 'opened') throw new Error(`a reader began with ${opened.type}`);
     let seen = 0;
     return {
@@ -35,7 +35,7 @@ export async function openIsolated(
         reader.send({ type: 'targets', targets: [...targets] });
         for (;;) {
           reader.send({ type: 'next' });
-          const next = await reader.answer();
+          const next = await reader.nextMessage();
           if (next.type !== 'chunk' && next.type !== 'end') throw new Error(`a reader went on with ${next.type}`);
           seen = next.seen;
           if (next.type === 'end') return;
@@ -54,7 +54,7 @@ export async function openIsolated(
 class IsolatedReader {
   private readonly worker: ChildProcess;
   private readonly source: FileSource;
-  private readonly answers: Answer[] = [];
+  private readonly messages: ReaderMessage[] = [];
   private failure: unknown;
   private sourceError: unknown; // why the source failed
   private readsInFlight = 0;
@@ -70,7 +70,7 @@ class IsolatedReader {
     });
     this.worker.on('message', (message: FromWorker) => {
       if (message.type === 'range') return void this.sendBytes(message);
-      this.answers.push(message);
+      this.messages.push(message);
       this.wake();
     });
     this.worker.on('error', (error) => this.fail(error));
@@ -89,9 +89,9 @@ class IsolatedReader {
   }
 
   /** The next message of the reader, or the reason why there is none. */
-  async answer(): Promise<Answer> {
+  async nextMessage(): Promise<ReaderMessage> {
     for (;;) {
-      const next = this.answers.shift();
+      const next = this.messages.shift();
       if (next?.type === 'failed') throw this.sourceError ?? errorOf(next);
       if (next) return next;
       if (this.failure !== undefined) throw this.failure;
@@ -139,6 +139,6 @@ class IsolatedReader {
   }
 }
 
-function errorOf({ kind, problems }: Extract<Answer, { type: 'failed' }>): Error {
+function errorOf({ kind, problems }: Extract<ReaderMessage, { type: 'failed' }>): Error {
   return kind === undefined ? new Error(problems.join(' ')) : new ServiceError(kind, problems);
 }

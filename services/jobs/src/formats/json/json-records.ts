@@ -23,22 +23,22 @@ export async function* jsonLines(
   maxRecord = maxRecordBytes,
 ): AsyncGenerator<JsonRecord[]> {
   let number = 1;
-  let parts = new Parts(maxRecord, 'Line');
+  let buffer = new RecordBuffer(maxRecord, 'Line');
   for await (const chunk of source) {
     const records: JsonRecord[] = [];
     let start = 0;
     for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
-      parts.add(chunk.subarray(start, end), number);
-      const bytes = parts.join();
+      buffer.add(chunk.subarray(start, end), number);
+      const bytes = buffer.join();
       if (!bytes.every(isBlank)) records.push({ number, bytes });
-      parts = new Parts(maxRecord, 'Line');
+      buffer = new RecordBuffer(maxRecord, 'Line');
       number += 1;
       start = end + 1;
     }
-    parts.add(chunk.subarray(start), number);
+    buffer.add(chunk.subarray(start), number);
     if (records.length > 0) yield records;
   }
-  const bytes = parts.join();
+  const bytes = buffer.join();
   if (!bytes.every(isBlank)) yield [{ number, bytes }];
 }
 
@@ -47,12 +47,12 @@ export async function* jsonElements(
   source: AsyncIterable<Uint8Array>,
   maxRecord = maxRecordBytes,
 ): AsyncGenerator<JsonRecord[]> {
-  let place = 'before' as 'before' | 'first' | 'element' | 'inside' | 'after';
+  let state = 'before' as 'before' | 'first' | 'element' | 'inside' | 'after';
   let number = 0;
   let depth = 0;
   let inString = false;
   let escaped = false;
-  let parts = new Parts(maxRecord, 'Record');
+  let buffer = new RecordBuffer(maxRecord, 'Record');
   for await (const chunk of source) {
     const records: JsonRecord[] = [];
     let start = 0; // of the element, in this chunk
@@ -64,57 +64,57 @@ export async function* jsonElements(
         else if (byte === quote) inString = false;
         continue;
       }
-      if (place === 'inside') {
+      if (state === 'inside') {
         if (byte === quote) inString = true;
         else if (byte === openBrace || byte === openBracket) depth += 1;
         else if (depth > 0 && (byte === closeBrace || byte === closeBracket)) depth -= 1;
         else if (depth === 0 && (byte === comma || byte === closeBracket)) {
-          parts.add(chunk.subarray(start, i), number);
-          records.push({ number, bytes: parts.join() });
-          parts = new Parts(maxRecord, 'Record');
-          place = byte === comma ? 'element' : 'after';
+          buffer.add(chunk.subarray(start, i), number);
+          records.push({ number, bytes: buffer.join() });
+          buffer = new RecordBuffer(maxRecord, 'Record');
+          state = byte === comma ? 'element' : 'after';
         }
         continue;
       }
       if (isBlank(byte)) continue;
-      if (place === 'before' && byte === openBracket) place = 'first';
-      else if (place === 'first' && byte === closeBracket) place = 'after';
-      else if ((place === 'first' || place === 'element') && byte !== comma && byte !== closeBracket) {
-        place = 'inside';
+      if (state === 'before' && byte === openBracket) state = 'first';
+      else if (state === 'first' && byte === closeBracket) state = 'after';
+      else if ((state === 'first' || state === 'element') && byte !== comma && byte !== closeBracket) {
+        state = 'inside';
         number += 1;
         start = i;
         depth = 0;
         i -= 1; // looked at again, as its first byte
-      } else if (place === 'before') throw fileError('A JSON file must be one array of objects: it begins with [.');
-      else if (place === 'after') throw fileError('Something follows after the end of the JSON array.');
+      } else if (state === 'before') throw fileError('A JSON file must be one array of objects: it begins with [.');
+      else if (state === 'after') throw fileError('Something follows after the end of the JSON array.');
       else throw fileError(`After record ${number} of the JSON array, a record is missing between commas.`);
     }
-    if (place === 'inside') parts.add(chunk.subarray(start), number);
+    if (state === 'inside') buffer.add(chunk.subarray(start), number);
     if (records.length > 0) yield records;
   }
-  if (place !== 'after') throw fileError(`The JSON array is never closed; the file ends in or after record ${number}.`);
+  if (state !== 'after') throw fileError(`The JSON array is never closed; the file ends in or after record ${number}.`);
 }
 
 // The pieces of a record that began in an earlier chunk.
-class Parts {
-  private readonly parts: Uint8Array[] = [];
+class RecordBuffer {
+  private readonly pieces: Uint8Array[] = [];
   private size = 0;
-  private readonly most: number;
+  private readonly maxBytes: number;
   private readonly what: string;
 
-  constructor(most: number, what: string) {
-    this.most = most;
+  constructor(maxBytes: number, what: string) {
+    this.maxBytes = maxBytes;
     this.what = what;
   }
 
   add(part: Uint8Array, number: number): void {
     if (part.length === 0) return;
     this.size += part.length;
-    if (this.size > this.most) throw fileError(`${this.what} ${number} is longer than ${this.most} bytes.`);
-    this.parts.push(part);
+    if (this.size > this.maxBytes) throw fileError(`${this.what} ${number} is longer than ${this.maxBytes} bytes.`);
+    this.pieces.push(part);
   }
 
   join(): Uint8Array {
-    return this.parts.length === 1 ? (this.parts[0] as Uint8Array) : Buffer.concat(this.parts);
+    return this.pieces.length === 1 ? (this.pieces[0] as Uint8Array) : Buffer.concat(this.pieces);
   }
 }

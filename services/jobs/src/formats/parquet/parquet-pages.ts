@@ -54,7 +54,7 @@ export async function* columnPages(
     parsers: { timestampFromNanoseconds: (nanos: bigint) => nanos } as unknown as ColumnDecoder['parsers'],
   };
   const start = Number(chunk.dictionary_page_offset || chunk.data_page_offset);
-  const bytes = new Window(source, start, start + Number(chunk.total_compressed_size), windowBytes);
+  const bytes = new SlidingWindow(source, start, start + Number(chunk.total_compressed_size), windowBytes);
   let dictionary: DecodedArray | undefined;
   for (let left = rows; left > 0; ) {
     const header = await readHeader(bytes);
@@ -80,7 +80,7 @@ function pick<T extends object, K extends keyof T>(from: T, ...keys: K[]): Pick<
 
 export const damaged = (cause?: unknown) => fileError('The Parquet file is damaged or cut short.', cause);
 
-async function readHeader(bytes: Window): Promise<PageHeader> {
+async function readHeader(bytes: SlidingWindow): Promise<PageHeader> {
   for (let size = 1024; ; size *= 4) {
     const head = await bytes.peek(size);
     const reader = { view: new DataView(head.buffer, head.byteOffset, head.byteLength), offset: 0 };
@@ -121,7 +121,7 @@ function checkHeader(header: PageHeader, name: string, left: number): void {
 const areSizes = (...sizes: unknown[]) => sizes.every((size) => Number.isInteger(size) && (size as number) >= 0);
 
 // A sliding window over the file.
-class Window {
+class SlidingWindow {
   private held: Buffer = Buffer.alloc(0);
   private readonly source: FileSource;
   private at: number;

@@ -16,7 +16,7 @@ import { columnPages, damaged } from './parquet-pages.ts';
 import { type ToText, toTextOf } from './parquet-values.ts';
 
 const maxFooterBytes = 16 * 1024 * 1024;
-const windowsBytes = 32 * 1024 * 1024; // of all columns together
+const totalWindowBytes = 32 * 1024 * 1024; // of all columns together
 const rowsAtOnce = 1000;
 
 /** `toText` is undefined for nested columns and for types that have no text. */
@@ -24,7 +24,7 @@ type Column = { name: string; element: SchemaElement; toText: ToText | undefined
 
 /** Reads the footer. */
 export async function openParquet(source: FileSource): Promise<TableFile> {
-  const { metadata, columns } = await guarded(async () => {
+  const { metadata, columns } = await asFileErrors(async () => {
     const read = await readFooter(source);
     return { metadata: read, columns: columnsOf(read.schema) };
   });
@@ -69,7 +69,7 @@ async function bytesOf(source: FileSource, start: number, end: number): Promise<
 }
 
 /** Any error of the reader is the fault of a damaged file, unless the source failed. */
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
+async function asFileErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -108,7 +108,10 @@ async function* readGroup(
   const placed = columns.flatMap((column, i) =>
     targets[i] ? [{ ...column, at: i, place: targets[i] as ColumnTarget }] : [],
   );
-  const windowBytes = Math.max(64 * 1024, Math.min(1024 * 1024, Math.floor(windowsBytes / Math.max(placed.length, 1))));
+  const windowBytes = Math.max(
+    64 * 1024,
+    Math.min(1024 * 1024, Math.floor(totalWindowBytes / Math.max(placed.length, 1))),
+  );
   const readers = placed.map(({ name, element, toText, at, place }) => {
     const chunk = group.columns.find(({ meta_data }) => meta_data?.path_in_schema.join('.') === name)?.meta_data;
     if (!toText) throw fileError(`The column ${name} is nested or of a type that no text stands for; leave it out.`);
@@ -119,13 +122,13 @@ async function* readGroup(
       place,
       toText,
       isText: element.type === 'BYTE_ARRAY' || element.type === 'FIXED_LEN_BYTE_ARRAY',
-      values: new Values(columnPages(source, { name, root, element }, chunk, rows, windowBytes)),
+      values: new ColumnValues(columnPages(source, { name, root, element }, chunk, rows, windowBytes)),
     };
   });
   if (readers.length === 0) throw fileError('No column of the file goes to a column of the table.');
   for (let done = 0; done < rows; ) {
     let count = Math.min(rowsAtOnce, rows - done);
-    for (const { values } of readers) count = Math.min(count, await guarded(() => values.ready()));
+    for (const { values } of readers) count = Math.min(count, await asFileErrors(() => values.available()));
     const batch: StagedRow[] = [];
     for (let i = 0; i < count; i += 1) {
       const cells: (string | null)[] = new Array(columns.length).fill(null);
@@ -146,7 +149,7 @@ async function* readGroup(
 }
 
 // The values of a column one by one.
-class Values {
+class ColumnValues {
   private readonly pages: AsyncGenerator<ArrayLike<unknown>>;
   private page: ArrayLike<unknown> = [];
   private at = 0;
@@ -156,7 +159,7 @@ class Values {
   }
 
   /** How many values can be taken now, at least one. */
-  async ready(): Promise<number> {
+  async available(): Promise<number> {
     if (this.at === this.page.length) {
       const next = await this.pages.next();
       if (next.done) throw damaged();

@@ -25,7 +25,7 @@ export function toTextOf(element: SchemaElement): ToText | undefined {
     case 'DOUBLE':
       return (value) => numberText(value as number);
     case 'INT96':
-      return (value, dataType) => momentText(value as bigint, 'NANOS', dataType);
+      return (value, dataType) => timestampText(value as bigint, 'NANOS', dataType);
     case 'INT32':
     case 'INT64':
       return integerText(element);
@@ -53,7 +53,7 @@ function integerText({ type, converted_type: converted, logical_type: logical }:
         : 'MILLIS';
   if (logical?.type === 'TIME' || converted?.startsWith('TIME_')) return (value) => clockText(wholeOf(value), unit);
   if (logical?.type === 'TIMESTAMP' || converted?.startsWith('TIMESTAMP_'))
-    return (value, dataType) => momentText(wholeOf(value), unit, dataType);
+    return (value, dataType) => timestampText(wholeOf(value), unit, dataType);
   const unsigned = converted?.startsWith('UINT_') || (logical?.type === 'INTEGER' && !logical.isSigned);
   const bits = type === 'INT32' ? 32 : 64;
   return (value) => (unsigned ? BigInt.asUintN(bits, wholeOf(value)) : wholeOf(value)).toString();
@@ -110,7 +110,7 @@ function clockText(time: bigint, unit: TimeUnit): string | undefined {
   return at + fractionText(time % second, unit, 0);
 }
 
-function momentText(time: bigint, unit: TimeUnit, dataType: string): string | undefined {
+function timestampText(time: bigint, unit: TimeUnit, dataType: string): string | undefined {
   const second = secondUnits[unit];
   const fraction = ((time % second) + second) % second;
   const moment = new Date(Number((time - fraction) / second) * 1000);

@@ -100,7 +100,7 @@ async function* checkUtf8(
   let decidedBy = 0;
   for await (const chunk of source) {
     const joined = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const whole: number = joined.length - cutCharacter(joined);
+    const whole: number = joined.length - incompleteBytes(joined);
     const ready: Uint8Array = joined.subarray(0, whole);
     rest = joined.subarray(whole);
     if (known === 'ascii' && !isAscii(ready)) {
@@ -155,7 +155,7 @@ function requireNoNul(chunk: Uint8Array): Uint8Array {
 }
 
 /** The number of bytes at the end that start an incomplete character. */
-function cutCharacter(bytes: Uint8Array): number {
+function incompleteBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] as number;
     if (byte < 0x80) return 0;

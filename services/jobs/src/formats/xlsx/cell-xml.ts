@@ -29,8 +29,8 @@ const byType: Record<string, CellWriter> = {
   double: numberCell,
   boolean: (text) => ` t="b"><v>${text === 'true' ? 1 : 0}</v>`,
   date: dayCell(cellStyles.date),
-  datetime: dayCell(cellStyles.moment),
-  timestamptz: dayCell(cellStyles.moment),
+  datetime: dayCell(cellStyles.dateTime),
+  timestamptz: dayCell(cellStyles.dateTime),
 };
 
 /** The writer for a type; text for any type not listed above. */

@@ -35,7 +35,7 @@ export function editingExtras(table: string, columns: readonly EditedColumn[]): 
     const onInvalid =
       refersTo === undefined
         ? 'errorStyle="stop" error="Choose one of the valid values of this column."'
-        : `errorStyle="warning" error="${attribute(`No row of ${refersTo} had this key when the workbook was made.`)}"`;
+        : `errorStyle="warning" error="${escapeAttribute(`No row of ${refersTo} had this key when the workbook was made.`)}"`;
     return `<dataValidation type="list" ${onInvalid} allowBlank="1" showErrorMessage="1" sqref="${letters}2:${letters}${lastRow}"><formula1>${list}</formula1></dataValidation>`;
   });
   const afterRows =
@@ -50,7 +50,7 @@ export function editingExtras(table: string, columns: readonly EditedColumn[]): 
   };
 }
 
-const attribute = (text: string) => escaped(text).replaceAll('"', '&quot;');
+const escapeAttribute = (text: string) => escaped(text).replaceAll('"', '&quot;');
 
 // A column for each list; its cells have the type of the column that uses it.
 function listsXml(listed: readonly { dataType: string; choices: readonly string[] }[]): string {
@@ -84,7 +84,7 @@ function explanationXml(table: string, columns: readonly EditedColumn[]): string
       column.name,
       column.dataType,
       column.isKey ? 'yes, the key' : column.isRequired ? 'yes' : 'no',
-      holds(column),
+      contentOf(column),
       column.description,
     ]),
   ];
@@ -99,7 +99,7 @@ function explanationXml(table: string, columns: readonly EditedColumn[]): string
   return `<cols>${widths.join('')}</cols><sheetData>${rows.join('')}</sheetData>`;
 }
 
-function holds({ refersTo, choices }: EditedColumn): string {
+function contentOf({ refersTo, choices }: EditedColumn): string {
   if (refersTo !== undefined) return `a key of the table ${refersTo}`;
   return choices === undefined ? 'any value of the type' : 'a value of the list';
 }

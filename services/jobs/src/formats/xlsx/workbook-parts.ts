@@ -7,7 +7,7 @@ const packages = 'http://schemas.openxmlformats.org/package/2006';
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
 /** Indexes of cell styles in `cellXfs`. */
-export const cellStyles = { date: 1, moment: 2, header: 3 };
+export const cellStyles = { date: 1, dateTime: 2, header: 3 };
 
 const xf = (format: number, font: number, more = '') =>
   `<xf numFmtId="${format}" fontId="${font}" fillId="0" borderId="0"${more}/>`;

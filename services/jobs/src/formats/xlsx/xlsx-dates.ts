@@ -6,8 +6,8 @@ export type DateKind = 'date' | 'time' | 'both' | 'duration';
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 /** The largest day number of spreadsheet programs. */
-const longest = 2_958_466 * dayMs;
-const latest = Date.parse('9999-12-31T23:59:59.999Z');
+const maxDurationMs = 2_958_466 * dayMs;
+const latestInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
 // The built-in formats; those of East Asia are dates in every language.
 const builtIn: [from: number, to: number, kind: DateKind][] = [
@@ -51,12 +51,12 @@ export function dateKind(id: number, code: string | undefined): DateKind | undef
  * The instant of a day number, in milliseconds since 1970; a number below 1 is a time of day.
  * Undefined: no instant, or 29 February 1900, which exists in spreadsheet programs only.
  */
-export function momentOf(days: number, since1904: boolean): number | undefined {
+export function instantOf(days: number, since1904: boolean): number | undefined {
   if (!Number.isFinite(days) || days < 0) return undefined;
   if (!since1904 && days >= 60 && days < 61) return undefined;
   const shift = since1904 ? 24_107 : days < 60 ? 25_568 : 25_569;
   const moment = Math.round((days - shift) * dayMs);
-  return moment <= latest ? moment : undefined;
+  return moment <= latestInstant ? moment : undefined;
 }
 
 /**
@@ -65,7 +65,7 @@ export function momentOf(days: number, since1904: boolean): number | undefined {
  */
 export function dateText(days: number, kind: DateKind, since1904: boolean, dataType: string): string | undefined {
   if (kind === 'duration' && Math.round(days * dayMs) >= dayMs) return durationText(days);
-  const moment = momentOf(days, since1904);
+  const moment = instantOf(days, since1904);
   if (moment === undefined) return undefined;
   const instant = new Date(moment).toISOString();
   const clock = clockOf(days);
@@ -79,7 +79,7 @@ export function dateText(days: number, kind: DateKind, since1904: boolean, dataT
 // 36:00:00 is neither a date nor a time of day; the rule of the type reports that.
 function durationText(days: number): string | undefined {
   const ms = Math.round(days * dayMs);
-  if (ms > longest) return undefined;
+  if (ms > maxDurationMs) return undefined;
   const hours = Math.floor(ms / hourMs);
   return `${hours}${clockOf((ms % hourMs) / dayMs).slice(2)}`;
 }

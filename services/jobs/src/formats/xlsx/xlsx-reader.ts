@@ -179,7 +179,7 @@ function stagedRow(
         value: excerpt(cell.text),
         message: problemOf(cell, addressOf(i, number)),
       });
-    if (place?.formatted && text !== undefined && isMoment(cell, workbook)) return toExplicitInstant(text);
+    if (place?.formatted && text !== undefined && isDateCell(cell, workbook)) return toExplicitInstant(text);
     return text ?? null;
   });
   if (cells.length > header.length) {
@@ -204,7 +204,7 @@ const problemOf = ({ kind, text }: Cell, address: string): string =>
   `${address} ${textless.get(kind)?.(text) ?? 'shows a date that is not in the calendar'}`;
 
 // Whether the file itself marks the cell as a date or a time.
-const isMoment = ({ kind, style }: Cell, { styles }: Workbook) =>
+const isDateCell = ({ kind, style }: Cell, { styles }: Workbook) =>
   kind === 'isodate' || (kind === 'number' && styles[style] !== undefined);
 
 // Other texts are no numbers of a workbook, even if JavaScript parses them (0x10).

@@ -36,7 +36,7 @@ type Values = z.infer<typeof values>;
 const maxQuoteLength = 1000;
 const maxReasons = 10;
 
-const cut = (text: string) => {
+const truncate = (text: string) => {
   const letters = [...text];
   return letters.length <= maxQuoteLength ? text : `${letters.slice(0, maxQuoteLength).join('')} …`;
 };
@@ -52,7 +52,7 @@ function summary({ changes, tables }: Values): string[] {
   const isCut = tables.length > 0 && tables.length < total;
   return [
     `Tables: ${counts.join(', ') || 'none changed'}.`,
-    ...tables.map((table) => cut(tableInShort(table))),
+    ...tables.map((table) => truncate(tableInShort(table))),
     ...(isCut ? [`… and ${total - tables.length} more.`] : []),
   ];
 }
@@ -69,10 +69,10 @@ function tableInShort({ name, change, columns }: z.infer<typeof table>): string 
   return parts.length === 0 ? `${title}.` : `${title}: ${parts.join('; ')}.`;
 }
 
-const quoted = ({ comment }: Values) => (comment ? [`The comment: ${cut(comment)}`] : []);
+const quoted = ({ comment }: Values) => (comment ? [`The comment: ${truncate(comment)}`] : []);
 const actor = ({ by }: Values) => by || 'Someone';
 
-const way = ({ branch, from_branch }: Values) =>
+const direction = ({ branch, from_branch }: Values) =>
   from_branch === undefined ? `to the branch ${branch}` : `from the branch ${from_branch} to ${branch}`;
 
 const see = (noun: Noun) => ({
@@ -80,7 +80,7 @@ const see = (noun: Noun) => ({
   path: (given: unknown) => `/api/v1/${noun}s/${(given as Values).id}`,
 });
 
-const ofNoun = (noun: Noun): Record<string, Template> => ({
+const templatesOf = (noun: Noun): Record<string, Template> => ({
   [`${noun}_requested`]: template({
     values,
     see: see(noun),
@@ -88,7 +88,7 @@ const ofNoun = (noun: Noun): Record<string, Template> => ({
       subject: `A ${noun} to ${given.branch} waits for your approval`,
       before: [
         `Hello ${person},`,
-        `${actor(given)} asks you to approve ${noun} ${given.id} of ${account}, ${way(given)}.`,
+        `${actor(given)} asks you to approve ${noun} ${given.id} of ${account}, ${direction(given)}.`,
         ...summary(given),
         ...quoted(given),
       ],
@@ -106,10 +106,10 @@ const ofNoun = (noun: Noun): Record<string, Template> => ({
       before: [
         `Hello ${person},`,
         given.outcome === 'failed'
-          ? `Your ${noun} ${given.id} of ${account}, ${way(given)}, failed; nothing was changed. It can be tried again.`
-          : `${actor(given)} has ${given.outcome} your ${noun} ${given.id} of ${account}, ${way(given)}.`,
+          ? `Your ${noun} ${given.id} of ${account}, ${direction(given)}, failed; nothing was changed. It can be tried again.`
+          : `${actor(given)} has ${given.outcome} your ${noun} ${given.id} of ${account}, ${direction(given)}.`,
         ...summary(given),
-        ...given.reasons.slice(0, maxReasons).map(cut),
+        ...given.reasons.slice(0, maxReasons).map(truncate),
         ...quoted(given),
       ],
     }),
@@ -122,7 +122,7 @@ const ofNoun = (noun: Noun): Record<string, Template> => ({
       subject: `A ${noun} to ${given.branch} was abandoned`,
       before: [
         `Hello ${person},`,
-        `${actor(given)} has abandoned ${noun} ${given.id} of ${account}, ${way(given)}. You need not do anything about it.`,
+        `${actor(given)} has abandoned ${noun} ${given.id} of ${account}, ${direction(given)}. You need not do anything about it.`,
         ...quoted(given),
       ],
     }),
@@ -130,4 +130,4 @@ const ofNoun = (noun: Noun): Record<string, Template> => ({
 });
 
 /** By name: `<noun>_<requested | decided | abandoned>`. */
-export const approvalTemplates: Record<string, Template> = Object.assign({}, ...nouns.map(ofNoun));
+export const approvalTemplates: Record<string, Template> = Object.assign({}, ...nouns.map(templatesOf));

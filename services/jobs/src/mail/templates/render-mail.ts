@@ -4,7 +4,7 @@ import type { Facts, Template } from './template.ts';
 
 export type MailContent = { subject: string; text: string; html: string };
 
-type Making = {
+type RenderInput = {
   template: Template;
   facts: Facts;
   values: unknown;
@@ -19,7 +19,7 @@ const maxSubjectLength = 200;
 /**
  * Renders a mail. Names and values remain text, on one line each, whatever characters they contain.
  */
-export function renderMail({ template, facts, values, link: made, publicUrl }: Making): MailContent {
+export function renderMail({ template, facts, values, link: made, publicUrl }: RenderInput): MailContent {
   const link = template.see ? `${publicUrl}${template.see.path(values)}` : made;
   const { subject, before, after = [] } = template.write(facts, values);
   const { label = '' } = template.button ?? template.see ?? {};
