@@ -4,9 +4,9 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { LRUCache } from 'lru-cache';
-import { isNotDeployed } from '../catalogue/catalogue.ts';
-import type { Cluster } from './cluster.ts';
-import { AccountMoved, findDeparture, settleArrival } from './residence.ts';
+import type { Cluster } from '../cluster.ts';
+import { isNotDeployed } from '../tables/catalogue.ts';
+import { AccountMoved, findDeparture, settleArrival } from './account-placement.ts';
 
 // More would be a circle, which moves can't make.
 const hopsMaximum = 5;

@@ -8,13 +8,13 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import type { DeployedTable } from '../catalogue/structure.ts';
-import { lockBranch } from '../deploy/deployment.ts';
-import { retiredHistoryName, retiredTableName, schemaName, tableName, viewSchema } from '../query/identifiers.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from '../cluster.ts';
+import { lockBranch } from '../deployments/deployment.ts';
+import { retiredHistoryName, retiredTableName, schemaName, tableName, viewSchema } from '../sql/identifiers.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { holdAccount, settleArrival, sweepDeparted } from './account-placement.ts';
 import type { Clusters } from './clusters.ts';
 import { copyRows, copySchema, side } from './copy-schema.ts';
-import { holdAccount, settleArrival, sweepDeparted } from './residence.ts';
 
 export type MoveProgress = { stage: 'copied' | 'moved' | 'there'; table: string; rows: number };
 

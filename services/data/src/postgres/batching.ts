@@ -1,0 +1,64 @@
+// Single rows of a table that are asked for in one turn of the event loop share a statement
+// (docs/adr/0017-rows-of-a-moment-together.md): its round trip costs far more than one more row in it.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { longestRecord, surelyFit } from '../rows/answer-size.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import type { Pools } from './pools.ts';
+
+type Outputs<Output> = readonly (Output | Promise<Output>)[];
+type Batch<Input, Output> = { inputs: Input[]; outputs: Promise<Outputs<Output>> };
+type Queue<Input, Output> = { maxSize: number; open?: Batch<Input, Output> | undefined };
+
+type Options<Input, Output> = {
+  /** One output for each input, in their order; a promise for an input that has its own statement. */
+  execute: (pools: Pools, table: DeployedTable, inputs: Input[]) => Promise<Outputs<Output>>;
+};
+
+const maxBatchSize = 50;
+
+/**
+ * Makes a function that answers one input, through `execute` with all inputs for the same table
+ * entry (so of one account and revision) in this turn of the event loop. A batch holds no more than
+ * surely fit into one answer, so a record that is too long fails alone. An error of `execute` is the
+ * error of each of its inputs.
+ */
+export function createBatcher<Input, Output>({
+  execute,
+}: Options<Input, Output>): (pools: Pools, table: DeployedTable, input: Input) => Promise<Output> {
+  const queues = new WeakMap<DeployedTable, Queue<Input, Output>>();
+  const queueOf = (table: DeployedTable): Queue<Input, Output> => {
+    let queue = queues.get(table);
+    if (!queue) {
+      queue = { maxSize: Math.min(maxBatchSize, surelyFit(longestRecord(table))) };
+      queues.set(table, queue);
+    }
+    return queue;
+  };
+
+  const openBatch = (pools: Pools, table: DeployedTable, queue: Queue<Input, Output>): Batch<Input, Output> => {
+    const inputs: Input[] = [];
+    const run = async () => {
+      await nextTurn();
+      // Closed before its statement begins: a later read must see what has been committed by then.
+      if (queue.open === batch) queue.open = undefined;
+      return execute(pools, table, inputs);
+    };
+    const batch: Batch<Input, Output> = { inputs, outputs: run() };
+    return batch;
+  };
+
+  return async (pools, table, input) => {
+    const queue = queueOf(table);
+    if (!queue.open || queue.open.inputs.length === queue.maxSize) queue.open = openBatch(pools, table, queue);
+    const { inputs, outputs } = queue.open;
+    const place = inputs.push(input) - 1;
+    return (await outputs)[place] as Output | Promise<Output>;
+  };
+}
+
+/**
+ * Whether PostgreSQL has refused a statement and undone all of it, so each row can be tried alone.
+ * False after a lost connection: the statement may have been committed.
+ */
+export const wasRolledBack = (error: unknown): boolean => /^(22|23|40|54|55)/.test(findSqlState(error) ?? '');
