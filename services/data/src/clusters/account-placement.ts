@@ -5,7 +5,10 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
-import type { Cluster } from '../cluster.ts';
+import type { RowsAnnouncer } from '../events/rows-announcer.ts';
+import { lockAccountShared } from '../postgres/advisory-locks.ts';
+import type { Pools } from '../postgres/pools.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
 import type { DeployedTable } from '../tables/table.ts';
 
 /** The account doesn't live on this cluster any more; whoever asks should look up where it is. */
@@ -17,11 +20,10 @@ export class AccountMoved extends ServiceError {
 }
 
 /** Where the account went from here; undefined when it didn't leave. */
-export async function findDeparture(cluster: Cluster, accountId: number): Promise<string | undefined> {
-  const { rows } = await pgSql(cluster.context.pools.rows)(
-    'select cluster from departed_account where account_id = $1::int',
-    [accountId],
-  );
+export async function findDeparture(pools: Pools, accountId: number): Promise<string | undefined> {
+  const { rows } = await pgSql(pools.rows)('select cluster from departed_account where account_id = $1::int', [
+    accountId,
+  ]);
   return rows[0]?.cluster as string | undefined;
 }
 
@@ -30,22 +32,20 @@ export async function findDeparture(cluster: Cluster, accountId: number): Promis
  * touches no deployed table whose lock would do that.
  */
 export async function holdResident(sql: Sql, call: Pick<CallContext, 'accountId'>): Promise<void> {
-  await sql("select pg_advisory_xact_lock_shared(hashtext('almanac.data.account'), $1::int)", [call.accountId]);
+  await lockAccountShared(sql, call.accountId);
   const { rows } = await sql('select true from departed_account where account_id = $1::int', [call.accountId]);
   if (rows.length > 0) throw new AccountMoved();
-}
-
-/** Keeps everybody else from beginning such work, and waits for what is under way. */
-export async function holdAccount(sql: Sql, accountId: number): Promise<void> {
-  await sql("select pg_advisory_xact_lock(hashtext('almanac.data.account'), $1::int)", [accountId]);
 }
 
 /**
  * Lets an account that has left where it was be found here. Repeating it changes nothing, so whoever is sent here by a departure
  * finishes what a killed process has left.
  */
-export async function settleArrival(cluster: Cluster, accountId: number): Promise<void> {
-  const tables = await withTransaction(cluster.context.pools.work, async (sql) => {
+export async function settleArrival(
+  { pools, sqlViews, announcer }: { pools: Pools; sqlViews: SqlViews; announcer: RowsAnnouncer },
+  accountId: number,
+): Promise<void> {
+  const tables = await withTransaction(pools.work, async (sql) => {
     const { rows } = await sql('delete from arriving_account where account_id = $1::int returning tables', [accountId]);
     if (!rows[0]) return [];
     await sql('delete from departed_account where account_id = $1::int', [accountId]);
@@ -57,10 +57,10 @@ export async function settleArrival(cluster: Cluster, accountId: number): Promis
        returning *`,
       [JSON.stringify(rows[0].tables)],
     );
-    await cluster.context.sqlViews.make(sql, arrived.rows as DeployedTable[]);
+    await sqlViews.make(sql, arrived.rows as DeployedTable[]);
     return arrived.rows as DeployedTable[];
   });
-  for (const table of tables) cluster.context.announcer.touch(table);
+  for (const table of tables) announcer.touch(table);
 }
 
 /** Drops what accounts have left behind, when nobody reads it any more. */

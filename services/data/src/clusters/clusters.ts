@@ -94,10 +94,10 @@ export class Clusters {
   }
 
   private async follow(accountId: number, left: Cluster): Promise<Cluster | undefined> {
-    const name = await findDeparture(left, accountId);
+    const name = await findDeparture(left.context.pools, accountId);
     if (name === undefined) return undefined;
     const cluster = this.get(name);
-    await settleArrival(cluster, accountId);
+    await settleArrival(cluster.context, accountId);
     await this.place(accountId, cluster);
     return cluster;
   }

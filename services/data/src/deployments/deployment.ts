@@ -9,6 +9,7 @@ import type { Change } from '@almanac/service-kit/text/difference';
 import type pg from 'pg';
 import { holdResident } from '../clusters/account-placement.ts';
 import type { DataContext } from '../context.ts';
+import { lockBranch } from '../postgres/advisory-locks.ts';
 import { originOf } from '../rows/origin.ts';
 import { tableName } from '../sql/identifiers.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
@@ -34,7 +35,7 @@ import {
 import { planRetirement, type Retirement, retire } from './retirement.ts';
 import { type Pair, type RowCheck, rowChecksSql } from './schema/checks.ts';
 import { changeTable, inOrder, type TableChange as PhysicalChange } from './schema/ddl.ts';
-import { cycleBlocker, cyclesSql, proveHierarchiesSql } from './schema/hierarchies.ts';
+import { cycleBlocker, cyclesSql, proveHierarchiesSql } from './schema/hierarchy-checks.ts';
 import { largeTablesSql } from './schema/large-tables.ts';
 import { tellDeployer } from './schema/rewritten-rows.ts';
 import type { AttributeChange, ColumnDiff } from './table-diff.ts';
@@ -303,11 +304,6 @@ async function apply(
     JSON.stringify(planned.shown),
   ]);
   return { plan: planned.shown, leavesWork: statementsOf(planned.physical).some(({ later }) => later.length > 0) };
-}
-
-/** One change of a branch's tables at a time. */
-export async function lockBranch(sql: Sql, branchId: number): Promise<void> {
-  await sql("select pg_advisory_xact_lock(hashtext('almanac.data.branch'), $1::int)", [branchId]);
 }
 
 // Writers hold ROW EXCLUSIVE for as long as their transaction lasts, from before their statement looks at the catalogue; this

@@ -6,6 +6,7 @@ import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/
 import type pg from 'pg';
 import { holdResident } from '../clusters/account-placement.ts';
 import type { DataContext } from '../context.ts';
+import { lockBranch } from '../postgres/advisory-locks.ts';
 import { referrersOf } from '../records/constraint-sql.ts';
 import {
   historyName,
@@ -18,7 +19,6 @@ import {
 } from '../sql/identifiers.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { lockBranch } from './deployment.ts';
 import { forget, planRetirement, retire } from './retirement.ts';
 
 /** For what waits for others' locks while it takes tables away or brings them back. */

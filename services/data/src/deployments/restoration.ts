@@ -5,6 +5,7 @@ import { type Sql, withTransaction } from '@almanac/service-kit/postgres/databas
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { holdResident } from '../clusters/account-placement.ts';
 import type { DataContext } from '../context.ts';
+import { lockBranch } from '../postgres/advisory-locks.ts';
 import {
   bareHistoryName,
   bareTableName,
@@ -14,7 +15,7 @@ import {
 } from '../sql/identifiers.ts';
 import { type Column, type DeployedTable, type ForeignKey, getColumn, keyColumns } from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
-import { catalogue, lockBranch } from './deployment.ts';
+import { catalogue } from './deployment.ts';
 import { keptDays, limits, listBranch } from './removal.ts';
 import { objectsOf } from './schema/objects.ts';
 

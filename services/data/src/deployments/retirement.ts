@@ -3,7 +3,8 @@
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { historyName, retiredHistoryName, retiredTableName, tableName } from '../sql/identifiers.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { objectsOf, type TableObject } from './schema/objects.ts';
+import { objectsOf } from './schema/objects.ts';
+import type { TableObject } from './schema/table-object.ts';
 
 /** How a table is put aside: its foreign keys first, since they lean on keys of other tables. */
 export type Retirement = { table: DeployedTable; dropForeignKeys: string[]; drops: string[] };

@@ -1,7 +1,6 @@
 // What the rows of two tables had in common last, remembered as an instant of one of them: its history still has those rows, so no
 // second copy is kept (docs/adr/0010-merging-rows.md). Written in the transaction that copies or merges.
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import type { Base } from '../merges/merge-plan.ts';
 import type { DeployedTable } from '../tables/table.ts';
 
 type Pair = { source: DeployedTable; target: DeployedTable };
@@ -63,3 +62,5 @@ export async function sweepBases(sql: Sql): Promise<void> {
      and not exists (select from arriving_account a where a.account_id = b.account_id)`,
   );
 }
+/** What both tables had in common last: `table` as it was at `at`, as far as `columns` (lineages) go. */
+export type Base = { table: DeployedTable; at: string; columns: ReadonlySet<number> };

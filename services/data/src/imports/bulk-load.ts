@@ -14,7 +14,8 @@ import { isWithoutRows, Merge } from './merge.ts';
 import { type LoadOptions, planLoad, readLoadOptions, readTargets } from './plan/load-options.ts';
 import { UnreadableFile } from './staging/copy-terminator.ts';
 import { loadLimits } from './staging/load-limits.ts';
-import { chunksOf, type Staging, stage, within } from './staging/staging.ts';
+import type { Staging } from './staging/staged-file.ts';
+import { chunksOf, stage, within } from './staging/staging.ts';
 
 type Message = { options?: LoadOptions['raw'] | null; chunk?: Buffer | Uint8Array | string };
 

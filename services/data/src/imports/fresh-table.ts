@@ -3,9 +3,10 @@
 // that moment only. Pure.
 
 import { storage } from '../deployments/schema/ddl.ts';
-import { objectsOf, type Shape, type TableObject } from '../deployments/schema/objects.ts';
+import { objectsOf } from '../deployments/schema/objects.ts';
+import type { TableObject } from '../deployments/schema/table-object.ts';
 import { loadingSchema, schemaName, tableName } from '../sql/identifiers.ts';
-import type { DeployedTable } from '../tables/table.ts';
+import type { DeployedTable, Shape } from '../tables/table.ts';
 
 /** Below this, filling the table itself takes no longer. */
 export const freshTableRows = 2_000;

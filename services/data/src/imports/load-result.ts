@@ -1,17 +1,8 @@
 // What a load answers, and where answers are kept: a load id that has one is never done again.
 import type { Sql } from '@almanac/service-kit/postgres/database';
+import type { RejectedValue } from './checks/reject-rows.ts';
 import type { LoadOptions } from './plan/load-options.ts';
 
-export type RejectedValue = {
-  row: number;
-  column: string;
-  value: string;
-  message: string;
-  /** How many rows are rejected for no other reason than that this one is. */
-  consequences?: number;
-  /** The row that has to be mended instead of this one. */
-  cause_row?: number;
-};
 export type LoadResult = {
   status: 'completed' | 'completed_with_errors' | 'failed' | 'cancelled';
   rows_read: number;

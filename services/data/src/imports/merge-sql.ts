@@ -6,25 +6,10 @@ import { columnName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { isKeptSql, keptColumns } from './checks/rejected-keys-sql.ts';
-import type { LoadPlan } from './plan/load-options.ts';
-import { isDeletionSql, typedSql } from './staging/staged-cells.ts';
+import type { LoadPlan } from './plan/load-plan.ts';
+import { isDeletionSql, keyEquals, typedSql } from './staging/staged-cells.ts';
 
 export type Stamp = { at: string } & Omit<Origin, 'requestId'>;
-
-/**
- * The time of a load: not before that of any row there is, as PostgreSQL's clock may have been set back, and its own among loads.
- * One row `at`, and `last`: the last row there is.
- */
-export function stampSql(table: DeployedTable): Statement {
-  return {
-    text:
-      `select greatest(date_trunc('milliseconds', clock_timestamp()),` +
-      ` date_trunc('milliseconds', (select max(svc_updated_at) from ${tableName(table)}) + interval '999 microseconds'),` +
-      ` (select max(at) + interval '1 millisecond' from bulk_write where table_definition_id = $1::int))::text as at,` +
-      ` (select coalesce(max(svc_sk), 0) from ${tableName(table)})::text as last`,
-    values: [table.table_definition_id],
-  };
-}
 
 const systemSets = (values: Values, { at, actor, channel }: Stamp) => [
   `svc_updated_at = ${values.bind(at, 'timestamptz')}`,
@@ -33,13 +18,6 @@ const systemSets = (values: Values, { at, actor, channel }: Stamp) => [
   `svc_channel = ${channelSql(channel)}`,
   'svc_request_id = null',
 ];
-
-/** Whether a live row and a staged one have the same key. */
-export function keyEquals(plan: LoadPlan, live: string, staged: string): string {
-  return plan.key
-    .map((source) => `${live}.${columnName(source.column)} = ${typedSql(plan, source, staged)}`)
-    .join(' and ');
-}
 
 /** Updates live rows whose values differ from the file's. `last`: the last row there was before the load; later ones are the load's own. */
 export function updateSql(

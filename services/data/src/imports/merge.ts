@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { originOf } from '../rows/origin.ts';
+import * as writeTime from '../rows/write-time.ts';
 import { tableName } from '../sql/identifiers.ts';
 import type { Statement } from '../sql/statement.ts';
 import type { SqlViews } from '../sql-views/sql-views.ts';
@@ -14,10 +15,11 @@ import { keepHeldSql, linkHeldSql } from './checks/rejected-keys-sql.ts';
 import { type FreshTable, planFreshTable } from './fresh-table.ts';
 import { type Counts, findResult, type LoadResult, nothing } from './load-result.ts';
 import * as merge from './merge-sql.ts';
-import { type LoadOptions, type LoadPlan, planLoad, readTargets } from './plan/load-options.ts';
+import { type LoadOptions, planLoad, readTargets } from './plan/load-options.ts';
+import type { LoadPlan } from './plan/load-plan.ts';
 import { loadLimits } from './staging/load-limits.ts';
 import { nameSession } from './staging/load-sessions.ts';
-import type { Staging } from './staging/staging.ts';
+import type { Staging } from './staging/staged-file.ts';
 
 const takingAttempts = 40;
 const patience = '60s';
@@ -168,7 +170,7 @@ export class Merge {
   ): Promise<Counts> {
     const { name } = this.staging;
     const { actor, channel, requestId } = originOf(this.call, 'import');
-    const { rows: clock } = await this.query(merge.stampSql(table));
+    const { rows: clock } = await this.query(writeTime.stampSql(table));
     const stamp: merge.Stamp = { at: clock[0]?.at as string, actor, channel };
     const count = async (statement: Statement | undefined) => (statement ? (await this.query(statement)).count : 0);
     const last = clock[0]?.last as string;

@@ -1,7 +1,7 @@
 // Forgets versions that were superseded long ago, where the installation wants that.
 import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
-import { lockBranch } from '../deployments/deployment.ts';
+import { lockBranch } from '../postgres/advisory-locks.ts';
 import { historyName } from '../sql/identifiers.ts';
 import type { DeployedTable } from '../tables/table.ts';
 

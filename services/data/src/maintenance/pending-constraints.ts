@@ -5,7 +5,8 @@ import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
-import { objectsOf, type TableObject } from '../deployments/schema/objects.ts';
+import { objectsOf } from '../deployments/schema/objects.ts';
+import type { TableObject } from '../deployments/schema/table-object.ts';
 import { giveWay } from '../postgres/cancel-when-blocking.ts';
 import { tableName } from '../sql/identifiers.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
@@ -15,7 +16,7 @@ type Place = Pick<DeployedTable, 'account_id' | 'branch_id' | 'lineage_id'>;
 /** With the names of the constraints and indexes concerned. */
 type Unsettled = Place & { names: string[] };
 
-// The index of a foreign key has the name of its constraint but for the first letter (`query/identifiers.ts`).
+// The index of a foreign key has the name of its constraint but for the first letter (`sql/identifiers.ts`).
 const unsettledSql = `
   select d.account_id, d.branch_id, d.lineage_id, array_agg(left_over.name) as names
   from pg_constraint c join pg_class t on t.oid = c.conrelid join pg_namespace n on n.oid = t.relnamespace

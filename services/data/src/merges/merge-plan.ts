@@ -1,11 +1,9 @@
 // What a merge of rows between two deployed tables of one lineage is made of: which columns travel, in which form, and what keeps
 // them from it. Pure.
+import type { Base } from '../deployments/row-base.ts';
 import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
 import type { Decisions } from './resolutions.ts';
-
-/** What both tables had in common last: `table` as it was at `at`, as far as `columns` (lineages) go. */
-export type Base = { table: DeployedTable; at: string; columns: ReadonlySet<number> };
 
 /** A column that both tables have. */
 export type Shared = { from: Column; to: Column };

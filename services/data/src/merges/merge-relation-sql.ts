@@ -52,7 +52,7 @@ function cellSql(from: Column, to: Column, x: string): Cell {
   };
 }
 
-// Relations of the past go by the name of `as_of` (`query/as-of-sql.ts`); so does every other one here.
+// Relations of the past go by the name of `as_of` (`rows/as-of-sql.ts`); so does every other one here.
 const keysOf = ({ key: columns }: MergePlan) =>
   columns.map((column) => `as_of.${columnName(column)} as ${key(column)}`);
 

@@ -1,10 +1,10 @@
 // Which rules the outcome would break, each counted over sets before anything is written, so that one answer tells everything. The
 // constraints themselves hold in the database, whatever this finds. Pure.
 
-import { hierarchiesOf, hierarchyProblem, namesOf, refersSql } from '../deployments/schema/hierarchies.ts';
 import { columnName, mergedColumn, mergeName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { requiredMessage, sentence, valueChecks } from '../tables/column-rules.ts';
+import { hierarchiesOf, hierarchyProblem, namesOf, refersSql } from '../tables/hierarchies.ts';
 import { type Column, type DeployedTable, type ForeignKey, getColumn, isRequired } from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
 import type { MergePlan } from './merge-plan.ts';

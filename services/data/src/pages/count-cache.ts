@@ -1,4 +1,4 @@
-// Counts of large tables, remembered as of a mark (`query/count-sql.ts`). Somebody who pages through a million rows asks for the same
+// Counts of large tables, remembered as of a mark (`pages/count-sql.ts`). Somebody who pages through a million rows asks for the same
 // count with every page; only what has changed since is looked at again, so the count is exact whoever writes meanwhile.
 import { LRUCache } from 'lru-cache';
 import type { Marks } from '../postgres/recent-high-water-mark.ts';

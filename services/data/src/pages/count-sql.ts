@@ -1,6 +1,6 @@
 // How many rows match, counted or worked out from a count that is remembered. Pure.
 //
-// A count as of a mark (`read/mark.ts`: nothing older can appear any more) stays true of that instant. What has changed since then
+// A count as of a mark (`postgres/high-water-mark.ts`: nothing older can appear any more) stays true of that instant. What has changed since then
 // is found by svc_updated_at; a changed row counts as it is now instead of as it was, which its history knows.
 
 import { historyName, tableName } from '../sql/identifiers.ts';

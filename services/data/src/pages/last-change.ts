@@ -1,7 +1,7 @@
 // When a row of a table was changed last, read once for all pages that need it in one turn of the event loop.
 
-import { createBatcher } from '../postgres/batching.ts';
 import { run } from '../postgres/pools.ts';
+import { createBatcher } from '../rows/batching.ts';
 import { tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { currentSql } from '../tables/catalogue.ts';

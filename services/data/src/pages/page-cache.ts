@@ -4,7 +4,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Marks } from '../postgres/recent-high-water-mark.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import type { Body } from './read-page.ts';
 
 const maxBytes = 32 * 1_048_576;
 const maxPageBytes = 1_048_576;
@@ -110,3 +109,5 @@ function bytesOf(text: string): Buffer {
   bytes.write(text);
   return bytes;
 }
+/** A body of an answer. */
+export type Body = string | Buffer;

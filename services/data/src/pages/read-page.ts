@@ -10,10 +10,8 @@ import type { Counted } from './count-cache.ts';
 import type { Counting } from './count-sql.ts';
 import type { PagePlan } from './filter.ts';
 import { orderSql } from './filter-sql.ts';
+import type { Body } from './page-cache.ts';
 import { whereSql } from './page-sql.ts';
-
-/** A body of an answer. */
-export type Body = string | Buffer;
 
 /** How pages of one form are written as statements. */
 type Form = { name: 'grid' | 'list'; write: (plan: PagePlan, counting: Counting) => Statement };

@@ -19,7 +19,7 @@ export type Pools = {
   outbox: pg.Pool;
 };
 
-/** How the names of sessions begin that never change live rows: `read/mark.ts` knows them by it. */
+/** How the names of sessions begin that never change live rows: `postgres/high-water-mark.ts` knows them by it. */
 export const quietName = 'almanac-data-quiet';
 export const workName = 'almanac-data-work';
 

@@ -1,4 +1,4 @@
-// A recent mark of a database (`read/mark.ts`), kept fresh while somebody needs it. Never waited for: an older mark is as true.
+// A recent mark of a database (`postgres/high-water-mark.ts`), kept fresh while somebody needs it. Never waited for: an older mark is as true.
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { readMark } from './high-water-mark.ts';

@@ -1,8 +1,8 @@
 // Says in the words of the table what a hierarchy refused: the triggers tell which rows lie on the
-// cycle (`deploy/hierarchies.ts`).
+// cycle (`deployments/schema/hierarchy-triggers.ts`).
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import { cycleText, hierarchiesOf, hierarchyProblem, namesOf } from '../deployments/schema/hierarchies.ts';
 import { bareHierarchyName } from '../sql/identifiers.ts';
+import { cycleText, hierarchiesOf, hierarchyProblem, namesOf } from '../tables/hierarchies.ts';
 import type { DeployedTable } from '../tables/table.ts';
 
 /**

@@ -1,7 +1,7 @@
 // A new row, written in one statement with others of the same turn of the event loop, or alone.
 import { retryTransaction } from '@almanac/service-kit/postgres/database';
-import { createBatcher, wasRolledBack } from '../postgres/batching.ts';
 import { type Pools, run } from '../postgres/pools.ts';
+import { createBatcher, wasRolledBack } from '../rows/batching.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { insertSql, type NewRow } from './write-sql.ts';
 

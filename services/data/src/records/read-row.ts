@@ -1,7 +1,7 @@
 // One row by its id.
 
-import { createBatcher } from '../postgres/batching.ts';
 import { type Pools, run } from '../postgres/pools.ts';
+import { createBatcher } from '../rows/batching.ts';
 import type { Reading } from '../rows/read-options.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { showSql } from './write-sql.ts';

@@ -5,16 +5,12 @@ import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type { DataContext } from '../context.ts';
-import { type GridRequest, planGrid } from '../pages/grid-plan.ts';
-import { type ListRequest, planList } from '../pages/list-plan.ts';
-import { gridSql, listSql } from '../pages/page-sql.ts';
-import { type Body, readPage } from '../pages/read-page.ts';
 import { originOf } from '../rows/origin.ts';
 import type { Reading } from '../rows/read-options.ts';
 import { type ReadingRequest, readTable } from '../rows/read-table.ts';
 import { etagOf } from '../rows/record-sql.ts';
 import { stale } from '../tables/catalogue.ts';
-import { absentOrStale, isCurrent, type TableRequest, writeTable } from '../tables/open-table.ts';
+import { absentOrStale, isCurrent, type TableRequest } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { explainReferrers, explainRefusal, withConstraintProblems } from './constraint-problems.ts';
 import { findKept, writeOnce } from './idempotency.ts';
@@ -24,43 +20,10 @@ import { readRow } from './read-row.ts';
 import { readRecord } from './record-input.ts';
 import { updateRow } from './update-row.ts';
 import { deleteSql, insertSql, type Marked, type NewRow } from './write-sql.ts';
+import { writeTable } from './write-table.ts';
 
 /** A row as a statement returns it. */
 export type Written = { record: string; svc_version: number };
-
-/** A page of the grid: the body of the answer, as PostgreSQL wrote it. */
-export function getGrid(
-  ctx: DataContext,
-  call: CallContext,
-  reference: TableRequest,
-  request: GridRequest,
-  how: ReadingRequest = {},
-): Promise<Body> {
-  return readTable(ctx, call, reference, how, (table, reading) => {
-    const plan = planGrid(table, request);
-    return readPage(ctx, table, plan, reading, {
-      name: 'grid',
-      write: (served, counting) => gridSql(table, served, reading, counting),
-    });
-  });
-}
-
-/** A page of the list, the same way. */
-export function listRecords(
-  ctx: DataContext,
-  call: CallContext,
-  reference: TableRequest,
-  request: ListRequest,
-  how: ReadingRequest = {},
-): Promise<Body> {
-  return readTable(ctx, call, reference, how, (table, reading) => {
-    const { plan, ...page } = planList(table, request);
-    return readPage(ctx, table, plan, reading, {
-      name: 'list',
-      write: (served, counting) => listSql(table, served, page, reading, counting),
-    });
-  });
-}
 
 /** One row, deleted or not. */
 export function getRecord(

@@ -1,5 +1,5 @@
 // The statements that write single rows. Pure. Each states the revision it was made for and returns what it wrote; the versions
-// that they supersede go to the history by a trigger (`deploy/history-ddl.ts`).
+// that they supersede go to the history by a trigger (`deployments/schema/history-ddl.ts`).
 
 import { mayOverflow, wholeSql } from '../rows/answer-size.ts';
 import { answerableSql, rowsSql } from '../rows/as-of-sql.ts';
@@ -14,7 +14,7 @@ import { typeOf } from '../values/value-types.ts';
 import type { Cells } from './record-input.ts';
 
 // In milliseconds, as answers show it, so that a time taken from an answer finds the version again. Read inside the statement, when
-// the transaction is known to be open: incremental exports rely on it (`read/mark.ts`).
+// the transaction is known to be open: incremental exports rely on it (`postgres/high-water-mark.ts`).
 export const now = "date_trunc('milliseconds', clock_timestamp())";
 const clock = `(select ${now} as at) clock`;
 

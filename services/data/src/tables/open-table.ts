@@ -1,11 +1,9 @@
 // The way to a table that every function over rows takes: find it (404), ask for the right (403), run a statement that was made for
 // what is deployed, and again when that has changed.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import type { Answer } from '@almanac/service-kit/caller/idempotency';
-import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { notFound } from '@almanac/service-kit/errors';
 import type { Action } from '@almanac/service-kit/rights/rights';
 import type { DataContext } from '../context.ts';
-import { findKept } from '../records/idempotency.ts';
 import { stale, type TableReference } from './catalogue.ts';
 import { withExactNumbers } from './exact-numbers.ts';
 import type { DeployedTable } from './table.ts';
@@ -36,24 +34,6 @@ const exactly: (...tables: Parameters<Work<unknown>>) => Parameters<Work<unknown
   withExactNumbers(table),
   new Map([...others].map(([id, other]) => [id, withExactNumbers(other)])),
 ];
-
-/**
- * The same for whoever writes rows by hand, which needs the right to edit. 422 where rows come from imports: the next file would undo
- * it. A repeated request gets the answer from before the table was one of those.
- */
-export function writeTable(
-  ctx: DataContext,
-  call: CallContext,
-  reference: TableRequest,
-  write: (table: DeployedTable) => Promise<Answer | typeof stale>,
-): Promise<Answer> {
-  return useTable(ctx, call, reference, 'edit', async (table) => {
-    if (table.load_type !== 'source') return write(table);
-    const kept = await findKept(ctx, call);
-    if (kept) return kept;
-    throw validationFailed('Rows of this table come from imports (load type source); they are not written by hand.');
-  });
-}
 
 /** No row came back: 404 when there is none; stale when the statement was for another revision of one of these tables. */
 export async function absentOrStale(ctx: DataContext, ...tables: DeployedTable[]): Promise<typeof stale> {

@@ -81,3 +81,4 @@ export function getColumn(structure: Pick<Structure, 'columns'>, lineageId: numb
   if (!column) throw new Error(`no column of lineage ${lineageId}`);
   return column;
 }
+export type Shape = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'> & { loading?: number };

@@ -15,8 +15,9 @@ import { typeOf } from '../../values/value-types.ts';
 import { findCast } from './casts.ts';
 import type { Pair } from './checks.ts';
 import { createHistory } from './history-ddl.ts';
-import { objectsOf, type TableObject } from './objects.ts';
+import { objectsOf } from './objects.ts';
 import { rewriteRowsSql } from './rewritten-rows.ts';
+import type { TableObject } from './table-object.ts';
 
 /** Statements of one table, by the phase in which they run. */
 export type TableStatements = {

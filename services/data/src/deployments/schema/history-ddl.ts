@@ -2,7 +2,8 @@
 // mechanism for every channel, so that none can forget it (docs/adr/0006-row-history.md). Pure.
 import { systemColumns } from '../../rows/fields.ts';
 import { bareHistoryName, columnName, historyName, tableName } from '../../sql/identifiers.ts';
-import type { Shape, TableObject } from './objects.ts';
+import type { Shape } from '../../tables/table.ts';
+import type { TableObject } from './table-object.ts';
 
 /**
  * Makes the history of a table that is there, with whatever columns it has. Lookups are by row, or by the end of a version: those

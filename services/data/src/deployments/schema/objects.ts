@@ -13,33 +13,12 @@ import {
   valuesConstraint,
 } from '../../sql/identifiers.ts';
 import { quoteLiteral } from '../../sql/literals.ts';
-import {
-  type Column,
-  type DeployedTable,
-  type ForeignKey,
-  getColumn,
-  isRequired,
-  keyColumns,
-} from '../../tables/table.ts';
+import type { Shape } from '../../tables/table.ts';
+import { type Column, type ForeignKey, getColumn, isRequired, keyColumns } from '../../tables/table.ts';
 import { typeOf } from '../../values/value-types.ts';
-import { hierarchyObjects } from './hierarchies.ts';
+import { hierarchyObjects } from './hierarchy-triggers.ts';
 import { historyObjects } from './history-ddl.ts';
-
-export type Shape = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'> & { loading?: number };
-
-export type TableObject = {
-  kind: 'index' | 'check' | 'key' | 'foreign key' | 'function' | 'trigger';
-  name: string;
-  /** Changes when the object must be made anew: its text, and the types of the columns it stands on. */
-  signature: string;
-  create: string;
-  drop: string;
-  /** How it comes to a large table that people work with. */
-  gently?: Gently;
-};
-
-/** `now`: without looking at a row; `later`: the rest, beside readers and writers, after the remains of an attempt that broke off. */
-export type Gently = { now: string[]; remains?: string; later: string };
+import type { TableObject } from './table-object.ts';
 
 const storedTypes = (columns: Column[]) => columns.map((column) => typeOf(column).physical(column)).join(', ');
 // PostgreSQL keeps an index when a column gets longer, and makes it anew itself when the column gets shorter.

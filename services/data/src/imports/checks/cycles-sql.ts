@@ -1,14 +1,14 @@
 // Rows of a staged file that would lead back to themselves, with the rows that are there and stay.
 // Rows that only hang below a cycle are not on it. Pure.
 
-import { hierarchiesOf, hierarchyProblem, namesOf, refersSql } from '../../deployments/schema/hierarchies.ts';
 import { columnName, tableName } from '../../sql/identifiers.ts';
+import { hierarchiesOf, hierarchyProblem, namesOf, refersSql } from '../../tables/hierarchies.ts';
 import { type DeployedTable, type ForeignKey, keyColumns } from '../../tables/table.ts';
-import { keyEquals } from '../merge-sql.ts';
-import type { LoadOptions, LoadPlan } from '../plan/load-options.ts';
-import { cellSql, isDeletionSql, typedSql } from '../staging/staged-cells.ts';
+import type { LoadOptions } from '../plan/load-options.ts';
+import type { LoadPlan } from '../plan/load-plan.ts';
+import { cellSql, isDeletionSql, keyEquals, typedSql } from '../staging/staged-cells.ts';
+import type { Staging } from '../staging/staged-file.ts';
 import { type Rejection, reasonSql, rejectSql } from '../staging/staged-sql.ts';
-import type { Staging } from '../staging/staging.ts';
 
 /** The hierarchies that a file sets edges of. */
 function loadedHierarchies(table: DeployedTable, { sources }: LoadPlan): ForeignKey[] {

@@ -5,11 +5,11 @@ import { columnName, stagedColumn, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
 import type { DeployedTable } from '../../tables/table.ts';
 import type { Bind } from '../../values/check.ts';
-import { keyEquals } from '../merge-sql.ts';
-import type { LoadOptions, LoadPlan } from '../plan/load-options.ts';
-import { typedSql } from '../staging/staged-cells.ts';
+import type { LoadOptions } from '../plan/load-options.ts';
+import type { LoadPlan } from '../plan/load-plan.ts';
+import { keyEquals, typedSql } from '../staging/staged-cells.ts';
+import type { Staging } from '../staging/staged-file.ts';
 import { type Rejection, reasonSql, rejectSql } from '../staging/staged-sql.ts';
-import type { Staging } from '../staging/staging.ts';
 
 const number = (cell: string) => `case when ${cell} ~ '^[0-9]{1,18}$' then ${cell}::bigint end`;
 

@@ -4,10 +4,11 @@
 import { columnName, rowLinksName, tableName } from '../../sql/identifiers.ts';
 import type { Statement } from '../../sql/statement.ts';
 import { type DeployedTable, getColumn } from '../../tables/table.ts';
-import type { LoadOptions, LoadPlan, Source } from '../plan/load-options.ts';
+import type { LoadOptions } from '../plan/load-options.ts';
+import type { LoadPlan, Source } from '../plan/load-plan.ts';
 import { cellSql, isDeletionSql, typedSql } from '../staging/staged-cells.ts';
+import type { Staging } from '../staging/staged-file.ts';
 import { type Rejection, reasonSql, rejectSql } from '../staging/staged-sql.ts';
-import type { Staging } from '../staging/staging.ts';
 import { isKeptSql, rejectedRowSql } from './rejected-keys-sql.ts';
 
 /** What becomes of live rows that the file lacks: whether they go, and where the keys are of those that stay, as their rows were rejected. */

@@ -5,15 +5,15 @@ import type { Sql } from '@almanac/service-kit/postgres/database';
 import { reasonsName, rejectedKeysName, rejectionsName } from '../../sql/identifiers.ts';
 import type { Statement } from '../../sql/statement.ts';
 import type { DeployedTable } from '../../tables/table.ts';
-import type { RejectedValue } from '../load-result.ts';
-import type { LoadOptions, LoadPlan } from '../plan/load-options.ts';
-import { keepRejectedSql } from '../rejected-rows.ts';
+import type { LoadOptions } from '../plan/load-options.ts';
+import type { LoadPlan } from '../plan/load-plan.ts';
 import { loadLimits } from '../staging/load-limits.ts';
-import { keepAmbiguousSql, resolveSql } from '../staging/lookups.ts';
+import { keepAmbiguousSql, resolveSql } from '../staging/lookups-sql.ts';
+import type { Staging } from '../staging/staged-file.ts';
 import * as staged from '../staging/staged-sql.ts';
-import type { Staging } from '../staging/staging.ts';
 import { rejectCyclesSql } from './cycles-sql.ts';
 import { findConflictsSql, rejectConflictsSql } from './edited-rows-sql.ts';
+import { keepRejectedSql } from './keep-rejected-sql.ts';
 import { findOrphansSql, linkRowsSql, rejectOrphansSql } from './orphans-sql.ts';
 import { countUnknownSql, createRejectedKeysSql, keepRejectedKeysSql } from './rejected-keys-sql.ts';
 
@@ -201,3 +201,13 @@ function toRejectedValue({ consequences, cause_row, message, ...told }: Record<s
     ...(cause_row !== null && { cause_row: cause_row as number }),
   };
 }
+export type RejectedValue = {
+  row: number;
+  column: string;
+  value: string;
+  message: string;
+  /** How many rows are rejected for no other reason than that this one is. */
+  consequences?: number;
+  /** The row that has to be mended instead of this one. */
+  cause_row?: number;
+};

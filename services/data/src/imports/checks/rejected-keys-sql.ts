@@ -4,9 +4,9 @@
 import { columnName, liveLinksName, rejectedKeysName, rejectionsName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
 import type { DeployedTable } from '../../tables/table.ts';
-import type { LoadPlan } from '../plan/load-options.ts';
+import type { LoadPlan } from '../plan/load-plan.ts';
 import { brokenCellSql, typedSql } from '../staging/staged-cells.ts';
-import type { Staging } from '../staging/staging.ts';
+import type { Staging } from '../staging/staged-file.ts';
 
 const keptColumn = (place: number): string => `k_${place + 1}`;
 

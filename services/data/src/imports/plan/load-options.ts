@@ -2,25 +2,14 @@
 // call is an error of the call; everything about the rows themselves is in the result.
 import type { BulkLoadOptions__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { type Column, type DeployedTable, isRequired, keyColumns } from '../../tables/table.ts';
-import { type Lookup, planLookup } from '../staging/lookups.ts';
-import { type CellReading, readCell, readText } from './cell-reading.ts';
+import { type DeployedTable, isRequired, keyColumns } from '../../tables/table.ts';
+import { readCell, readText } from './cell-reading.ts';
+import type { LoadPlan, Source } from './load-plan.ts';
+import { planLookup } from './lookups.ts';
 import { positionOf, readValueMaps, type ValueMap } from './value-maps.ts';
 
 const patterns = ['full', 'incremental', 'incremental_with_delete'] as const;
 export type Pattern = (typeof patterns)[number];
-
-/** A file column that fills a table column; with a lookup its cells name records of another table. */
-export type Source = {
-  column: Column;
-  /** The cell as the file has it. */
-  position: number;
-  /** The cell that is read: the same, or what it stands for. */
-  cell: number;
-  reading: CellReading;
-  unknown?: ValueMap['unknown'];
-  lookup?: Lookup;
-};
 
 export type LoadOptions = {
   loadId: string;
@@ -46,17 +35,6 @@ export type LoadOptions = {
   /** Most bytes of rows that may be staged. */
   mostBytes: number;
   raw: BulkLoadOptions__Output;
-};
-
-export type LoadPlan = {
-  sources: Source[];
-  key: Source[];
-  codePosition: number | undefined;
-  /** Where rows say which row they were made of, and in which version. */
-  versions: { sk: number; version: number } | undefined;
-  numbered: boolean;
-  /** What is not in the file goes. */
-  replaces: boolean;
 };
 
 const fileColumnsMaximum = 1000;

@@ -1,11 +1,11 @@
 // The cells of a staged row as text expressions, and whether one breaks the rules of its column. Pure.
 
-import { stagedColumn } from '../../sql/identifiers.ts';
+import { columnName, stagedColumn } from '../../sql/identifiers.ts';
 import { valueChecks } from '../../tables/column-rules.ts';
 import { isRequired } from '../../tables/table.ts';
 import { anyBrokenSql, type Bind } from '../../values/check.ts';
 import { typeOf } from '../../values/value-types.ts';
-import type { LoadPlan, Source } from '../plan/load-options.ts';
+import type { LoadPlan, Source } from '../plan/load-plan.ts';
 
 /** The cell as the file gives it, in the form that the type's rules read; null where the file has none. */
 export const givenSql = (source: Source, alias: string): string =>
@@ -47,4 +47,10 @@ export function brokenCellSql(source: Source, alias: string, bind: Bind): string
   const nameless = source.lookup ? ` when ${cell} is null then true` : '';
   const unknown = unknownSql(source, alias);
   return `case ${unknown === undefined ? '' : `when ${unknown} then true `}when ${givenSql(source, alias)} is null then ${none}${nameless} else ${anyBrokenSql(valueChecks(source.column), cell, bind)} end`;
+}
+/** Whether a live row and a staged one have the same key. */
+export function keyEquals(plan: LoadPlan, live: string, staged: string): string {
+  return plan.key
+    .map((source) => `${live}.${columnName(source.column)} = ${typedSql(plan, source, staged)}`)
+    .join(' and ');
 }

@@ -8,11 +8,12 @@ import { requiredMessage, sentence, valueChecks } from '../../tables/column-rule
 import { isRequired } from '../../tables/table.ts';
 import type { Bind, Check } from '../../values/check.ts';
 import { messageOf } from '../plan/cell-reading.ts';
-import type { LoadOptions, LoadPlan, Source } from '../plan/load-options.ts';
+import type { LoadOptions } from '../plan/load-options.ts';
+import type { LoadPlan, Source } from '../plan/load-plan.ts';
 import { loadLimits } from './load-limits.ts';
-import { ambiguousMessage, namedSql, unknownMessage } from './lookups.ts';
+import { ambiguousMessage, namedSql, unknownMessage } from './lookups-sql.ts';
 import { brokenCellSql, cellSql, codeSql, givenSql, isDeletionSql, typedSql, unknownSql } from './staged-cells.ts';
-import type { Staging } from './staging.ts';
+import type { Staging } from './staged-file.ts';
 
 export function createStagingSql(
   name: string,

@@ -6,26 +6,14 @@ import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { lockLoad, lockStaging, tryLockStaging, unlockSession } from '../../postgres/advisory-locks.ts';
 import { stagingName } from '../../sql/identifiers.ts';
 import type { LoadOptions } from '../plan/load-options.ts';
 import { refuseEndMarks, UnreadableFile } from './copy-terminator.ts';
 import { loadLimits } from './load-limits.ts';
 import { nameSession } from './load-sessions.ts';
+import type { Staging } from './staged-file.ts';
 import { copyStagingSql, createStagingSql } from './staged-sql.ts';
-
-const lockClass = "hashtext('almanac.data.staging')";
-
-export type Staging = {
-  name: string;
-  number: number;
-  /** The physical table it is meant for. */
-  target: string;
-  rows: number;
-  /** Waits until no other load of the table is merging; held until `drop`. */
-  lockTable: (tableDefinitionId: number) => Promise<void>;
-  /** Drops the table and gives the connection back. */
-  drop: () => Promise<void>;
-};
 
 /** Copies the bytes into a new table as they come; nothing is gathered or turned into rows here. */
 export async function stage(
@@ -48,7 +36,7 @@ export async function stage(
     const sql = pgSql(client);
     const { rows } = await sql("select nextval('staging_number') as number");
     number = rows[0]?.number as number;
-    await sql(`select pg_advisory_lock(${lockClass}, $1::int)`, [number]);
+    await lockStaging(sql, number);
     const name = stagingName(number);
     const work = { accountId, loadId: options.loadId };
     const count = await inTransaction(client, async () => {
@@ -62,7 +50,7 @@ export async function stage(
       inTransaction(client, async () => {
         await nameSession(sql, 'quiet', work);
         await sql(`set local statement_timeout = '${loadLimits.statementMinutes}min'`);
-        await sql("select pg_advisory_lock(hashtext('almanac.data.load'), $1::int)", [tableDefinitionId]);
+        await lockLoad(sql, tableDefinitionId);
       });
     return { name, number, target, rows: count, lockTable, drop: release };
   } catch (error) {
@@ -155,7 +143,7 @@ const tooSlow = `The file took longer than ${loadLimits.statementMinutes} minute
 
 async function dropStaging(sql: Sql, number: number): Promise<void> {
   await sql(`drop table if exists ${stagingName(number)}`);
-  await sql('select pg_advisory_unlock_all()');
+  await unlockSession(sql);
 }
 
 /** Drops staged files whose load is no more. */
@@ -168,8 +156,7 @@ export async function sweepStaging(pool: pg.Pool): Promise<number> {
       `select substr(relname, 3)::int as number from pg_class where relnamespace = 'staging'::regnamespace and relkind = 'r' and relname ~ '^s_[0-9]+$'`,
     );
     for (const { number } of rows) {
-      const { rows: locks } = await sql(`select pg_try_advisory_lock(${lockClass}, $1::int) as free`, [number]);
-      if (!locks[0]?.free) continue;
+      if (!(await tryLockStaging(sql, number))) continue;
       await dropStaging(sql, number);
       dropped += 1;
     }

@@ -8,6 +8,7 @@ import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { PagePlan } from '../../pages/filter.ts';
+import { tryLockIndexing, unlockSession } from '../../postgres/advisory-locks.ts';
 import { giveWay } from '../../postgres/cancel-when-blocking.ts';
 import { gridIndexPath, tableName } from '../../sql/identifiers.ts';
 import type { DeployedTable } from '../../tables/table.ts';
@@ -114,11 +115,10 @@ export class Indexing {
     if (asked.length > 0) await saveAsked(sql, asked);
     const client = await this.pool.connect();
     try {
-      const { rows } = await pgSql(client)("select pg_try_advisory_lock(hashtext('almanac.data.indexing')) as ours");
-      if (rows[0]?.ours) await this.lookAfter(client, sql);
+      if (await tryLockIndexing(pgSql(client))) await this.lookAfter(client, sql);
     } finally {
       // A session that is told to end holds its lock for a moment yet, and the next round would find it taken.
-      await client.query('select pg_advisory_unlock_all()').catch(() => {});
+      await unlockSession(pgSql(client)).catch(() => {});
       client.release(true); // with its settings
     }
   }

@@ -9,7 +9,7 @@ import { run } from '../../postgres/pools.ts';
 import { originOf } from '../../rows/origin.ts';
 import { stale } from '../../tables/catalogue.ts';
 import { findProblem } from '../../tables/column-rules.ts';
-import { isCurrent, type TableRequest, writeTable } from '../../tables/open-table.ts';
+import { isCurrent, type TableRequest } from '../../tables/open-table.ts';
 import type { DeployedTable } from '../../tables/table.ts';
 import { explainRefusal, withConstraintProblems } from '../constraint-problems.ts';
 import { findRefusedCycle, type RefusedCycle } from '../hierarchy-problems.ts';
@@ -18,6 +18,7 @@ import { requireRow } from '../no-effect-reasons.ts';
 import type { Cells } from '../record-input.ts';
 import { countAnswer, recordAnswer } from '../records.ts';
 import { restoreSql, updateSql } from '../write-sql.ts';
+import { writeTable } from '../write-table.ts';
 import { versionSql } from './history-sql.ts';
 import { restoreProblemsSql } from './restore-sql.ts';
 

@@ -1,45 +1,14 @@
 // Cells that name the records they refer to instead of giving their keys. Before a staged file is checked, each is looked up once, all of
 // them in one join, and the key is kept beside the file's cells; from there on a load knows nothing but keys. Pure.
 
-import { displayColumn } from '../../rows/lookups-sql.ts';
 import { ambiguousName, columnName, stagedColumn, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
-import { type Column, type DeployedTable, getColumn } from '../../tables/table.ts';
+import type { Column, DeployedTable } from '../../tables/table.ts';
 import { anyBrokenSql, type Bind } from '../../values/check.ts';
 import { typeOf } from '../../values/value-types.ts';
-import type { LoadPlan, Source } from '../plan/load-options.ts';
+import type { LoadPlan, Source } from '../plan/load-plan.ts';
+import type { Lookup } from '../plan/lookups.ts';
 import { brokenCellSql, cellSql, givenSql, isDeletionSql } from './staged-cells.ts';
-import type { Staging } from './staging.ts';
-
-export type Lookup = {
-  /** The referenced table. */
-  table: DeployedTable;
-  /** Its key, and the column whose values the file has. */
-  key: Column;
-  shown: Column;
-  /** Which cell of the staged row keeps the key. */
-  position: number;
-};
-
-/** The lookup of a column, or why there is none. `wanted`: a column of the referenced table; empty: its display column. */
-export function planLookup(
-  table: DeployedTable,
-  column: Column,
-  wanted: string,
-  targets: ReadonlyMap<number, DeployedTable>,
-): Omit<Lookup, 'position'> | string {
-  const foreignKey = table.structure.foreign_keys.find(({ columns }) => columns.includes(column.lineage_id));
-  const target = foreignKey && targets.get(foreignKey.target_table_id);
-  if (!foreignKey || !target) return `${column.name} is no foreign key; nothing can be looked up for it.`;
-  if (foreignKey.columns.length > 1)
-    return `${column.name} is part of a foreign key of several columns; it can't be looked up.`;
-  const shown =
-    wanted === ''
-      ? displayColumn(target.structure)
-      : target.structure.columns.find(({ name }) => name.toLowerCase() === wanted.toLowerCase());
-  if (!shown) return `${column.name} can't be looked up by ${wanted}, which is not a column of ${target.name}.`;
-  return { table: target, key: getColumn(target.structure, foreignKey.target_columns[0] as number), shown };
-}
 
 /** What cells that name no record, or several, are told. */
 export const unknownMessage = ({ table, shown }: Lookup): string =>
@@ -83,7 +52,11 @@ export function candidatesSql(name: string, table: DeployedTable, plan: LoadPlan
 }
 
 /** Keeps until the end of the transaction what several records of a referenced table are called: one statement for each lookup. */
-export function keepAmbiguousSql({ name, number }: Staging, table: DeployedTable, plan: LoadPlan): Statement[] {
+export function keepAmbiguousSql(
+  { name, number }: { name: string; number: number },
+  table: DeployedTable,
+  plan: LoadPlan,
+): Statement[] {
   return plan.sources.flatMap(({ lookup }) => {
     if (!lookup) return [];
     const values = new Values();

@@ -1,6 +1,6 @@
+import type { Pools } from '../postgres/pools.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { createBatcher, wasRolledBack } from './batching.ts';
-import type { Pools } from './pools.ts';
 
 const pools = {} as Pools;
 const givenTable = (columns: unknown[] = []) => ({ structure: { columns } }) as unknown as DeployedTable;
