@@ -14,11 +14,11 @@ import {
 } from '../caller/call-context.ts';
 import { answerWithinHeader, readAnswerBy } from '../caller/deadline.ts';
 import { keyedBy, readIdempotencyKey } from '../caller/idempotency.ts';
-import { noToken } from '../caller/unauthenticated.ts';
+import { missingToken } from '../caller/unauthenticated.ts';
 import { ServiceError } from '../errors.ts';
 import { type Answering, sendError, sendJson, sendText } from '../http/answer.ts';
 import { readClientAddress } from '../http/client-address.ts';
-import { apiPrefix, nothingHere, pathOf, readPath } from '../http/path.ts';
+import { addressNotFound, apiPrefix, pathOf, readPath } from '../http/path.ts';
 import { limits } from '../limits.ts';
 import { type AuditAct, refusedAct } from '../messaging/audit.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -66,11 +66,11 @@ const passNormalPaths: RequestHandler = (request, _res, next) => {
   const path = pathOf(request.url);
   if (!path.startsWith(`${apiPrefix}/`)) next('router');
   else if (readPath(path)) next();
-  else throw nothingHere();
+  else throw addressNotFound();
 };
 
 const refuse: RequestHandler = () => {
-  throw nothingHere();
+  throw addressNotFound();
 };
 
 function serve(declared: Route, options: ApiOptions): RequestHandler {
@@ -140,7 +140,7 @@ async function readCall(
   verify: ContextVerifier,
 ): Promise<CallContext> {
   const context = request.headers[contextHeader];
-  if (typeof context !== 'string') throw noToken();
+  if (typeof context !== 'string') throw missingToken();
   const call = await verify(context, res.locals.requestId);
   call.address = readClientAddress(request);
   call.answerBy = readAnswerBy(request.headers[answerWithinHeader]);

@@ -3,7 +3,7 @@
 import { createLocalJWKSet, importJWK, type JSONWebKeySet, type JWK, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../errors.ts';
-import { refusedToken } from './unauthenticated.ts';
+import { invalidToken } from './unauthenticated.ts';
 
 export const contextHeader = 'x-almanac-context';
 export const requestIdHeader = 'x-request-id';
@@ -162,7 +162,7 @@ export function requireScope(call: Pick<CallContext, 'scopes'>, scope: string): 
 /** Throws 401 unless a person stands behind the call (contract, Grant types). */
 export function requireUser(call: CallContext): number {
   if (call.userId !== undefined) return call.userId;
-  throw refusedToken(userContextNeeded);
+  throw invalidToken(userContextNeeded);
 }
 
 /** Throws 403 unless the account's plan has branching (design 3.3). */

@@ -6,8 +6,8 @@ import type { CallContext } from './call-context.ts';
 import {
   type Answer,
   answerOnce,
+  deleteAnswer,
   findAnswer,
-  forgetAnswer,
   keyedBy,
   makeOnce,
   readIdempotencyKey,
@@ -89,7 +89,7 @@ describe('an answer', () => {
 
   it('is forgotten after a day, or when it is taken back', async () => {
     await make();
-    await forgetAnswer(pgSql(pool), request());
+    await deleteAnswer(pgSql(pool), request());
     await make();
     await pool.query("update idempotent_answer set created_at = created_at - interval '24 hours'");
     expect(await findAnswer(pgSql(pool), request())).toBeUndefined();

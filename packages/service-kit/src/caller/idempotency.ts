@@ -95,7 +95,7 @@ export async function findAnswer(sql: Sql, { owner, hash }: Keyed): Promise<Answ
 }
 
 async function keep(sql: Sql, keyed: Keyed, answer: Answer | undefined): Promise<void> {
-  if (answer === undefined) return forgetAnswer(sql, keyed);
+  if (answer === undefined) return deleteAnswer(sql, keyed);
   const { body, ...headers } = answer;
   await sql(
     'update idempotent_answer set body = $4, headers = $5::jsonb where account_id = $1::int and caller = $2 and key = $3',
@@ -104,7 +104,7 @@ async function keep(sql: Sql, keyed: Keyed, answer: Answer | undefined): Promise
 }
 
 /** Lets a request be done anew: what it began has come to nothing. */
-export async function forgetAnswer(sql: Sql, { owner }: Keyed): Promise<void> {
+export async function deleteAnswer(sql: Sql, { owner }: Keyed): Promise<void> {
   await sql('delete from idempotent_answer where account_id = $1::int and caller = $2 and key = $3', owner);
 }
 

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { createPool, withTransaction } from '../postgres/database.ts';
 import type { Bus, BusMessage } from './bus/bus.ts';
 import { UnreadableMessageError, UnroutableError } from './bus/message.ts';
-import { alike } from './bus/received-message.ts';
+import { samePayload } from './bus/received-message.ts';
 import { createBus } from './create-bus.ts';
 import { announce, createOutboxRelay } from './outbox.ts';
 
@@ -298,7 +298,7 @@ export function describeBus(transport: string, url: () => string, sendRaw: SendR
   });
 }
 
-const anything = (...types: string[]) => alike(types, z.looseObject({}));
+const anything = (...types: string[]) => samePayload(types, z.looseObject({}));
 
 const numbered = z.object({ n: z.int() });
 

@@ -18,8 +18,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { InterruptibleSleep } from '../interruptible-sleep.ts';
 import { tracing } from '../observability/tracing/tracing.ts';
-import { Pause } from '../pause.ts';
 import { pgSql, type Sql, withTransaction } from '../postgres/database.ts';
 import { DatabaseListener } from '../postgres/listener.ts';
 import type { Bus } from './bus/bus.ts';
@@ -90,8 +90,8 @@ export function createOutboxRelay(options: RelayOptions): OutboxRelay {
 class Relay implements OutboxRelay {
   private readonly options: RelayOptions;
   private readonly listener: DatabaseListener;
-  private readonly idle = new Pause();
-  private readonly backoff = new Pause();
+  private readonly idle = new InterruptibleSleep();
+  private readonly backoff = new InterruptibleSleep();
   private readonly untaken = new UnroutableBackoff(longestPauseMs);
   private stopping = false;
   private sweptAt = 0;

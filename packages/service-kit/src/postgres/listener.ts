@@ -1,7 +1,7 @@
 // Listens to a channel of PostgreSQL on a connection of its own, for as long as it takes: lost connections are made again.
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { Pause } from '../pause.ts';
+import { InterruptibleSleep } from '../interruptible-sleep.ts';
 
 type ListenerOptions = {
   url: string;
@@ -19,7 +19,7 @@ const longestPauseMs = 5_000;
 
 export class DatabaseListener {
   private readonly options: ListenerOptions;
-  private readonly pause = new Pause();
+  private readonly pause = new InterruptibleSleep();
   private stopping = false;
   private listening = false;
   private endConnection = () => {};

@@ -8,7 +8,7 @@ import { requestIdHeader } from '../caller/call-context.ts';
 import { ServiceError } from '../errors.ts';
 import { type Answering, type Locals, readRequestId, sendError } from '../http/answer.ts';
 import { drain, listen } from '../http/listening.ts';
-import { apiPrefix, nothingHere, pathOf } from '../http/path.ts';
+import { addressNotFound, apiPrefix, pathOf } from '../http/path.ts';
 import { createTlsServer, isOfGateway } from '../http/tls.ts';
 import { limits } from '../limits.ts';
 import type { Health } from '../observability/health.ts';
@@ -62,7 +62,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   app.get('/openapi.json', (_req, res) => void res.json(fragment));
   options.mount?.(app);
   app.use((_req, _res) => {
-    throw nothingHere();
+    throw addressNotFound();
   });
   app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) =>
     sendError(res as Response & Answering, asHttpError(error), logger),

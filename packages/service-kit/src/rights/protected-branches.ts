@@ -10,7 +10,7 @@ export async function administersBranch(rights: Rights, call: CallContext, branc
 }
 
 /** The 403 of everybody else. `act` completes "may …". */
-export function takesBranchAdministrator({ userId }: CallContext, act: string): ServiceError {
+export function needsBranchAdministrator({ userId }: CallContext, act: string): ServiceError {
   const who =
     userId === undefined
       ? 'an application with the scope api:admin, or an administrator,'

@@ -4,7 +4,7 @@ import { notFound, ServiceError } from '../errors.ts';
 import { readMessage } from '../messaging/bus/received-message.ts';
 import type { RpcCaller } from '../rpc/contract.ts';
 import { allows, type HeldRights } from './rights.ts';
-import { createRights, invalidateOnEvents } from './rights-cache.ts';
+import { createRightsCache, invalidateOnEvents } from './rights-cache.ts';
 
 type Answer = {
   user_id: number;
@@ -19,10 +19,10 @@ const ada = { accountId: 7, userId: 9 };
 const bob = { accountId: 7, userId: 10 };
 const stranger = { accountId: 8, userId: 11 };
 
-function given({ isHearing = (): boolean => true } = {}) {
+function given({ isReceivingEvents = (): boolean => true } = {}) {
   const questions: Question[] = [];
   const clock = { ms: 1_000 };
-  const rights = createRights(
+  const rights = createRightsCache(
     {
       GetEffectivePermissions: (caller, { user_id: userId = 0 }) =>
         new Promise<Answer>((resolve, reject) =>
@@ -41,7 +41,7 @@ function given({ isHearing = (): boolean => true } = {}) {
           }),
         ),
     },
-    { isHearing, now: () => clock.ms },
+    { isReceivingEvents, now: () => clock.ms },
   );
   const question = (number: number) => questions[number] as Question;
   return { rights, questions, question, clock };
@@ -84,18 +84,18 @@ describe('remembered rights', () => {
     };
     expect(await askAll(1)).toEqual([9, 10, 11]);
     expect(await askAll(1)).toEqual([]);
-    rights.forget(7, 9, 2);
+    rights.invalidate(7, 9, 2);
     expect(await askAll(2)).toEqual([9]);
-    rights.forget(7, null, 3);
+    rights.invalidate(7, null, 3);
     expect(await askAll(3)).toEqual([9, 10]);
-    rights.forgetAll();
+    rights.invalidateAll();
     expect(await askAll(3)).toEqual([9, 10, 11]);
   });
 
   it('that were asked for before a change are asked for again when the event overtakes the answer', async () => {
     const { rights, questions, question } = given();
     const early = rights.get(ada);
-    rights.forget(7, 9, 5);
+    rights.invalidate(7, 9, 5);
     const late = rights.get(ada);
     expect(questions).toHaveLength(2);
     question(1).answer(5);
@@ -124,11 +124,11 @@ describe('remembered rights', () => {
     const asked = rights.get(ada);
     question(0).answer(6);
     await asked;
-    rights.forget(7, 9, 6);
-    rights.forget(7, null, 5);
+    rights.invalidate(7, 9, 6);
+    rights.invalidate(7, null, 5);
     expect(await revisionOf(rights.get(ada))).toBe(6);
     expect(questions).toHaveLength(1);
-    rights.forget(7, 9, undefined); // of an identity that tells no revisions
+    rights.invalidate(7, 9, undefined); // of an identity that tells no revisions
     void rights.get(ada);
     expect(questions).toHaveLength(2);
   });
@@ -137,7 +137,7 @@ describe('remembered rights', () => {
     const { rights, questions, question } = given();
     const asked = rights.get(ada);
     for (let number = 0; number < 3; number++) {
-      rights.forget(7, 9, 10 + number);
+      rights.invalidate(7, 9, 10 + number);
       question(number).answer(5);
       await settle();
     }
@@ -160,7 +160,7 @@ describe('remembered rights', () => {
 
   it('are believed for half a minute from the question on, and for a second while no events come', async () => {
     let hearing = true;
-    const { rights, questions, question, clock } = given({ isHearing: () => hearing });
+    const { rights, questions, question, clock } = given({ isReceivingEvents: () => hearing });
     const asked = rights.get(ada);
     clock.ms += 500;
     question(0).answer(1);

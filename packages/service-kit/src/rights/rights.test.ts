@@ -2,9 +2,9 @@ import { notFound } from '../errors.ts';
 import {
   type Action,
   allows,
+  compileRights,
   type EffectivePermissions,
   type HeldRights,
-  holdRights,
   isKnown,
   type Rights,
   reachOf,
@@ -12,7 +12,7 @@ import {
 } from './rights.ts';
 
 const held = (license_type: string, ...permissions: [string, string, number][]): HeldRights =>
-  holdRights({
+  compileRights({
     license_type,
     permissions: permissions.map(([action, resource_type, resource_id]) => ({ action, resource_type, resource_id })),
   });
@@ -72,7 +72,7 @@ describe('allows', () => {
 
 describe('a private branch', () => {
   const on = (action: string, type: string, id: number, license_type = 'developer') =>
-    holdRights({
+    compileRights({
       license_type,
       permissions: [{ action, resource_type: type, resource_id: id }],
       private_branch_ids: [2],
@@ -138,10 +138,10 @@ describe('requireRight', () => {
   const rightsOf = (answer: Partial<EffectivePermissions>, asked: (boolean | undefined)[] = []): Rights => ({
     get: async (_caller, { fresh } = {}) => {
       asked.push(fresh);
-      return holdRights({ license_type: 'developer', permissions: [], ...answer });
+      return compileRights({ license_type: 'developer', permissions: [], ...answer });
     },
-    forget() {},
-    forgetAll() {},
+    invalidate() {},
+    invalidateAll() {},
   });
 
   it('names the missing right and where it would do', async () => {

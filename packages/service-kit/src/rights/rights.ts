@@ -1,6 +1,6 @@
 // Who may do what (design 3.2): what somebody holds, compiled so that every request can ask, and the questions asked of it.
 
-import { refusedToken } from '../caller/unauthenticated.ts';
+import { invalidToken } from '../caller/unauthenticated.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { RpcCaller } from '../rpc/contract.ts';
 
@@ -43,7 +43,7 @@ const covers = {
 const everything = covers.admin | covers.approve;
 
 /** Compiles identity's answer. Rights add up; `admin` of the account passes all; an end user's licence caps at `edit`. */
-export function holdRights({
+export function compileRights({
   license_type,
   permissions,
   revision = 0,
@@ -152,8 +152,8 @@ export function missingRight(action: Action, where: Where): ServiceError {
 }
 
 /** The 401 of a token whose user no longer exists (contract, Authentication failures). */
-export function userGone(): ServiceError {
-  return refusedToken('Invalid resource owner', 'The user of this token is gone.');
+export function unknownUser(): ServiceError {
+  return invalidToken('Invalid resource owner', 'The user of this token is gone.');
 }
 
 /**
@@ -166,9 +166,12 @@ export type RightsOptions = { fresh?: boolean; missing?: () => ServiceError };
 export type Rights = {
   /** Throws 401 when the caller's user is gone. */
   get(caller: RpcCaller, options?: RightsOptions): Promise<HeldRights>;
-  /** Forgets what is older than `revision` of one user's rights, or of all of an account's; without a revision, all of it. */
-  forget(accountId: number, userId: number | null, revision?: number): void;
-  forgetAll(): void;
+  /**
+   * Drops cached rights older than `revision`, of one user or (null) of all of the account; without
+   * a revision, whatever their age.
+   */
+  invalidate(accountId: number, userId: number | null, revision?: number): void;
+  invalidateAll(): void;
 };
 
 /**

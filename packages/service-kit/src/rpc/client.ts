@@ -57,7 +57,7 @@ export function createRpcClient<N extends RpcServiceName>(
   });
   const prepare = preparing(
     stub,
-    rememberingSigner((claims) => sign(claims, `${service}:rpc`)),
+    cachingSigner((claims) => sign(claims, `${service}:rpc`)),
   );
   const client: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(definition)) {
@@ -74,7 +74,7 @@ export function createRpcClient<N extends RpcServiceName>(
 type MetadataFor = (caller: RpcCaller) => Promise<grpc.Metadata>;
 
 // One signature serves all calls for the same claims for half its lifetime.
-function rememberingSigner(sign: ContextSigner): MetadataFor {
+function cachingSigner(sign: ContextSigner): MetadataFor {
   const signed = new Map<string, { token: string; until: number }>();
   return async (caller) => {
     const claims: CallClaims = {
@@ -125,11 +125,11 @@ function unary(service: string, invoke: Invoke, prepare: Prepare, mayRetry: bool
   const send = ({ metadata, deadline }: Prepared, request: unknown, { signal }: RpcOptions) =>
     new Promise((resolve, reject) => {
       const call = invoke(request, metadata, { deadline }, (error: grpc.ServiceError | null, answer: unknown) => {
-        stopHeeding();
+        stopListening();
         if (error) reject(fromStatus(service, error));
         else resolve(answer);
       });
-      const stopHeeding = heed(signal, call);
+      const stopListening = cancelOnAbort(signal, call);
     });
   return async (caller: RpcCaller, request: unknown, options: RpcOptions = {}) => {
     const prepared = await prepare(caller, options, unaryDeadlineMs);
@@ -162,7 +162,7 @@ function clientStream(service: string, { requestSerialize }: Method, invoke: Inv
       });
     });
     answer.catch(() => {}); // awaited below; a source that fails first must not leave it unhandled
-    const stopHeeding = heed(options.signal, call);
+    const stopListening = cancelOnAbort(options.signal, call);
     try {
       for await (const request of requests) {
         if (settled) break;
@@ -176,7 +176,7 @@ function clientStream(service: string, { requestSerialize }: Method, invoke: Inv
       call.cancel();
       throw error;
     } finally {
-      stopHeeding();
+      stopListening();
     }
   };
 }
@@ -190,20 +190,20 @@ function serverStream(service: string, { responseDeserialize }: Method, invoke: 
     call.once('metadata', (answered) => {
       isEndAnnounced = answered.get(streamEndMetadataKey).length > 0;
     });
-    const stopHeeding = heed(options.signal, call);
+    const stopListening = cancelOnAbort(options.signal, call);
     try {
       yield* receiveStream(call, responseDeserialize, () => isEndAnnounced);
     } catch (error) {
       throw error instanceof ServiceError ? error : fromStatus(service, error as grpc.ServiceError);
     } finally {
-      stopHeeding();
+      stopListening();
       call.cancel();
     }
   };
 }
 
 // Cancels the call with the signal, which may have come while there was no connection yet. Answers how to stop that.
-function heed(signal: AbortSignal | undefined, call: grpc.Call): () => void {
+function cancelOnAbort(signal: AbortSignal | undefined, call: grpc.Call): () => void {
   const cancel = () => call.cancel();
   if (signal?.aborted) cancel();
   signal?.addEventListener('abort', cancel, { once: true });
@@ -238,7 +238,7 @@ function fromStatus(service: string, error: grpc.ServiceError): ServiceError {
 }
 
 /** Whether the neighbour is of a release that doesn't have this call yet. */
-export function isUnknownCall(error: unknown): boolean {
+export function isUnimplemented(error: unknown): boolean {
   return (
     error instanceof ServiceError &&
     error.kind === 'unavailable' &&

@@ -10,7 +10,7 @@ import {
 import { ServiceError } from '../errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { type ClosableRpcClient, createRpcClient, isUnknownCall } from './client.ts';
+import { type ClosableRpcClient, createRpcClient, isUnimplemented } from './client.ts';
 import type { RpcClient, RpcHandlers } from './contract.ts';
 import { createRpcServer, type RpcServer } from './server.ts';
 
@@ -261,11 +261,11 @@ describe('gRPC between services', () => {
     const error = await newer.client.GetUsage(caller, {}).catch((reason: unknown) => reason);
     newer.close();
     expect(error).toMatchObject({ kind: 'unavailable' });
-    expect(isUnknownCall(error)).toBe(true);
+    expect(isUnimplemented(error)).toBe(true);
     const away = createRpcClient('data', '127.0.0.1:1', signers.jobs as ContextSigner);
-    expect(isUnknownCall(await away.client.CountRows(caller, {}, { deadlineMs: 500 }).catch((reason) => reason))).toBe(
-      false,
-    );
+    expect(
+      isUnimplemented(await away.client.CountRows(caller, {}, { deadlineMs: 500 }).catch((reason) => reason)),
+    ).toBe(false);
     away.close();
   });
 

@@ -38,7 +38,7 @@ export function readInstant(text: string, finer: 'cut' | 'up' = 'cut'): Date | u
 const clockSkewMs = 60_000;
 
 /** Whether an instant is still to come by a clock that was read on another machine than the one that it is from. */
-export const isToCome = (instant: string | Date, now: string | Date): boolean =>
+export const isInFuture = (instant: string | Date, now: string | Date): boolean =>
   new Date(instant).getTime() > new Date(now).getTime() + clockSkewMs;
 
 type Six = [number, number, number, number, number, number];

@@ -23,7 +23,10 @@ const deepest = 100;
 export const messageId = z.int().positive().max(limits.int4);
 
 /** Several types with the same in them. */
-export function alike<T extends string, S extends Payloads[string]>(types: readonly T[], payload: S): Record<T, S> {
+export function samePayload<T extends string, S extends Payloads[string]>(
+  types: readonly T[],
+  payload: S,
+): Record<T, S> {
   return Object.fromEntries(types.map((type) => [type, payload])) as Record<T, S>;
 }
 

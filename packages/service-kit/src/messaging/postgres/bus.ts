@@ -4,7 +4,7 @@
 import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
-import { Pause } from '../../pause.ts';
+import { InterruptibleSleep } from '../../interruptible-sleep.ts';
 import { createPool, pgSql, type Sql, withTransaction } from '../../postgres/database.ts';
 import { DatabaseListener } from '../../postgres/listener.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -46,7 +46,7 @@ class PostgresBus implements Bus {
   private readonly consumers: QueueConsumer[] = [];
   private readonly subscriptions: Subscription[] = [];
   private readonly hearing = new Set<Promise<void>>();
-  private readonly pause = new Pause();
+  private readonly pause = new InterruptibleSleep();
   private boss: PgBoss | undefined;
   private connecting: Promise<void> | undefined;
   private connections = 0;

@@ -4,7 +4,7 @@
 import type pg from 'pg';
 import type { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
-import { Pause } from '../../pause.ts';
+import { InterruptibleSleep } from '../../interruptible-sleep.ts';
 import { withTransaction } from '../../postgres/database.ts';
 import {
   attemptOf,
@@ -46,7 +46,7 @@ export class QueueConsumer {
   readonly prepared: Promise<void>;
   private readonly options: ConsumerOptions;
   private readonly logger: Logger;
-  private readonly pause = new Pause();
+  private readonly pause = new InterruptibleSleep();
   private readonly running = new Map<string, Promise<void>>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private markPrepared = () => {};

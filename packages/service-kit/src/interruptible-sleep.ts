@@ -1,7 +1,7 @@
 // A sleep that somebody else can end, also before it has begun.
 
 /** Waits of one loop: `end` ends the present wait, or the next one when none is going on. */
-export class Pause {
+export class InterruptibleSleep {
   private ended = false;
   private finish: (() => void) | undefined;
 
