@@ -113,7 +113,7 @@ function script(name: string, ...args: string[]): string[] {
   return [join(root, 'scripts', name), ...args];
 }
 
-/** The JavaScript file behind a package's command. Not every package exports its manifest, so it is read. */
+/** The JavaScript file behind a package's command; not every package exports its manifest. */
 function program(packageName: string, name: string): string {
   const folder = join(root, 'node_modules', packageName);
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
