@@ -12,7 +12,7 @@ const checks: Check[] = [
   {
     name: 'generated',
     about: 'Prisma clients and proto types, rebuilt where their sources changed',
-    command: script('generate.ts'),
+    command: script('build/generate.ts'),
   },
   {
     name: 'lint',
@@ -47,7 +47,7 @@ const checks: Check[] = [
   {
     name: 'migrations',
     about: "each service's migrations make its Prisma schema",
-    command: script('migration.ts', '--check'),
+    command: script('build/migration.ts', '--check'),
   },
   {
     name: 'protos',
@@ -58,7 +58,7 @@ const checks: Check[] = [
   {
     name: 'released',
     about: 'protos, the HTTP contract and schemas beside the last release of each service (buf breaking)',
-    command: script('release.ts', 'check'),
+    command: script('build/release.ts', 'check'),
   },
 ];
 
