@@ -46,7 +46,7 @@ describe('refused words', () => {
 });
 
 describe('comments', () => {
-  it('are at most 100 columns wide in code; addresses may be wider', () => {
+  it('are at most 100 columns wide in code; addresses and directives may be wider', () => {
     const wide = 'x'.repeat(98);
     expect(problems(`// ${wide}`)).toEqual(['1 a comment of 101 columns: at most 100']);
     expect(problems(`  /** ${wide} */\n   * ${wide}`)).toHaveLength(2);
@@ -54,6 +54,7 @@ describe('comments', () => {
     expect(problems(`# ${wide}x`, 'README.md')).toEqual([]);
     expect(problems(`const text = '${wide}'; // code`)).toEqual([]);
     expect(problems(`// https://example.com/${wide}`)).toEqual([]);
+    expect(problems(`// biome-ignore lint: ${wide}`)).toEqual([]);
   });
 });
 

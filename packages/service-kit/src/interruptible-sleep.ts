@@ -1,11 +1,11 @@
-// A sleep that somebody else can end, also before it has begun.
+// A sleep that other code can interrupt, even before it begins.
 
-/** Waits of one loop: `end` ends the present wait, or the next one when none is going on. */
+/** The sleeps of one loop: `end` interrupts the current sleep, or else the next one. */
 export class InterruptibleSleep {
   private ended = false;
   private finish: (() => void) | undefined;
 
-  /** Resolves when the time is over or `end` is called. */
+  /** Resolves after the time, or when `end` is called. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const finish = () => {

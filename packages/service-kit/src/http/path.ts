@@ -1,8 +1,8 @@
-// The only spelling of a path that is found. A path that could be read in two ways would be checked
-// in one reading and served in the other.
+// Accepts one spelling of a path only. A path with two readings could be checked in one and served
+// in the other.
 import { ServiceError } from '../errors.ts';
 
-/** What every address of the API begins with. */
+/** The prefix of every address of the API. */
 export const apiPrefix = '/api/v1';
 
 /** The answer to an address that is not found. */

@@ -1,4 +1,5 @@
-// Every answer of identity is held back until the test lets it go, so each order of question, change and event is made on purpose.
+// Every answer of identity is held back until the test lets it go, so each order of question,
+// change and event is made on purpose.
 import { randomUUID } from 'node:crypto';
 import { notFound, ServiceError } from '../errors.ts';
 import { readMessage } from '../messaging/bus/received-message.ts';
@@ -17,7 +18,7 @@ type Question = { caller: RpcCaller; userId: number; answer(revision: number): v
 
 const ada = { accountId: 7, userId: 9 };
 const bob = { accountId: 7, userId: 10 };
-const stranger = { accountId: 8, userId: 11 };
+const otherAccount = { accountId: 8, userId: 11 };
 
 function given({ isReceivingEvents = (): boolean => true } = {}) {
   const questions: Question[] = [];
@@ -51,7 +52,7 @@ function given({ isReceivingEvents = (): boolean => true } = {}) {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const revisionOf = async (asked: Promise<HeldRights>) => (await asked).revision;
 
-describe('remembered rights', () => {
+describe('cached rights', () => {
   it('are asked for once per user, however many want them at the same moment', async () => {
     const { rights, questions, question } = given();
     const waiting = [rights.get(ada), rights.get(ada), rights.get(bob)];
@@ -63,7 +64,7 @@ describe('remembered rights', () => {
     expect(questions).toHaveLength(2);
   });
 
-  it('are asked for without the hurry of whoever asks first, unless nobody else gets the answer', async () => {
+  it('are fetched without the deadline of the first caller, unless that caller alone gets the answer', async () => {
     const { rights, question } = given();
     const waiting = [rights.get({ ...ada, answerBy: 1 }), rights.get({ ...ada, answerBy: 1 }, { fresh: true })];
     expect([question(0).caller.answerBy, question(1).caller.answerBy]).toEqual([undefined, 1]);
@@ -71,12 +72,12 @@ describe('remembered rights', () => {
     await Promise.all(waiting);
   });
 
-  it('are forgotten for one user, or for all of an account', async () => {
+  it('are invalidated for one user, or for all of an account', async () => {
     const { rights, questions, question } = given();
-    const everybody = [ada, bob, stranger];
+    const everyone = [ada, bob, otherAccount];
     const askAll = async (revision: number) => {
       const before = questions.length;
-      const waiting = everybody.map((who) => rights.get(who));
+      const waiting = everyone.map((who) => rights.get(who));
       const asked = questions.slice(before).map(({ userId }) => userId);
       for (let number = before; number < questions.length; number++) question(number).answer(revision);
       await Promise.all(waiting);
@@ -142,11 +143,11 @@ describe('remembered rights', () => {
       await settle();
     }
     expect(await revisionOf(asked)).toBe(5);
-    void rights.get(ada); // but nobody else gets that answer
+    void rights.get(ada); // but no other caller gets that answer
     expect(questions).toHaveLength(4);
   });
 
-  it('asked afresh are asked for anew although they are remembered, and remembered then', async () => {
+  it('that must be fresh are fetched although they are cached, and cached then', async () => {
     const { rights, questions, question } = given();
     const asked = rights.get(ada);
     question(0).answer(1);
@@ -158,7 +159,7 @@ describe('remembered rights', () => {
     expect(await revisionOf(rights.get(ada))).toBe(2);
   });
 
-  it('are believed for half a minute from the question on, and for a second while no events come', async () => {
+  it('live for half a minute from the request on, and for a second while no events arrive', async () => {
     let hearing = true;
     const { rights, questions, question, clock } = given({ isReceivingEvents: () => hearing });
     const asked = rights.get(ada);
@@ -198,7 +199,7 @@ describe('remembered rights', () => {
     expect(questions).toHaveLength(2);
   });
 
-  it('of a user who is gone are the 401 of the contract, also for who remembered them', async () => {
+  it('of a deleted user are the 401 of the contract, also when they were cached', async () => {
     const { rights, questions, question } = given();
     const asked = rights.get(ada);
     question(0).answer(1);

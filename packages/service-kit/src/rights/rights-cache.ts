@@ -71,7 +71,8 @@ export function createRightsCache(
   };
 
   const fetchShared = (caller: RpcCaller, entry: Entry): Promise<HeldRights> => {
-    // Callers with later deadlines may share this request, so this caller's deadline doesn't bound it.
+    // Callers with later deadlines may share this request, so this caller's deadline doesn't bound
+    // it.
     const inFlight = fetch({ ...caller, answerBy: undefined }, entry).finally(() => {
       if (entry.inFlight === inFlight) entry.inFlight = undefined;
     });
@@ -133,7 +134,10 @@ const changeSchema = z.object({
   revision: z.int().optional(),
 });
 
-/** Invalidates rights when identity announces a change, and all of them when events may have been missed. */
+/**
+ * Invalidates rights when identity announces a change, and all of them when events may have been
+ * missed.
+ */
 export function invalidateOnEvents(bus: Pick<Bus, 'subscribe'>, rights: Rights): Promise<void> {
   return bus.subscribe(
     { 'identity.permission.changed': changeSchema },
