@@ -84,7 +84,7 @@ const ask = (method: string, ...headers: string[]) =>
 
 const away = {
   status: 503,
-  body: { error: 'Service unavailable', errors: ['The data service is not available just now; try again.'] },
+  body: { error: 'Service unavailable', errors: ['The data service is not available; retry later.'] },
 };
 const told = async (answer: Response) => ({ status: answer.status, body: await answer.json() });
 
@@ -92,8 +92,8 @@ const told = async (answer: Response) => ({ status: answer.status, body: await a
 async function expectNothingLeft(): Promise<void> {
   await eventually(async () => {
     const text = await gateway.metrics();
-    expect(text).toMatch(/^almanac_gateway_open_exchanges\S* 0$/m);
-    expect(text).toMatch(/^almanac_gateway_service_requests\{(?=[^}]*upstream="data")\S* 0$/m);
+    expect(text).toMatch(/^almanac_gateway_requests_in_flight\S* 0$/m);
+    expect(text).toMatch(/^almanac_gateway_service_requests_in_flight\{(?=[^}]*upstream="data")\S* 0$/m);
   });
 }
 

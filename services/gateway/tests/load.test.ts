@@ -115,7 +115,7 @@ describe('a gateway', () => {
     await expectRefused(await call(), 503, 'Service unavailable');
     expect(await state('/openapi.json')).toBe(503);
     expect([await state('/healthz'), await state('/readyz')]).toEqual([200, 200]);
-    await eventually(async () => expect(await metrics()).toMatch(/^almanac_gateway_open_exchanges\S* 4$/m));
+    await eventually(async () => expect(await metrics()).toMatch(/^almanac_gateway_requests_in_flight\S* 4$/m));
     services.release();
     expect(await statuses(slow)).toEqual(Array(most).fill(200));
     await eventually(async () => expect((await call()).status).toBe(200));

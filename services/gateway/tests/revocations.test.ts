@@ -14,8 +14,8 @@ import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
-import { createRevocations, type Revocations } from '../src/tokens/revocations.ts';
-import type { Token } from '../src/tokens/token.ts';
+import { createRevocations, type Revocations } from '../src/authentication/revocations.ts';
+import type { Token } from '../src/authentication/token.ts';
 import { givenIdentity as givenOldIdentity, givenServices } from './given.ts';
 
 type Asked = Pick<RpcClient<'identity'>, 'ListRevocations'>;

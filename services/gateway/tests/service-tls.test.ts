@@ -115,7 +115,7 @@ async function expectRefused(gateway: TestGateway, why: string) {
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await answer.json()).toEqual({
     error: 'Service unavailable',
-    errors: ['The data service is not available just now; try again.'],
+    errors: ['The data service is not available; retry later.'],
   });
   expect(gateway.log()).toContain(why);
 }

@@ -75,7 +75,7 @@ describe('clients that stand still', () => {
 });
 
 async function openExchanges(of: TestGateway): Promise<number> {
-  return Number(/^almanac_gateway_open_exchanges\{service="gateway"\} (\d+)/m.exec(await of.metrics())?.[1]);
+  return Number(/^almanac_gateway_requests_in_flight\{service="gateway"\} (\d+)/m.exec(await of.metrics())?.[1]);
 }
 
 describe('clients that go away', () => {
@@ -139,7 +139,7 @@ describe('services that are away', () => {
       expect(await describeAnswer(await callWith(away, token, method, '/api/v1/domains'))).toEqual([
         503,
         '1',
-        { error: 'Service unavailable', errors: ['The metadata service is not available just now; try again.'] },
+        { error: 'Service unavailable', errors: ['The metadata service is not available; retry later.'] },
       ]);
     await away.stop();
     await books.close();

@@ -65,7 +65,7 @@ it('a service that says nothing any more keeps nobody from the others, and is us
   onEnd(data.close);
   const waiting = times(3, atData);
   await eventually(() => expect(data.calls()).toBe(3));
-  expect(await gauge('service_requests', 'data')).toBe(3);
+  expect(await gauge('service_requests_in_flight', 'data')).toBe(3);
   expect(await statuses(times(5, atMetadata))).toEqual(Array(5).fill(200));
   data.heal();
   expect(await statuses(waiting)).toEqual([200, 200, 200]);
@@ -122,7 +122,7 @@ describe('a service that is slow', () => {
     expect(await statuses(times(most, atMetadata))).toEqual(Array(most).fill(200));
     services.release();
     expect(await statuses(slow)).toEqual(Array(most).fill(200));
-    await eventually(async () => expect(await gauge('service_requests', 'data')).toBe(0));
+    await eventually(async () => expect(await gauge('service_requests_in_flight', 'data')).toBe(0));
     expect(await statuses(times(most, atData))).toEqual(Array(most).fill(200));
   });
 
@@ -135,10 +135,10 @@ describe('a service that is slow', () => {
       const gone = times(most, () =>
         callWith(gateway, token, 'GET', '/api/v1/table_data/1?slow=1', { signal: abort.signal }).catch(() => {}),
       );
-      await eventually(async () => expect(await gauge('service_requests', 'data')).toBe(most));
+      await eventually(async () => expect(await gauge('service_requests_in_flight', 'data')).toBe(most));
       abort.abort();
       await gone;
-      await eventually(async () => expect(await gauge('service_requests', 'data')).toBe(0));
+      await eventually(async () => expect(await gauge('service_requests_in_flight', 'data')).toBe(0));
     }
     expect((await atData()).status).toBe(200);
   });

@@ -4,7 +4,7 @@ import { readBearer } from './token.ts';
 const socket = {} as IncomingMessage['socket'];
 const read = (authorization: string | undefined, on = socket) => readBearer({ headers: { authorization }, socket: on });
 
-it('is what each request sends, whatever its connection has sent before', () => {
+it('reads the bearer token of each request, whatever the connection sent before', () => {
   const first = read('Bearer a.b.c');
   expect(first).toMatchObject({ text: 'a.b.c' });
   expect(read('Bearer a.b.c')).toBe(first);
@@ -16,7 +16,7 @@ it('is what each request sends, whatever its connection has sent before', () => 
 });
 
 it.each([undefined, '', 'Basic YTpi', 'Bearer', 'Bearer ', 'Bearer a.b', 'Bearer a.b.c d'])(
-  'is refused when it is none, also after a good one: %s',
+  'refuses a header without a bearer token, also after one with a token: %s',
   (header) => {
     read('Bearer a.b.c');
     expect(() => read(header)).toThrow();

@@ -1,5 +1,6 @@
-// Calls this gateway holds for an account and what it served of them. Everything it served is reported to billing under one
-// lease id with rising sequence numbers; a report whose fate is not known is sent again as it was, so it is booked once.
+// Calls that billing has granted this gateway for one account, and the counts of those it served.
+// Reports to billing carry the lease's id and a rising sequence number. A report whose answer was lost
+// is sent again unchanged, so billing books it once.
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
 import type { CallCount } from '@almanac/protos/generated/almanac/billing/v1/CallCount.ts';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
@@ -12,23 +13,24 @@ export type LeaseTerms = {
   id: string;
   accountId: number;
   granted: number;
-  /** Until when (performance.now) its calls may be handed out. */
+  /** When its calls expire (performance.now). */
   usableUntil: number;
-  /** The month ends here (performance.now): no report can make the lease usable any longer. */
+  /** When the month ends (performance.now), and with it the lease, however often it is renewed. */
   periodEndsAt: number;
-  /** The grant was smaller than asked for: others may need what is not used. */
-  clipped: boolean;
-  /** Adds to performance.now and gives the database's time, which decides the day of a call. */
+  /** The grant was smaller than requested: other gateways may need its unused calls. */
+  isPartial: boolean;
+  /** The database's time minus performance.now: its clock decides the day of a call. */
   clockOffsetMs: number;
 };
 
-/** `madeAt`: no word to billing had been of its calls before (performance.now). */
+/** `madeAt` (performance.now): no earlier message to billing can include the report's calls. */
 type Report = { sequence: number; served: CallCount[]; release: boolean; give_back: number; madeAt: number };
 
-/** Told when a report was booked that gave calls back, and when it had been made: billing may know of it since then. */
-export type GivenBack = (calls: number, madeAt: number) => void;
+/** Called when billing has booked a report that returned calls; `reportMadeAt` as in `Report`. */
+export type OnReturned = (calls: number, reportMadeAt: number) => void;
 
-// A lease is left this long before billing would take it back: for a report that is late, and for clocks.
+// The gateway stops using a lease this long before billing expires it: clocks differ, and the last
+// report takes time.
 const safetyMs = 3_000;
 const settleDeadlineMs = 5_000;
 
@@ -37,10 +39,10 @@ export class CallLease {
   readonly startedAt = performance.now();
   available: number;
   inFlight = 0;
-  /** Hands out no more; what is left goes back with the next report. */
+  /** No more calls are taken from it; the next report returns the rest. */
   retired = false;
   ended = false;
-  /** The last report did not get through. */
+  /** The last report failed. */
   hasFailed = false;
   lastTakenAt = performance.now();
   lastSettledAt = performance.now();
@@ -49,16 +51,16 @@ export class CallLease {
   private readonly served = new Map<string, CallCount & { calls: number }>();
   private report: Report | undefined;
   private settling: Promise<void> | undefined;
-  private readonly onGivenBack: GivenBack;
+  private readonly onReturned: OnReturned;
 
-  constructor(terms: LeaseTerms, onGivenBack: GivenBack) {
+  constructor(terms: LeaseTerms, onReturned: OnReturned) {
     this.terms = terms;
-    this.onGivenBack = onGivenBack;
+    this.onReturned = onReturned;
     this.available = terms.granted;
     this.usableUntil = terms.usableUntil;
   }
 
-  /** Hands out one call. */
+  /** Takes one call, if there is one. */
   take(now: number): boolean {
     if (this.available === 0 || this.retired || now >= this.usableUntil) return false;
     this.available -= 1;
@@ -67,7 +69,7 @@ export class CallLease {
     return true;
   }
 
-  /** A call was served: it is counted now, booked with the next report. */
+  /** Counts a call that was served; the next report books it. */
   count(method: string, resource: string, applicationId: number): void {
     this.inFlight -= 1;
     const time = performance.now() + this.terms.clockOffsetMs;
@@ -78,19 +80,19 @@ export class CallLease {
     else this.served.set(key, { day, method, resource, application_id: applicationId, calls: 1 });
   }
 
-  /** A call was handed out and not served: it can be handed out again. */
+  /** Puts back a call that was taken and not served. */
   putBack(): void {
     this.inFlight -= 1;
     this.available += 1;
   }
 
-  /** Calls nobody is using that are not known to be back with billing. */
-  get unused(): number {
+  /** Unused calls that billing has not confirmed as returned. */
+  get unreturned(): number {
     return this.available + (this.report?.give_back ?? 0);
   }
 
-  /** What is on its way back in a report made after `time`, which therefore nothing heard by then can have told of. */
-  goingBackSince(time: number): number {
+  /** Calls returned by a pending report made after `time`: no answer of that time can include them. */
+  returningSince(time: number): number {
     return this.report && this.report.madeAt > time ? this.report.give_back : 0;
   }
 
@@ -102,36 +104,37 @@ export class CallLease {
     return !this.retired && now < this.usableUntil;
   }
 
-  /** Half of its time has gone without a word to billing. */
-  needsWord(now: number): boolean {
+  /** Half of the lease's time has passed since its last renewal. */
+  needsRenewal(now: number): boolean {
     return this.usableUntil - now < (this.terms.usableUntil - this.startedAt) / 2 && this.terms.periodEndsAt > now;
   }
 
   /**
-   * Books what was served. `release` ends the lease, when nothing is in flight; else `giveBack` gives back what is not handed
-   * out. Joins a settlement that is under way; call again for what was served meanwhile.
+   * Sends a report. `release` ends the lease if no call is in flight, and returns unused calls, as
+   * `returnUnused` does. When a report is already pending, waits for that one and sends no other.
    */
-  settle(billing: BillingClient, options: { release?: boolean; giveBack?: boolean } = {}): Promise<void> {
+  settle(billing: BillingClient, options: { release?: boolean; returnUnused?: boolean } = {}): Promise<void> {
     this.settling ??= this.send(billing, options).finally(() => {
       this.settling = undefined;
     });
     return this.settling;
   }
 
-  /** Books everything that was served before this moment. */
+  /** Reports all calls that were counted so far. */
   async settleAll(billing: BillingClient): Promise<void> {
-    await this.settling?.catch(() => {}); // what it could not book is in the next report
+    await this.settling?.catch(() => {}); // the next report includes what failed
     for (let attempt = 0; attempt < 3 && this.hasUnbooked; attempt += 1) await this.settle(billing);
   }
 
-  /** Hands out no more, and gives back all that is not handed out. */
-  async giveBackAll(billing: BillingClient): Promise<void> {
+  /** Retires the lease and returns its unused calls. */
+  async returnAll(billing: BillingClient): Promise<void> {
     this.retired = true;
-    await this.settling?.catch(() => {}); // what it could not give back is in the next report
-    for (let attempt = 0; attempt < 3 && this.unused > 0; attempt += 1) await this.settle(billing, { release: true });
+    await this.settling?.catch(() => {}); // the next report includes what failed
+    for (let attempt = 0; attempt < 3 && this.unreturned > 0; attempt += 1)
+      await this.settle(billing, { release: true });
   }
 
-  private async send(billing: BillingClient, options: { release?: boolean; giveBack?: boolean }): Promise<void> {
+  private async send(billing: BillingClient, options: { release?: boolean; returnUnused?: boolean }): Promise<void> {
     const report = this.report ?? this.nextReport(options);
     this.report = report;
     const sentAt = performance.now();
@@ -156,15 +159,15 @@ export class CallLease {
       this.available = 0;
     }
     this.ended = !answer.lease_open && this.inFlight === 0 && !this.hasUnbooked;
-    if (report.give_back > 0) this.onGivenBack(report.give_back, report.madeAt);
+    if (report.give_back > 0) this.onReturned(report.give_back, report.madeAt);
   }
 
-  private nextReport({ release = false, giveBack = false }: { release?: boolean; giveBack?: boolean }): Report {
+  private nextReport({ release = false, returnUnused = false }: { release?: boolean; returnUnused?: boolean }): Report {
     const served = [...this.served.values()];
     this.served.clear();
     this.sequence += 1;
     const ends = release && this.inFlight === 0;
-    const give_back = release || giveBack ? this.available : 0;
+    const give_back = release || returnUnused ? this.available : 0;
     this.available -= give_back;
     return { sequence: this.sequence, served, release: ends, give_back, madeAt: performance.now() };
   }
@@ -179,5 +182,5 @@ function dayOf(time: number): string {
   return today.text;
 }
 
-/** How long before its end a lease that lives `seconds` is given up. */
-export const usableFor = (seconds: number) => Math.max(seconds * 1000 - safetyMs, seconds * 500);
+/** How long a lease that expires after `seconds` may be used. */
+export const usableMs = (seconds: number) => Math.max(seconds * 1000 - safetyMs, seconds * 500);

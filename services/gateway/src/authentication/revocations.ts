@@ -1,4 +1,5 @@
-// Which tokens are dead before their time, and which may do less than they were issued with: fed by events, and by asking identity whenever events may have been missed.
+// Tokens that were revoked before they expired, and the present scopes of applications. Both arrive as
+// events; after a gap in the events the whole list is read from identity.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import type { MessageOf } from '@almanac/service-kit/messaging/bus/received-message';
@@ -22,20 +23,20 @@ const payloads = {
   'identity.application.changed': z.object({}),
   'identity.user.deleted': z.object({}),
 };
-type Known = { issuedBeforeMs: number; expiresAtMs: number; reason: string };
-type Limit = { saidAtMs: number; expiresAtMs: number; scopes: string[] };
+type RevokedTokens = { issuedBeforeMs: number; expiresAtMs: number; reason: string };
+type ScopeLimit = { changedAtMs: number; expiresAtMs: number; scopes: string[] };
 
 export type Revocations = {
   /** Throws 401 when the token, its application, user or account has been revoked. */
   require(token: Token): void;
   /**
-   * What tokens of this one's application may do at most, the same array as long as nobody says otherwise; undefined: what they
-   * were issued with.
+   * The present scopes of the token's application if they have changed: the same array until they
+   * change again. Undefined: no limit.
    */
   findLimit(token: Token): string[] | undefined;
-  /** False until identity has been asked once: nothing can be let in before. */
+  /** False until the list was read once; until then no token can be verified. */
   isReady(): boolean;
-  /** Listens, asks, and goes on asking; waits a moment for identity's first answer. */
+  /** Subscribes to the events and reads the list; waits five seconds at most for the first answer. */
   start(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -48,15 +49,15 @@ type Options = {
   pageSize?: number;
 };
 
-const firstAnswerMs = 5_000;
+const firstAnswerTimeoutMs = 5_000;
 
-// No account: the list is that of all.
-const everybody = { accountId: 0 };
+// The list covers all accounts.
+const allAccounts = { accountId: 0 };
 
 export function createRevocations(options: Options): Revocations {
   const { identity, bus, logger, resyncMs = 60_000, pageSize = 5_000 } = options;
-  const known = new Map<string, Known>();
-  const limits = new Map<string, Limit>();
+  const revoked = new Map<string, RevokedTokens>();
+  const limits = new Map<string, ScopeLimit>();
   let ready = false;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -64,77 +65,78 @@ export function createRevocations(options: Options): Revocations {
   let syncedAt = 0;
   let connections = 0;
 
-  // Words about the scopes of one application may come out of order; the last that was said counts.
-  const limit = ({ subject, issued_before, expires_at, scope = '' }: Revocation) => {
-    const saidAtMs = Date.parse(issued_before);
-    if ((limits.get(subject)?.saidAtMs ?? 0) >= saidAtMs) return;
-    limits.set(subject, { saidAtMs, expiresAtMs: Date.parse(expires_at), scopes: scope.split(' ') });
+  // Changes of one application's scopes may arrive out of order; the latest change counts.
+  const addLimit = ({ subject, issued_before, expires_at, scope = '' }: Revocation) => {
+    const changedAtMs = Date.parse(issued_before);
+    if ((limits.get(subject)?.changedAtMs ?? 0) >= changedAtMs) return;
+    limits.set(subject, { changedAtMs, expiresAtMs: Date.parse(expires_at), scopes: scope.split(' ') });
   };
   const add = (revocation: Revocation) => {
-    if (revocation.kind === 'application_scope') return limit(revocation);
+    if (revocation.kind === 'application_scope') return addLimit(revocation);
     const issuedBeforeMs = Date.parse(revocation.issued_before);
     const expiresAtMs = Date.parse(revocation.expires_at);
     const key = `${revocation.kind}:${revocation.subject}`;
-    const before = known.get(key);
+    const before = revoked.get(key);
     if (before && before.issuedBeforeMs >= issuedBeforeMs && before.expiresAtMs >= expiresAtMs) return;
-    known.set(key, { issuedBeforeMs, expiresAtMs, reason: revocation.reason });
+    revoked.set(key, { issuedBeforeMs, expiresAtMs, reason: revocation.reason });
   };
 
-  // Page by page: one account alone can have more of them than a message holds. An identity that knows no pages answers all in the first.
-  const askForPages = async () => {
+  // One account alone can have more revocations than a message holds.
+  const readPages = async () => {
     let after = 0;
     do {
-      const page = await identity.ListRevocations(everybody, { page_size: pageSize, after }, { deadlineMs: 5_000 });
+      const page = await identity.ListRevocations(allAccounts, { page_size: pageSize, after }, { deadlineMs: 5_000 });
       for (const revocation of page.revocations) add(revocation);
       after = page.more_after;
     } while (after > 0 && !stopped);
   };
 
-  // Added to what is known, never in its place: an event may have come while the list was on its way. A revocation that is committed
-  // before its page is read stands there; one that is committed later is told by an event after that, which we hear, since we have
-  // listened from before the first page on. If the bus was away meanwhile we may not have, and ask for all pages again.
-  const ask = async () => {
-    const listeningSince = connections;
-    await askForPages();
+  // The list is merged into the map and does not replace it: an event may arrive while it is read. A
+  // revocation that is committed before its page is read is on that page. A later one is announced
+  // by an event, and the subscription is older than the first page. Only a connection that was lost
+  // in between can miss it; then all pages are read again.
+  const readList = async () => {
+    const connectionsBefore = connections;
+    await readPages();
     if (stopped) return;
-    for (const told of [known, limits] as Map<string, { expiresAtMs: number }>[])
-      for (const [key, { expiresAtMs }] of told) if (expiresAtMs < Date.now()) told.delete(key);
-    if (!ready) logger.info({ revocations: known.size }, 'revocations known');
+    for (const entries of [revoked, limits] as Map<string, { expiresAtMs: number }>[])
+      for (const [key, { expiresAtMs }] of entries) if (expiresAtMs < Date.now()) entries.delete(key);
+    if (!ready) logger.info({ revocations: revoked.size }, 'revocations were read');
     ready = true;
-    syncedAt = connections === listeningSince ? Date.now() : 0;
+    syncedAt = connections === connectionsBefore ? Date.now() : 0;
   };
   const sync = () => {
-    syncing ??= ask()
-      .catch((error) => logger.warn({ err: error }, 'revocations could not be read; asking again'))
+    syncing ??= readList()
+      .catch((error) => logger.warn({ err: error }, 'revocations could not be read; retrying'))
       .finally(() => {
         syncing = undefined;
       });
     return syncing;
   };
 
-  // While the bus is away nobody tells us, so we ask each second.
+  // While the bus is disconnected no events arrive, so the list is read every second.
   const loop = async () => {
     if (!ready || !bus.isReady() || Date.now() - syncedAt > resyncMs) await sync();
     if (!stopped) timer = setTimeout(loop, ready ? 1_000 : 250);
   };
 
-  const hearAgain = () => {
+  const onConnected = () => {
     connections += 1;
     void sync();
   };
-  const hear = (message: MessageOf<typeof payloads>) => {
+  const onEvent = (message: MessageOf<typeof payloads>) => {
     if (message.type === 'identity.token.revoked') add(message.payload);
     else void sync();
   };
 
   const find = (kind: string, subject: string | number, token: Token) => {
-    const revocation = known.get(`${kind}:${subject}`);
+    const revocation = revoked.get(`${kind}:${subject}`);
     return revocation && (kind === 'token' || token.issuedAtMs < revocation.issuedBeforeMs) ? revocation : undefined;
   };
 
   return {
     require(token) {
-      if (known.size === 0) return;
+      if (revoked.size === 0) return;
       const revocation =
         (token.userId === undefined ? undefined : find('user', token.userId, token)) ??
         find('token', token.id, token) ??
@@ -149,9 +151,9 @@ export function createRevocations(options: Options): Revocations {
     findLimit: ({ clientId }) => (limits.size === 0 ? undefined : limits.get(clientId)?.scopes),
     isReady: () => ready,
     async start() {
-      await bus.subscribe(payloads, async (message) => hear(message), { onConnected: hearAgain });
+      await bus.subscribe(payloads, async (message) => onEvent(message), { onConnected });
       void loop();
-      for (let waited = 0; !ready && waited < firstAnswerMs; waited += 50) await sleep(50);
+      for (let waited = 0; !ready && waited < firstAnswerTimeoutMs; waited += 50) await sleep(50);
     },
     async stop() {
       stopped = true;

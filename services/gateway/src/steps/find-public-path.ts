@@ -2,19 +2,19 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { nothingHere, readPath } from '@almanac/service-kit/http/path';
 import type { RequestHandler } from 'express';
-import { callOf, learn } from '../call.ts';
+import { callOf, updateCall } from '../call.ts';
 import type { GatewayContext } from '../context.ts';
-import { findOpenAddress, isFromHere, type OpenAddress } from '../open-addresses.ts';
+import { isFromThisMachine, matchPublicPath, type PublicPath } from '../public-paths.ts';
 import { answerOptions } from './allow-origin.ts';
 
-/** Finds what answers; 404 and 405 when nothing does. OPTIONS is answered here. */
-export function openAddress(ctx: GatewayContext): RequestHandler {
+/** Finds the service that answers; 404 and 405 when there is none. Answers OPTIONS. */
+export function findPublicPath(ctx: GatewayContext): RequestHandler {
   const { readMs } = ctx.config.timeouts;
   return (req, res, next) => {
     const { path, clientAddress } = callOf(res);
-    const found = findOpenAddress(path) as OpenAddress;
-    if (!readPath(path) || (found.isLocal && !isFromHere(req, clientAddress))) throw nothingHere();
-    const methods = found.own?.[path] ?? found.methods;
+    const found = matchPublicPath(path) as PublicPath;
+    if (!readPath(path) || (found.isLocal && !isFromThisMachine(req, clientAddress))) throw nothingHere();
+    const methods = found.methodsByPath?.[path] ?? found.methods;
     const allow = [...methods, 'OPTIONS'].join(', ');
     if (req.method === 'OPTIONS') {
       answerOptions(ctx, req, res, allow);
@@ -22,9 +22,9 @@ export function openAddress(ctx: GatewayContext): RequestHandler {
     }
     if (!methods.includes(req.method))
       throw new ServiceError('method_not_allowed', `Use ${allow}.`, { headers: { Allow: allow } });
-    const { service, limit: bodyLimit, keepCredentials } = found;
+    const { service, bodyLimit, keepCredentials } = found;
     const isUpload = req.method === 'PUT';
-    learn(res, { destination: { service, bodyLimit, isUpload, answerWithinMs: readMs, keepCredentials } });
+    updateCall(res, { destination: { service, bodyLimit, isUpload, answerWithinMs: readMs, keepCredentials } });
     next();
   };
 }

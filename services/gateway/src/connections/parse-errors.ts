@@ -1,4 +1,5 @@
-// Requests that Node's strict parser does not even make into a request: answered with the contract's body and closed.
+// Bytes that Node's HTTP parser rejects: there is no request and no response object, so the answer is
+// written to the socket.
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -39,17 +40,20 @@ function explain(error: ParserError): Refusal {
       label: 'Request timeout',
       sentence: 'The request took too long.',
     };
-  return refusal('bad_request', 'The request is no well-formed HTTP.');
+  return refusal('bad_request', 'The request is not well-formed HTTP.');
 }
 
-/** Answers what could not be read and closes; tells what was answered, or nothing when there was nobody to answer. */
-export function refuseConnection(
+/**
+ * Answers a parser error in the contract's form and closes the connection. Returns what was sent, or
+ * undefined when no answer is possible.
+ */
+export function answerParseError(
   error: ParserError,
   socket: Duplex,
 ): { status: number; request_id: string } | undefined {
-  // An answer that has begun can't be followed by another one.
-  const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
-  if (!socket.writable || error.code === 'ECONNRESET' || busy) {
+  // Once an answer has begun on this connection, no other can follow it.
+  const isAnswering = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
+  if (!socket.writable || error.code === 'ECONNRESET' || isAnswering) {
     socket.destroy();
     return undefined;
   }
@@ -60,9 +64,9 @@ export function refuseConnection(
   return { status: answer.status, request_id: requestId };
 }
 
-/** CONNECT is for proxies to anywhere; we are none. */
-export function refuseTunnel(socket: Duplex): void {
-  socket.end(rawAnswer(refusal('method_not_allowed', 'There are no tunnels here.'), randomUUID()));
+/** Refuses CONNECT: the gateway is no forward proxy. */
+export function refuseConnect(socket: Duplex): void {
+  socket.end(rawAnswer(refusal('method_not_allowed', 'CONNECT is not supported.'), randomUUID()));
 }
 
 function rawAnswer({ status, reason, label, sentence }: Refusal, requestId: string): string {

@@ -1,54 +1,59 @@
-// Identity's public keys: fetched when the bus connects and when identity has rotated them, again for a key id nobody has seen (at
-// most once a second), and once a minute so that a key that was taken away stops counting.
+// Identity's public keys. They are fetched when the bus connects, when identity announces a rotation,
+// for an unknown key id (at most once a second), and every minute, so that a removed key stops being
+// accepted even if its announcement was lost.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
-import type { Upstream } from '../forwarding/upstreams.ts';
 
 export type SigningKeys = {
   getKey: JWTVerifyGetKey;
-  /** Called when keys have gone. */
+  /** Registers a listener that is called when keys were removed. */
   onRemoved(listener: () => void): void;
   start(): Promise<void>;
   stop(): void;
 };
 
-type Options = { identity: Pick<Upstream, 'getJson'>; bus: Pick<Bus, 'subscribe'>; logger: Logger; reloadMs?: number };
+type Options = {
+  identity: { getJson(path: string): Promise<unknown> };
+  bus: Pick<Bus, 'subscribe'>;
+  logger: Logger;
+  reloadMs?: number;
+};
 
 export function createSigningKeys({ identity, bus, logger, reloadMs = 60_000 }: Options): SigningKeys {
   const path = '/.well-known/jwks.json';
   const remote = createRemoteJWKSet(new URL(path, 'http://identity'), {
-    [customFetch]: async () => Response.json(await identity.getJson(path)), // over TLS where identity's URL says so
+    [customFetch]: async () => Response.json(await identity.getJson(path)), // over TLS if identity's URL is https://
     cooldownDuration: 1_000,
     cacheMaxAge: Number.POSITIVE_INFINITY,
   });
   const listeners: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
   let reloading: Promise<void> | undefined;
-  let isStale = false;
+  let isReloadDue = false;
 
-  const kids = () => new Set((remote.jwks()?.keys ?? []).map((key) => key.kid));
-  const fetchAgain = async () => {
-    const before = kids();
+  const keyIds = () => new Set((remote.jwks()?.keys ?? []).map((key) => key.kid));
+  const fetchKeys = async () => {
+    const before = keyIds();
     try {
       await remote.reload();
     } catch (error) {
-      logger.warn({ err: error }, 'signing keys could not be read again; the known ones go on');
+      logger.warn({ err: error }, 'signing keys could not be fetched; the cached ones stay in use');
       return;
     }
-    const after = kids();
+    const after = keyIds();
     if ([...before].some((kid) => !after.has(kid))) for (const listener of listeners) listener();
   };
-  // What changes during a fetch may have come too late for it.
+  // A change during a fetch may be missing from its answer, so it causes another fetch.
   const reload = async () => {
-    isStale = true;
+    isReloadDue = true;
     reloading ??= (async () => {
-      while (isStale) {
-        isStale = false;
-        await fetchAgain();
+      while (isReloadDue) {
+        isReloadDue = false;
+        await fetchKeys();
       }
       reloading = undefined;
     })();
@@ -57,13 +62,15 @@ export function createSigningKeys({ identity, bus, logger, reloadMs = 60_000 }: 
 
   return {
     getKey: async (header, token) => {
-      // Identity's tokens name their key; one that doesn't isn't tried with whatever keys there are.
+      // Identity's tokens always name their key; without a key id no key is tried.
       if (header.kid === undefined) throw new errors.JWKSNoMatchingKey();
       try {
         return await remote(header, token);
       } catch (error) {
         if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) throw error;
-        throw new ServiceError('unavailable', 'Tokens can not be checked just now; try again.', { cause: error });
+        throw new ServiceError('unavailable', 'Tokens can not be verified at the moment; retry later.', {
+          cause: error,
+        });
       }
     },
     onRemoved: (listener) => void listeners.push(listener),

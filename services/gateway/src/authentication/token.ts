@@ -1,4 +1,5 @@
-// What a verified access token says, and the refusals of one that doesn't hold (contract, Authentication failures).
+// A verified access token, and the errors for one that is not valid (contract, Authentication
+// failures).
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { noToken, refusedToken } from '@almanac/service-kit/caller/unauthenticated';
@@ -11,15 +12,15 @@ export type Token = {
   userId?: number;
   applicationId?: number;
   clientId: string;
-  /** What it was issued with. */
+  /** The scopes it was issued with. */
   granted: string[];
-  /** What it may do now: what it was issued with, within what its application has. Replaced, never changed. */
+  /** The scopes it has now: those granted that its application still has. Replaced, never mutated. */
   scopes: string[];
-  /** What `scopes` were made with; undefined: nothing holds the application back. */
+  /** The application's scopes that `scopes` was computed with; undefined: all of `granted`. */
   limit?: string[];
   issuedAtMs: number;
   expiresAtMs: number;
-  /** The call context signed for it last for each service, and until when it may be used again. */
+  /** The cached call context for each service, and until when it may be reused. */
   contexts?: Record<
     string,
     { text: string; branching: boolean; storageBytes: number | undefined; scopes: string[]; until: number }
@@ -33,30 +34,30 @@ export function unauthenticated(message: Failure): ServiceError {
   return message === 'Tenant context not set' ? noToken() : refusedToken(message);
 }
 
-/** A bearer token as it was sent. It is remembered by its hash. */
+/** A bearer token as it was sent. The hash is its cache key. */
 export type Bearer = { header: string; text: string; hash: string };
 
-// Most requests of a connection send what the one before it sent.
-const lastOf = new WeakMap<object, Bearer>();
+// Most requests of a connection send the same token as the previous one.
+const lastBearers = new WeakMap<object, Bearer>();
 
-/** The bearer token of a request's Authorization header. Another scheme, or none, is no credentials at all. */
+/** The bearer token of the Authorization header. Another scheme counts as no credentials. */
 export function readBearer({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Bearer {
   const { authorization: header } = headers;
-  const last = lastOf.get(socket);
+  const last = lastBearers.get(socket);
   if (last && last.header === header) return last;
   const match = header === undefined ? null : /^bearer(?: +(.*))?$/i.exec(header);
   if (!header || !match?.[1]) throw unauthenticated('Tenant context not set');
   const text = match[1];
   if (!/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(text)) throw unauthenticated('Invalid token');
   const bearer = { header, text, hash: hash('sha256', text, 'base64url') };
-  lastOf.set(socket, bearer);
+  lastBearers.set(socket, bearer);
   return bearer;
 }
 
-/** The claims as a token; anything missing or of another type is an invalid token. */
+/** Reads the claims of a token; a claim that is missing or has another type makes it invalid. */
 export function readClaims(claims: JWTPayload): Token {
   const { jti, client_id, account_id, application_id, user_id, user_account_id, scope, iat, exp } = claims;
-  const well =
+  const isWellFormed =
     typeof jti === 'string' &&
     typeof client_id === 'string' &&
     isId(account_id) &&
@@ -65,7 +66,7 @@ export function readClaims(claims: JWTPayload): Token {
     typeof scope === 'string' &&
     typeof iat === 'number' &&
     typeof exp === 'number';
-  if (!well) throw unauthenticated('Invalid token');
+  if (!isWellFormed) throw unauthenticated('Invalid token');
   if (user_account_id !== undefined && user_account_id !== account_id)
     throw unauthenticated('Token/user account mismatch');
   const granted = scope.split(' ');
@@ -83,14 +84,14 @@ export function readClaims(claims: JWTPayload): Token {
   return token;
 }
 
-/** Holds a token to what its application may do now; undefined: to what it was issued with. */
+/** Limits a token to its application's present scopes; undefined: no limit. */
 export function limitToken(token: Token, limit: string[] | undefined): void {
   if (token.limit === limit) return;
   token.limit = limit;
   token.scopes = limit ? commonScopes(token.granted, limit) : token.granted;
 }
 
-// `api` holds all, so it leaves the other as it is.
+// `api` includes all scopes, so the result is the other list.
 function commonScopes(granted: string[], limit: string[]): string[] {
   if (limit.includes('api')) return granted;
   return granted.includes('api') ? limit : granted.filter((scope) => limit.includes(scope));

@@ -1,4 +1,4 @@
-import { contextFor, recallContext } from './call-contexts.ts';
+import { contextFor, findContext } from './call-contexts.ts';
 import { limitToken, readClaims } from './token.ts';
 
 const given = () => {
@@ -8,7 +8,7 @@ const given = () => {
 };
 
 describe('contextFor', () => {
-  it('signs once for many calls, and again for other abilities of the account', async () => {
+  it('signs once for many calls, and again when the features of the plan change', async () => {
     const token = given();
     let signed = 0;
     const sign = async () => `context ${++signed}`;
@@ -21,7 +21,7 @@ describe('contextFor', () => {
     expect(await contextFor(token, { ...more, storageBytes: 2_000 }, 'data', sign)).toBe('context 4');
   });
 
-  it('is for one service, and remembered for each', async () => {
+  it('is for one service, and cached for each', async () => {
     const token = given();
     let signed = 0;
     const sign = async (_claims: unknown, to?: string) => `${to} ${++signed}`;
@@ -31,7 +31,7 @@ describe('contextFor', () => {
       );
   });
 
-  it('is not used again when the token was narrowed while it was being signed', async () => {
+  it('is not reused when the scopes of the token were limited while it was being signed', async () => {
     const token = given();
     let finish = (_text: string) => {};
     const signing = contextFor(token, { branching: true }, 'data', ({ scopes }) => {
@@ -42,15 +42,15 @@ describe('contextFor', () => {
     });
     limitToken(token, ['api:read']);
     finish('too much');
-    expect(await signing).toBe('too much'); // for the call that came before the word; none after it
-    expect(recallContext(token, { branching: true }, 'data')).toBeUndefined();
+    expect(await signing).toBe('too much'); // for the call that began before the change, not for later ones
+    expect(findContext(token, { branching: true }, 'data')).toBeUndefined();
     expect(await contextFor(token, { branching: true }, 'data', async ({ scopes }) => scopes.join())).toBe('api:read');
   });
 
-  it('is kept when a word about the application leaves the token as it was', async () => {
+  it('is reused when a change of the application leaves the scopes of the token as they were', async () => {
     const token = given();
     await contextFor(token, { branching: true }, 'data', async () => 'kept');
     limitToken(token, ['api']);
-    expect(recallContext(token, { branching: true }, 'data')).toBe('kept');
+    expect(findContext(token, { branching: true }, 'data')).toBe('kept');
   });
 });

@@ -1,29 +1,29 @@
-// The first step: a request gets its id, and in the end its line in the log, its measurement and its span.
+// The first step: gives a request its id; when it ends, writes its access line, metric and span.
 import { readRequestId } from '@almanac/service-kit/http/answer';
 import { apiPrefix, pathOf, readPath } from '@almanac/service-kit/http/path';
 import { createAccessLogger } from '@almanac/service-kit/observability/logger';
 import { traceRequest } from '@almanac/service-kit/observability/tracing/calls';
 import { type Carrier, tracing } from '@almanac/service-kit/observability/tracing/tracing';
 import type { Request, RequestHandler, Response } from 'express';
-import { openCall as begin, callOf, whenOver } from '../call.ts';
-import { closeAfter } from '../connections/last-answers.ts';
+import { callOf, onClose, setCall } from '../call.ts';
+import { clientAddress } from '../connections/client-address.ts';
+import { closeAfter } from '../connections/closing-connections.ts';
 import type { GatewayContext } from '../context.ts';
-import { clientAddress } from '../forwarding/forwarded-headers.ts';
-import { oauthPrefix } from '../open-addresses.ts';
+import { oauthPrefix } from '../public-paths.ts';
 
-/** Health is asked for all day: it has no line in the log, and is answered under any load. */
-export const quietPaths = new Set(['/healthz', '/readyz']);
+/** Health checks come every few seconds: they are not logged, and are answered under any load. */
+export const healthPaths = new Set(['/healthz', '/readyz']);
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 
-/** Opens a call, and records it when its answer is over. */
-export function openCall({ config, runtime: { health, logger, metrics } }: GatewayContext): RequestHandler {
+/** Starts a call, and records it when its response closes. */
+export function startCall({ config, runtime: { health, logger, metrics } }: GatewayContext): RequestHandler {
   const accessLog = createAccessLogger(logger);
 
   const record = (req: Request, res: Response) => {
     const { path, route, token, startedAt, requestId, fault } = callOf(res);
     if (fault) logger.error({ err: fault, request_id: requestId }, 'a request could not be served');
-    if (quietPaths.has(path)) return;
+    if (healthPaths.has(path)) return;
     const ms = performance.now() - startedAt;
     const aborted = !res.writableFinished;
     const status = aborted && !res.headersSent ? 499 : res.statusCode;
@@ -49,28 +49,28 @@ export function openCall({ config, runtime: { health, logger, metrics } }: Gatew
 
   return (req, res, next) => {
     const path = pathOf(req.url);
-    begin(res, {
+    setCall(res, {
       requestId: readRequestId(req.headers['x-request-id']),
       startedAt: performance.now(),
       path,
       clientAddress: clientAddress(req, config.trustedHops),
       isOAuth: isOAuthPath(path),
     });
-    whenOver(res, () => record(req, res));
+    onClose(res, () => record(req, res));
     if (health.isDraining) closeAfter(req, res);
     if (tracing) traced(req, res, next);
     else next();
   };
 }
 
-// The form of a failure is known before it is known what is wrong. Another spelling of a path may lead elsewhere; a slash
-// behind it does not.
+// Decides the form of error answers before any check has run. A trailing slash does not change it;
+// another spelling of the path is not an OAuth path.
 const isOAuthPath = (path: string) => path.startsWith(oauthPrefix) && readPath(path.replace(/\/$/, '')) !== undefined;
 
 const methodOf = ({ method }: Request) => (knownMethods.has(method) ? method : 'OTHER');
 
-// The span begins before anything is known of the call, and the service's own is a part of it: its context replaces the
-// client's.
+// The span begins before the route is known. Its trace context replaces the client's, so the
+// service's span becomes its child.
 function traced(req: Request, res: Response, next: () => void): void {
   if (!tracing) return;
   const work = (carrier: Carrier) => {

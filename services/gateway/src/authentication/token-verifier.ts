@@ -1,4 +1,4 @@
-// Verifies access tokens (RFC 9068) against identity's keys, once each: the result is remembered by the hash of the token.
+// Verifies access tokens (RFC 9068) against identity's keys. Results are cached by the token's hash.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -7,48 +7,50 @@ import type { SigningKeys } from './signing-keys.ts';
 import { type Bearer, limitToken, readClaims, type Token, unauthenticated } from './token.ts';
 
 export type TokenVerifier = {
-  /** The token if it has been verified before and still holds; undefined if it must be verified; throws 401 if it is dead. */
-  recall(bearer: Bearer): Token | undefined;
-  /** Verifies a token; 401 when it doesn't hold, 503 when that can't be found out. */
+  /** The cached token; undefined when it isn't cached; throws 401 when it expired or was revoked. */
+  findVerified(bearer: Bearer): Token | undefined;
+  /** Verifies a token; 401 when it is not valid, 503 when it can't be verified. */
   verify(bearer: Bearer): Promise<Token>;
 };
 
 type Options = { publicUrl: string; keys: SigningKeys; revocations: Revocations };
 
-/** So far the clock of identity may be ahead of ours. */
+/** How far identity's clock may be ahead of this one. */
 const clockToleranceMs = 30_000;
 
 export function createTokenVerifier({ publicUrl, keys, revocations }: Options): TokenVerifier {
-  const remembered = new LRUCache<string, Token>({ max: 20_000 });
-  keys.onRemoved(() => remembered.clear());
+  const verified = new LRUCache<string, Token>({ max: 20_000 });
+  keys.onRemoved(() => verified.clear());
 
-  const requireAlive = (token: Token) => {
+  const requireValid = (token: Token) => {
     const now = Date.now();
     if (now >= token.expiresAtMs || token.issuedAtMs > now + clockToleranceMs) throw unauthenticated('Invalid token');
     revocations.require(token);
     limitToken(token, revocations.findLimit(token));
   };
-  const requireKnowledge = () => {
-    if (!revocations.isReady()) throw new ServiceError('unavailable', 'Tokens can not be checked just now; try again.');
+  const requireRevocations = () => {
+    if (!revocations.isReady())
+      throw new ServiceError('unavailable', 'Tokens can not be verified at the moment; retry later.');
   };
 
   return {
-    recall({ hash }) {
-      const token = remembered.get(hash);
-      if (token) requireAlive(token);
+    findVerified({ hash }) {
+      const token = verified.get(hash);
+      if (token) requireValid(token);
       return token;
     },
     async verify({ text, hash }) {
-      requireKnowledge();
+      requireRevocations();
       const token = await check(text, publicUrl, keys);
-      requireAlive(token);
-      remembered.set(hash, token);
+      requireValid(token);
+      verified.set(hash, token);
       return token;
     },
   };
 }
 
-// Bits at the end of a base64url text that stand for nothing must be 0, or one token could be written in many ways.
+// Unused bits at the end of a base64url text must be 0: otherwise one token would have several
+// spellings.
 const isCanonical = (part: string) => Buffer.from(part, 'base64url').toString('base64url') === part;
 
 async function check(text: string, publicUrl: string, keys: SigningKeys): Promise<Token> {

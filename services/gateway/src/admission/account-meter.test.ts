@@ -11,7 +11,7 @@ const facts = { method: 'GET', resource: 'domains', applicationId: 1 };
 const monthsAway = (months: number) =>
   new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + months)).toISOString();
 
-/** Billing as the meter sees it, with a month that a test can end and failures it can order. */
+/** A fake of billing whose month, failures and delays the tests set. */
 function fakeBilling() {
   const booked: Booked[] = [];
   const seen = new Set<string>();
@@ -23,20 +23,20 @@ function fakeBilling() {
     reserves: 0,
     failReserve: false,
     writesBlocked: false,
-    /** Answers to reservations are on their way until this. */
+    /** Answers to reservations wait for this. */
     reserveArrives: Promise.resolve(),
-    /** `lost`: the report is booked, the answer does not come. */
+    /** `lost`: the report is booked, its answer is lost. */
     settle: 'works' as 'works' | 'fails' | 'lost',
-    /** Answers to reports are on their way until this. */
+    /** Answers to reports wait for this. */
     settleArrives: Promise.resolve(),
-    onGivenBack: (_calls: number) => {},
+    onReturned: (_calls: number) => {},
     client: {} as BillingClient,
     calls: () => booked.reduce((sum, each) => sum + each.calls, 0),
   };
   fake.client = {
     ReserveCalls: async () => {
       fake.reserves += 1;
-      if (fake.failReserve) throw new ServiceError('unavailable', 'away');
+      if (fake.failReserve) throw new ServiceError('unavailable', 'unreachable');
       const [month] = fake.months;
       const now = Date.now();
       const answer = {
@@ -62,16 +62,16 @@ function fakeBilling() {
       return answer;
     },
     SettleCalls: async (_call, request) => {
-      if (fake.settle === 'fails') throw new ServiceError('unavailable', 'away');
+      if (fake.settle === 'fails') throw new ServiceError('unavailable', 'unreachable');
       const key = `${request.lease_id} ${request.sequence}`;
       if (!seen.has(key)) {
         seen.add(key);
         const calls = (request.served ?? []).reduce((sum, part) => sum + Number(part.calls), 0);
         booked.push({ lease: String(request.lease_id), calls, sequence: Number(request.sequence) });
-        fake.onGivenBack(Number(request.give_back));
+        fake.onReturned(Number(request.give_back));
       }
       await fake.settleArrives;
-      if (fake.settle === 'lost') throw new ServiceError('unavailable', 'away');
+      if (fake.settle === 'lost') throw new ServiceError('unavailable', 'unreachable');
       return { lease_open: !request.release, expires_in_seconds: 30 };
     },
   };
@@ -97,13 +97,13 @@ function given() {
   const meter = new AccountMeter(1, { billing: billing.client, ...options });
   const serve = async (status = 200) => {
     const ticket = await meter.admit(false);
-    meter.answered(ticket, status, facts);
+    meter.count(ticket, status, facts);
     return ticket;
   };
   return { billing, meter, serve };
 }
 
-it('counts each call in the month of the lease it was let in with', async () => {
+it('counts each call in the month of its lease', async () => {
   const { billing, meter, serve } = given();
   billing.months = [{ start: monthsAway(0), endsInMs: 20_000 }];
   const straddling = await meter.admit(false);
@@ -111,14 +111,14 @@ it('counts each call in the month of the lease it was let in with', async () => 
   laterMs = 20_001;
   billing.months = [{ start: monthsAway(1), endsInMs: 60_000 }];
   await serve();
-  meter.answered(straddling, 200, facts);
+  meter.count(straddling, 200, facts);
   await meter.close();
   const perLease = new Map<string, number>();
   for (const { lease, calls } of billing.booked) perLease.set(lease, (perLease.get(lease) ?? 0) + calls);
   expect(Object.fromEntries(perLease)).toEqual({ 'lease-1': 2, 'lease-2': 1 });
 });
 
-it('sends a report whose answer was lost again as it was, and what came since in another one', async () => {
+it('repeats a report whose answer was lost unchanged, and sends later calls in another report', async () => {
   const { billing, meter, serve } = given();
   await serve();
   billing.settle = 'lost';
@@ -134,30 +134,30 @@ it('sends a report whose answer was lost again as it was, and what came since in
   ]);
 });
 
-it('asks billing once for many calls that wait', async () => {
+it('makes one request to billing for many waiting calls', async () => {
   const { billing, meter } = given();
   await Promise.all(Array.from({ length: 9 }, () => meter.admit(false)));
   expect(billing.reserves).toBe(1);
 });
 
-it('fetches the next lease before the last call of this one is handed out', async () => {
+it('requests the next lease before this one is used up', async () => {
   const { billing, meter } = given();
   await meter.admit(false);
   for (let i = 0; i < 12; i += 1) meter.tryAdmit(false);
   expect(billing.reserves).toBe(2);
 });
 
-it('ends each ticket once, however often it is told', async () => {
+it('ends each ticket once', async () => {
   const { billing, meter } = given();
   const ticket: Ticket = await meter.admit(false);
-  meter.answered(ticket, 200, facts);
-  meter.answered(ticket, 200, facts);
+  meter.count(ticket, 200, facts);
+  meter.count(ticket, 200, facts);
   meter.putBack(ticket);
   await meter.close();
   expect(billing.calls()).toBe(1);
 });
 
-it('does not ask billing for each call it refuses', async () => {
+it('does not ask billing again for each refused call', async () => {
   const { billing, meter } = given();
   billing.granted = 0;
   for (let i = 0; i < 50; i += 1)
@@ -165,7 +165,7 @@ it('does not ask billing for each call it refuses', async () => {
   expect(billing.reserves).toBe(1);
 });
 
-it('waits a moment for calls other gateways hold, not for ever', async () => {
+it('waits a bounded time for calls that other gateways hold', async () => {
   const { billing, meter } = given();
   billing.granted = 0;
   billing.held = 1;
@@ -181,7 +181,7 @@ describe('a change of the account', () => {
   it.each([
     ['ends', true, false],
     ['begins', false, true],
-  ])('is not lost when billing answered before it and the answer comes after: a block that %s', async (_, was, is) => {
+  ])('is not lost when an answer from before it arrives after it: a block of writes %s', async (_, was, is) => {
     const { billing, meter } = given();
     const arrival = Promise.withResolvers<void>();
     billing.writesBlocked = was;
@@ -191,18 +191,18 @@ describe('a change of the account', () => {
       (error: ServiceError) => error.kind,
     );
     billing.writesBlocked = is;
-    meter.forget();
+    meter.invalidate();
     arrival.resolve();
     expect(await write).toBe(is ? 'payment_overdue' : 'lease-2');
     expect(billing.reserves).toBe(2);
   });
 
-  it('takes no calls from a lease that was granted before it', async () => {
+  it('uses no calls of a lease that was granted before it', async () => {
     const { billing, meter, serve } = given();
     const arrival = Promise.withResolvers<void>();
     billing.reserveArrives = arrival.promise;
     const first = serve();
-    meter.forget();
+    meter.invalidate();
     arrival.resolve();
     expect((await first).lease.terms.id).toBe('lease-2');
     await meter.close();
@@ -213,20 +213,20 @@ describe('a change of the account', () => {
   });
 });
 
-describe('calls that go back', () => {
+describe('returned calls', () => {
   const givenAllHeldHere = async () => {
     const all = given();
     const { billing, meter, serve } = all;
     await serve();
-    meter.forget();
+    meter.invalidate();
     billing.granted = 0;
-    billing.onGivenBack = (calls) => {
+    billing.onReturned = (calls) => {
       billing.granted = Math.min(calls, 1);
     };
     return all;
   };
 
-  it('are given back before anybody is refused for want of them', async () => {
+  it('are returned before a call is refused', async () => {
     const { billing, meter, serve } = await givenAllHeldHere();
     await serve();
     expect(billing.reserves).toBe(3);
@@ -234,12 +234,12 @@ describe('calls that go back', () => {
     expect(billing.calls()).toBe(2);
   });
 
-  it('are waited for when they are on their way already', async () => {
+  it('are awaited when their report is already pending', async () => {
     const { billing, meter, serve } = await givenAllHeldHere();
     const arrival = Promise.withResolvers<void>();
     billing.settleArrives = arrival.promise;
-    billing.onGivenBack = () => {};
-    meter.tick(performance.now());
+    billing.onReturned = () => {};
+    meter.maintain(performance.now());
     const second = serve();
     await eventually(() => expect(billing.reserves).toBe(2));
     billing.granted = 1;
@@ -247,7 +247,7 @@ describe('calls that go back', () => {
     await expect(second).resolves.toBeDefined();
   });
 
-  it('are not taken for used up when the report of them does not get through', async () => {
+  it('do not count as used up when their report fails', async () => {
     const { billing, serve } = await givenAllHeldHere();
     billing.settle = 'fails';
     const second = serve();
@@ -256,61 +256,61 @@ describe('calls that go back', () => {
     await expect(second).resolves.toBeDefined();
   });
 
-  it('end a refusal', async () => {
+  it('end the refusal of calls', async () => {
     const { billing, meter, serve } = given();
     const lasting = await serve().then(() => meter.admit(false));
-    meter.forget();
+    meter.invalidate();
     billing.granted = 0;
     await expect(serve()).rejects.toMatchObject({ kind: 'allowance_exceeded' });
-    billing.onGivenBack = (calls) => {
+    billing.onReturned = (calls) => {
       billing.granted = calls;
     };
-    meter.answered(lasting, 500, facts);
-    meter.tick(performance.now());
+    meter.count(lasting, 500, facts);
+    meter.maintain(performance.now());
     await eventually(() => expect(billing.granted).toBeGreaterThan(0));
     await expect(serve()).resolves.toBeDefined();
   });
 
-  it('are shown as left all the while', async () => {
+  it('are shown as remaining throughout', async () => {
     const { billing, meter, serve } = given();
     await serve();
-    const left = () => meter.headers()['X-Allowance-Remaining'];
-    expect(left()).toBe('519');
+    const remaining = () => meter.headers()['X-Allowance-Remaining'];
+    expect(remaining()).toBe('519');
     const arrival = Promise.withResolvers<void>();
     const sent = Promise.withResolvers<void>();
     billing.settleArrives = arrival.promise;
-    billing.onGivenBack = () => sent.resolve();
+    billing.onReturned = () => sent.resolve();
     laterMs = 15_000;
-    meter.tick(performance.now());
+    meter.maintain(performance.now());
     await sent.promise;
-    expect(left()).toBe('519');
+    expect(remaining()).toBe('519');
     arrival.resolve();
-    await eventually(() => expect(meter.tick(performance.now())).toBe(false));
-    expect(left()).toBe('519');
+    await eventually(() => expect(meter.maintain(performance.now())).toBe(false));
+    expect(remaining()).toBe('519');
   });
 
-  it('are shown as left once, though the report of them is sent twice', async () => {
+  it('are shown as remaining once, even if their report is sent twice', async () => {
     const { billing, meter, serve } = given();
     await serve();
     billing.settle = 'lost';
     laterMs = 15_000;
-    meter.tick(performance.now());
+    meter.maintain(performance.now());
     await eventually(() => expect(billing.calls()).toBe(1));
-    await serve(); // told of the calls that came back
+    await serve(); // its answer includes the returned calls
     billing.settle = 'works';
     await meter.close();
     expect(meter.headers()['X-Allowance-Remaining']).toBe('519');
   });
 
-  it('are shown as left once, though a reservation crosses the report of them and tells of them too', async () => {
+  it('are shown as remaining once, even if the answer to a concurrent reservation includes them as well', async () => {
     const { billing, meter, serve } = given();
     await serve();
-    meter.forget();
+    meter.invalidate();
     const [reserveArrival, settleArrival] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     billing.reserveArrives = reserveArrival.promise;
     billing.settleArrives = settleArrival.promise;
     const second = serve();
-    meter.tick(performance.now());
+    meter.maintain(performance.now());
     reserveArrival.resolve();
     await second;
     settleArrival.resolve();
@@ -319,7 +319,7 @@ describe('calls that go back', () => {
   });
 });
 
-it('goes on with a bounded grace when billing is away, and tells it later', async () => {
+it('serves a bounded number of calls while billing is unreachable, and reports them later', async () => {
   const { billing, meter, serve } = given();
   billing.failReserve = true;
   for (let i = 0; i < 5; i += 1) await serve();
