@@ -1,4 +1,5 @@
-// The steps of every request, from top to bottom. An error of any step is answered by `handleError`.
+// The steps of every request, from top to bottom. An error of any step is answered by
+// `handleError`.
 import { nothingHere } from '@almanac/service-kit/http/path';
 import express, { type Express, type RequestHandler } from 'express';
 import { callOf } from './call.ts';

@@ -19,7 +19,9 @@ export type GatewayTimeouts = {
   headersMs: number;
   /** For the next request on a keep-alive connection. */
   idleMs: number;
-  /** For a whole JSON body. Uploads and readers of answers must make some progress within this time. */
+  /**
+   * For a whole JSON body. Uploads and readers of answers must make some progress within this time.
+   */
   clientMs: number;
   /** For the first byte of a service's answer to a GET. */
   readMs: number;

@@ -1,9 +1,12 @@
-// Matches a path against a tree of its segments, so the cost does not grow with the number of routes.
+// Matches a path against a tree of its segments, so the cost does not grow with the number of
+// routes.
 
 type Matchable = { method: string; path: string };
 type Node<R> = { fixed: Map<string, Node<R>>; any?: Node<R>; methods?: Map<string, R>; allow?: string };
 
-/** A path's routes by method, its `Allow` header, and the values of its `{…}` segments, in order. */
+/**
+ * A path's routes by method, its `Allow` header, and the values of its `{…}` segments, in order.
+ */
 export type MatchedPath<R> = { methods: ReadonlyMap<string, R>; allow: string; values: string[] };
 
 export type RouteMatcher<R> = (segments: readonly string[]) => MatchedPath<R> | undefined;

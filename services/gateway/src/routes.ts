@@ -13,7 +13,10 @@ export type ApiRoute = {
   service: UpstreamName;
   /** The first segment of the path; usage is counted by it. */
   resource: string;
-  /** The answer shows the number of calls, so the calls counted so far are reported to billing first. */
+  /**
+   * The answer shows the number of calls, so the calls counted so far are reported to billing
+   * first.
+   */
   settle: boolean;
   /** The body is a file, not JSON. */
   upload: boolean;

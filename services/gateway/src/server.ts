@@ -36,8 +36,8 @@ export function createGatewayServer(ctx: GatewayContext): GatewayServer {
     app(req, res);
   };
 
-  // The parser's limit is above the contract's, so that check-framing.ts answers. Still larger headers
-  // are a parser error.
+  // The parser's limit is above the contract's, so that check-framing.ts answers. Still larger
+  // headers are a parser error.
   const server = createServer({
     maxHeaderSize: 2 * (limits.headerBytes + limits.urlBytes),
     headersTimeout: config.timeouts.headersMs,

@@ -13,7 +13,7 @@ beforeAll(async () => {
   token = await identity.token();
 });
 
-/** Connections that ask nothing, opened one after the other. */
+/** Idle connections, opened one after the other. */
 async function givenIdle(to: TestGateway, count: number, localAddress = '127.0.0.1'): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let n = 0; n < count; n += 1) {
@@ -31,13 +31,13 @@ async function givenIdle(to: TestGateway, count: number, localAddress = '127.0.0
 
 const openOf = (sockets: Socket[]) => sockets.map((socket) => !socket.closed && !socket.readableEnded);
 
-it('keeps so many connections of one address and closes those that have been idle longest', async () => {
+it('limits the connections of one address and closes those that have been idle longest', async () => {
   const sockets = await givenIdle(gateway, 50);
   await eventually(() => expect(openOf(sockets)).toEqual([...Array(30).fill(false), ...Array(20).fill(true)]));
   expect((await callWith(gateway, token, 'GET', '/api/v1/domains')).status).toBe(200);
 });
 
-it('never closes a connection whose request is under way', async () => {
+it('never closes a connection with a request in flight', async () => {
   services.hold();
   const call = callWith(gateway, token, 'GET', '/api/v1/domains');
   await eventually(() => expect(services.held).toHaveLength(1));
@@ -47,7 +47,7 @@ it('never closes a connection whose request is under way', async () => {
   expect((await call).status).toBe(200);
 });
 
-it('keeps so many in total, and only these where the address is that of a proxy', async () => {
+it('limits the total, and only the total when the address is that of a proxy', async () => {
   const sockets = [...(await givenIdle(gateway, 20)), ...(await givenIdle(gateway, 20, '127.0.0.2'))];
   await eventually(() => expect(openOf(sockets).filter(Boolean)).toHaveLength(30));
   const behind = await givenIdle(proxied, 40);

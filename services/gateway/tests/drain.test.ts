@@ -1,4 +1,5 @@
-// SIGTERM under load (fault R42): a gateway process goes without a failed request. Clients leave a connection when they are told to.
+// SIGTERM under load (fault R42): a gateway stops without a failed request. Clients stop using a
+// connection whose answer says `Connection: close`.
 import { Agent, request } from 'node:http';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
@@ -11,38 +12,38 @@ beforeAll(async () => {
   port = await findFreePort();
 });
 
-/** Asks over kept connections, one call after the other, until an answer says that this connection ends; answers what else came. */
-async function askUntilTold(token: string, tally: { served: number }): Promise<string[]> {
+/** Makes calls over one connection until an answer closes it; returns the failures. */
+async function callUntilClosed(token: string, tally: { served: number }): Promise<string[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const failures: string[] = [];
   for (let isOver = false; !isOver && failures.length === 0; ) {
     isOver = await new Promise<boolean>((resolve) => {
-      const asking = request({ agent, host: '127.0.0.1', port, path: '/api/v1/domains' });
-      asking.setHeader('Authorization', `Bearer ${token}`);
-      asking.on('response', (answer) => {
+      const sent = request({ agent, host: '127.0.0.1', port, path: '/api/v1/domains' });
+      sent.setHeader('Authorization', `Bearer ${token}`);
+      sent.on('response', (answer) => {
         if (answer.statusCode !== 200) failures.push(String(answer.statusCode));
         tally.served += 1;
         answer.resume().on('end', () => resolve(answer.headers.connection === 'close'));
         answer.on('error', (error) => failures.push(error.message));
       });
-      asking.on('error', (error) => {
+      sent.on('error', (error) => {
         failures.push(error.message);
         resolve(true);
       });
-      asking.end();
+      sent.end();
     });
   }
   agent.destroy();
   return failures;
 }
 
-it('a gateway that is told to stop finishes what it has, ends its connections and goes; nobody notices', async () => {
+it('a gateway that gets SIGTERM finishes its requests, closes its connections and exits without a failed call', async () => {
   services.answer((_req, res) => void setTimeout(() => res.end('{}'), 20));
   const gateway = spawnService('gateway', { ...gatewayEnv(port), ALMANAC_DRAIN_SECONDS: '8' });
   await untilReady('gateway', gateway);
   const tally = { served: 0 };
   const token = await identity.token();
-  const clients = Promise.all(Array.from({ length: 16 }, () => askUntilTold(token, tally)));
+  const clients = Promise.all(Array.from({ length: 16 }, () => callUntilClosed(token, tally)));
   await eventually(() => expect(tally.served).toBeGreaterThan(100));
   const ended = endService(gateway);
   expect((await clients).flat()).toEqual([]);

@@ -36,13 +36,16 @@ describe('framing', () => {
     ['a folded header', lines(...post('X-A: b', ' c')) + smuggled],
     ['a NUL in a header', lines(...post('X-A: b\0c')) + smuggled],
     ['no colon', lines(...post('Nonsense')) + smuggled],
-    ['a chunk size that is none', `${lines(...post('Transfer-Encoding: chunked'))}zz\r\n${smuggled}`],
-    ['a chunk size beyond numbers', `${lines(...post('Transfer-Encoding: chunked'))}fffffffffffffffff\r\n${smuggled}`],
+    ['a malformed chunk size', `${lines(...post('Transfer-Encoding: chunked'))}zz\r\n${smuggled}`],
+    ['a chunk size that overflows', `${lines(...post('Transfer-Encoding: chunked'))}fffffffffffffffff\r\n${smuggled}`],
     [
       'a line feed in a chunk extension',
       `${lines(...post('Transfer-Encoding: chunked'))}1;a\nb\r\nx\r\n0\r\n\r\n${smuggled}`,
     ],
-    ['chunks in HTTP/1.0', lines('POST /api/v1/domains HTTP/1.0', 'Host: a', 'Transfer-Encoding: chunked') + smuggled],
+    [
+      'a chunked body in HTTP/1.0',
+      lines('POST /api/v1/domains HTTP/1.0', 'Host: a', 'Transfer-Encoding: chunked') + smuggled,
+    ],
     ['no host', lines('GET /api/v1/domains HTTP/1.1') + smuggled],
     ['two hosts', lines('GET /api/v1/domains HTTP/1.1', 'Host: a', 'Host: b') + smuggled],
     [
@@ -52,11 +55,11 @@ describe('framing', () => {
     ['an absolute target', lines('GET http://evil.test/admin HTTP/1.1', 'Host: a') + smuggled],
     ['the HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['TLS', Buffer.from('16030100a5010000a1030300', 'hex')],
-    ['no HTTP at all', 'hello\r\n\r\n'],
-    ['a version before there were headers', lines('GET /api/v1/domains', 'Host: a') + smuggled],
-    ['HTTP/2.0 in words', lines('GET /api/v1/domains HTTP/2.0', 'Host: a') + smuggled],
+    ['bytes that are not HTTP', 'hello\r\n\r\n'],
+    ['HTTP/0.9', lines('GET /api/v1/domains', 'Host: a') + smuggled],
+    ['HTTP/2.0 in the request line', lines('GET /api/v1/domains HTTP/2.0', 'Host: a') + smuggled],
     ['an unknown version', lines('GET /api/v1/domains HTTP/9.9', 'Host: a')],
-  ])('refuses %s and closes', async (_what, bytes) => {
+  ])('refuses %s and closes the connection', async (_case, bytes) => {
     const answer = await send(gateway, bytes);
     expect([answer.status, answer.closed]).toEqual([400, true]);
     expect(isErrorBody(answer.text)).toBe(true);
@@ -68,16 +71,16 @@ describe('framing', () => {
   it.each([
     ['two hosts', 'Host: b'],
     ['an encoding before chunked', 'Transfer-Encoding: gzip, chunked'],
-  ])('does not serve what comes after %s on the same connection, whoever asks', async (_what, line) => {
+  ])('does not serve a request that follows %s on the same connection', async (_case, line) => {
     const next = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth);
     const answer = await send(gateway, `${lines(...post(line))}0\r\n\r\n${next}${next}`);
     expect([answer.status, answer.closed]).toEqual([400, true]);
-    // It would have been sent on by the time that this one is answered.
+    // By the time this call is answered, the request would have been forwarded.
     expect((await callWith(gateway, token, 'GET', '/api/v1/branches')).status).toBe(200);
     expect(services.reached.map(({ url }) => url)).toEqual(['/api/v1/branches']);
   });
 
-  it('refuses a tunnel', async () => {
+  it('refuses CONNECT', async () => {
     const answer = await send(gateway, lines('CONNECT evil.test:443 HTTP/1.1', 'Host: evil.test:443'));
     expect([answer.status, answer.closed]).toEqual([405, true]);
   });
@@ -85,7 +88,7 @@ describe('framing', () => {
   it.each([
     ['h2c', ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA']],
     ['websocket', ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: x', 'Sec-WebSocket-Version: 13']],
-  ])('ignores an upgrade to %s', async (_what, headers) => {
+  ])('ignores an upgrade to %s', async (_protocol, headers) => {
     const request = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth, ...headers);
     const answer = await send(gateway, request, (text) => text.includes('{}'));
     expect(answer.status).toBe(200);
@@ -93,14 +96,14 @@ describe('framing', () => {
     expect(services.reached[0]?.headers['http2-settings']).toBeUndefined();
   });
 
-  it('answers requests in a row on one connection, each once', async () => {
+  it('answers pipelined requests, each once', async () => {
     const one = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth);
     const answer = await send(gateway, one.repeat(5), (text) => (text.match(/HTTP\/1\.1 200/g) ?? []).length === 5);
     expect(answer.status).toBe(200);
     expect(services.reached).toHaveLength(5);
   });
 
-  it('takes headers named like parts of objects', async () => {
+  it('accepts headers named like properties of objects', async () => {
     const odd = ['__proto__: 1', 'constructor: 2', 'toString: 3', 'hasOwnProperty: 4'];
     const request = lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth, ...odd, 'Connection: close');
     expect((await send(gateway, request)).status).toBe(200);
@@ -108,7 +111,7 @@ describe('framing', () => {
     expect((await callWith(gateway, token, 'GET', '/api/v1/domains')).status).toBe(200);
   });
 
-  it('does not send on what a client names hop by hop, but frames as it was framed', async () => {
+  it('removes headers that a client names in Connection, except those of the framing', async () => {
     const body = '{"a":1}';
     const request = lines(
       'POST /api/v1/domains HTTP/1.1',
@@ -124,16 +127,16 @@ describe('framing', () => {
   });
 
   it.each([
-    ['that comes with its head', '{"a":1}', 'Content-Length: 7', '{"a":1}'],
-    ['of several reads', 'x'.repeat(300_000), 'Content-Length: 300000', 'x'.repeat(300_000)],
+    ['sent with its head', '{"a":1}', 'Content-Length: 7', '{"a":1}'],
+    ['of several packets', 'x'.repeat(300_000), 'Content-Length: 300000', 'x'.repeat(300_000)],
     ['of no chunk', '', 'Transfer-Encoding: chunked', '0\r\n\r\n'],
-  ])('passes a body on %s', async (_, body, framing, bytes) => {
+  ])('forwards a body %s', async (_, body, framing, bytes) => {
     const head = lines('POST /api/v1/domains HTTP/1.1', 'Host: a', auth, framing, 'Connection: close');
     expect((await send(gateway, head + bytes)).status).toBe(200);
     expect(services.reached.map((each) => each.body)).toEqual([body]);
   });
 
-  it('passes a chunked body on', async () => {
+  it('forwards a chunked body', async () => {
     const head = lines(
       'POST /api/v1/domains HTTP/1.1',
       'Host: a',
@@ -154,7 +157,7 @@ describe('sizes', () => {
   };
   const target = (bytes: number) => `/api/v1/domains?q=${'x'.repeat(bytes - '/api/v1/domains?q='.length)}`;
 
-  it('takes headers of 16 kB and not a byte more', async () => {
+  it('accepts headers of 16 kB and not a byte more', async () => {
     const at = await send(gateway, lines('GET /api/v1/domains HTTP/1.1', ...headersOf(limits.headerBytes)));
     expect(at.status).toBe(200);
     const over = await send(gateway, lines('GET /api/v1/domains HTTP/1.1', ...headersOf(limits.headerBytes + 1)));
@@ -163,7 +166,7 @@ describe('sizes', () => {
     expect([wayOver.status, isErrorBody(wayOver.text)]).toEqual([431, true]);
   });
 
-  it('takes an address of 8 kB and not a byte more', async () => {
+  it('accepts an address of 8 kB and not a byte more', async () => {
     const get = (bytes: number) =>
       send(gateway, lines(`GET ${target(bytes)} HTTP/1.1`, 'Host: a', auth, 'Connection: close'));
     expect((await get(limits.urlBytes)).status).toBe(200);
@@ -173,7 +176,7 @@ describe('sizes', () => {
     expect([wayOver.status, isErrorBody(wayOver.text)]).toEqual([414, true]);
   });
 
-  it('refuses a JSON body that says it is larger than 1 MB before a byte of it is read, and before it asks for a token', async () => {
+  it('refuses a JSON body whose length exceeds 1 MB before it reads the body or checks a token', async () => {
     const head = (bytes: number, ...more: string[]) =>
       lines('POST /api/v1/domains HTTP/1.1', 'Host: a', `Content-Length: ${bytes}`, 'Connection: close', ...more);
     const over = await send(gateway, head(limits.jsonBodyBytes + 1), (text) => text.includes('}'));
@@ -182,7 +185,7 @@ describe('sizes', () => {
     expect(at.status).toBe(200);
   });
 
-  it('refuses an upload that says it is larger than 5 GB, before it asks for a token', async () => {
+  it('refuses an upload whose length exceeds 5 GB before it checks a token', async () => {
     const put = async (bytes: number) => {
       const request = lines('PUT /api/v1/imports/1/tables/1/file HTTP/1.1', 'Host: a', `Content-Length: ${bytes}`);
       return (await send(gateway, request, (text) => text.includes('}'))).status;
@@ -190,7 +193,7 @@ describe('sizes', () => {
     expect([await put(limits.uploadBytes), await put(limits.uploadBytes + 1)]).toEqual([401, 413]);
   });
 
-  it.each(['gzip', 'br', 'deflate', 'gzip, gzip', 'zstd', 'GZIP'])('takes no body encoded as %s', async (encoding) => {
+  it.each(['gzip', 'br', 'deflate', 'gzip, gzip', 'zstd', 'GZIP'])('refuses a body encoded as %s', async (encoding) => {
     const answer = await callWith(gateway, token, 'POST', '/api/v1/domains', {
       body: 'x',
       headers: { 'content-encoding': encoding },
@@ -204,7 +207,7 @@ describe('Expect', () => {
   const head = (...more: string[]) =>
     lines('POST /api/v1/domains HTTP/1.1', 'Host: a', 'Content-Length: 2', 'Expect: 100-continue', ...more);
 
-  it('asks for the body only when it will be forwarded', async () => {
+  it('sends 100 Continue when the request is forwarded', async () => {
     const socket = open(gateway);
     let text = '';
     socket.on('data', (chunk) => {
@@ -218,7 +221,7 @@ describe('Expect', () => {
     expect(services.reached[0]?.headers.expect).toBeUndefined();
   });
 
-  it('refuses without asking for the body', async () => {
+  it('sends no 100 Continue for a request that is refused', async () => {
     const answer = await send(gateway, head());
     expect([answer.status, answer.text.includes('100 Continue')]).toEqual([401, false]);
   });

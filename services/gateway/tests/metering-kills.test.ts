@@ -1,8 +1,9 @@
-// Calls over two gateways and billing, processes of their own that are killed at random and started again. The books
-// reach the allowance and no more. A killed gateway leaves out at most what it served since its last report.
+// Calls over two gateways and billing, separate processes that are killed at random and restarted.
+// The books reach the allowance and no more. A killed gateway loses at most the calls it served
+// since its last report.
 //
 // ALMANAC_TEST_METERING_RUNS: how many runs (default 4; billing, a and b are killed in turn).
-// ALMANAC_TEST_METERING_SEED: repeats those of a failure.
+// ALMANAC_TEST_METERING_SEED: repeats the runs of a failure.
 import type { ChildProcess } from 'node:child_process';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
@@ -16,8 +17,8 @@ const runs = Number(process.env.ALMANAC_TEST_METERING_RUNS ?? 4);
 const seed = Number(process.env.ALMANAC_TEST_METERING_SEED ?? Date.now() % 1_000_000);
 const callsARun = 200;
 const withinMs = 240_000;
-// A killed gateway's calls come back after it. Longer than a busy machine lets a live gateway fall silent: a report that
-// comes later is booked beyond the allowance.
+// After this time the calls of a killed gateway return. On a busy machine a live gateway must be
+// able to report within it: calls of a later report are booked beyond the allowance.
 const leaseSeconds = 10;
 
 type Name = 'billing' | 'a' | 'b';
@@ -41,7 +42,7 @@ beforeAll(async () => {
   await Promise.all([start('a'), start('b')]);
 });
 
-/** Starts it, and again when it ends before it serves, as a supervisor does: a busy machine may keep its database waiting. */
+/** Starts a process, and restarts one that ends before it is ready, as a supervisor does. */
 function start(name: Name): Promise<void> {
   return eventually(() => startOnce(name), { withinMs });
 }
@@ -61,7 +62,7 @@ async function startOnce(name: Name): Promise<void> {
         }
       : {
           ...gatewayEnv(ports[name]),
-          GATEWAY_GRACE_CALLS: '0', // what is let in while billing is away is not what the allowance promises
+          GATEWAY_GRACE_CALLS: '0', // calls of the grace may exceed the allowance
           BILLING_RPC: `127.0.0.1:${ports.billingRpc}`,
         };
   const child = spawnService(service, env);
@@ -103,32 +104,33 @@ async function booked(accountId: number): Promise<number> {
 }
 
 /**
- * Calls at both gateways until so many are booked, then until both refuse; answers how many were served. A refusal on the way is
- * no end: what a process held when it was killed comes back later.
+ * Calls both gateways until the whole allowance is booked, then until both refuse; returns how many
+ * calls were served. A refusal does not end it: the calls of a killed process return later.
  */
 async function useUp(accountId: number, token: string, allowance: number): Promise<number> {
   let served = 0;
-  const ask = async () => {
+  const callBoth = async () => {
     const statuses = await Promise.all([call('a', token), call('b', token)]);
     served += count(statuses, 200);
     return statuses;
   };
   await eventually(
     async () => {
-      await ask();
+      await callBoth();
       expect(await booked(accountId)).toBe(allowance);
     },
     { withinMs, everyMs: 100 },
   );
-  // A gateway that has just found billing away says 503 for a second. Whatever is served now would be too much.
-  await eventually(async () => expect(await ask()).toEqual([429, 429]), { withinMs, everyMs: 100 });
+  // A gateway that found billing unreachable answers 503 for a second. Calls served now would
+  // exceed the allowance.
+  await eventually(async () => expect(await callBoth()).toEqual([429, 429]), { withinMs, everyMs: 100 });
   expect(await booked(accountId)).toBe(allowance);
   return served;
 }
 
-/** Opens the books of an account, and answers a token of it. */
+/** Opens the books of an account, and returns a token of it. */
 async function givenAccount(accountId: number, allowance: number): Promise<string> {
-  // Billing may have just been started again, on a busy machine.
+  // Billing may still be restarting.
   await eventually(
     async () => {
       await billing.client.OpenAccount({ accountId }, { plan: 'free' });
@@ -139,32 +141,32 @@ async function givenAccount(accountId: number, allowance: number): Promise<strin
   return identity.token({ account_id: accountId });
 }
 
-/** Calls a gateway so many times, one after the other; each is served. */
+/** Makes this many calls at a gateway, one after the other; each is served. */
 async function serve(gateway: 'a' | 'b', token: string, calls: number): Promise<void> {
   for (let made = 0; made < calls; made += 1) expect(await call(gateway, token)).toBe(200);
 }
 
-/** Waits until so many calls of an account are booked: the gateways have nothing more to report. */
+/** Waits until this many calls of an account are booked. */
 const untilBooked = (accountId: number, calls: number) =>
   eventually(async () => expect(await booked(accountId)).toBe(calls), { withinMs });
 
 /**
- * Many calls at once at both gateways, some of which the service fails. The victim is killed as soon as clients have got
- * so many answers, and started again. Answers how many calls were served, by the victim among them, and how many were done
- * by the service although no client saw that.
+ * Makes many calls at both gateways at once, some of which the service fails. The victim is killed
+ * after `killAfter` answers, and restarted. Returns how many calls were served, how many of them by
+ * the victim, and how many the service executed without an answer to the client.
  */
 async function burstWithKill(
   token: string,
   { below, victim, killAfter }: { below: Below; victim: Name; killAfter: number },
-): Promise<{ served: number; servedByVictim: number; unseen: number }> {
+): Promise<{ served: number; servedByVictim: number; unanswered: number }> {
   const delays = Array.from({ length: callsARun }, () => ({ answerMs: below(20), status: below(10) ? 200 : 503 }));
   const gateways = delays.map(() => (below(10) < 7 ? 'a' : 'b'));
   const before = services.reached.length;
-  let done = 0;
+  let executed = 0;
   services.answer((_req, res) => {
     const { answerMs = 0, status = 200 } = delays[services.reached.length - before - 1] ?? {};
     setTimeout(() => {
-      if (status === 200 && !res.destroyed) done += 1;
+      if (status === 200 && !res.destroyed) executed += 1;
       res.writeHead(status).end();
     }, answerMs);
   });
@@ -181,14 +183,14 @@ async function burstWithKill(
   services.answer(undefined);
   const served = count(statuses, 200);
   const ofVictim = statuses.filter((_, index) => gateways[index] === victim);
-  return { served, servedByVictim: count(ofVictim, 200), unseen: done - served };
+  return { served, servedByVictim: count(ofVictim, 200), unanswered: executed - served };
 }
 
 type Below = (end: number) => number;
 
-describe('the allowance, with kills', () => {
+describe('the allowance when processes are killed', () => {
   it(
-    `is booked to the call, and served to the call but for what a killed gateway had not reported (seed ${seed})`,
+    `is booked exactly, and served exactly except for calls a killed gateway had not reported (seed ${seed})`,
     async () => {
       const random = randomOf(seed);
       const below = (end: number) => Math.floor(random() * end);
@@ -199,19 +201,20 @@ describe('the allowance, with kills', () => {
         const killAfter = below(allowance);
         const burst = await burstWithKill(token, { below, victim, killAfter });
         const served = burst.served + (await useUp(run + 1, token, allowance));
-        const told = { run, victim, allowance, killAfter, burst, served };
-        // All of the allowance is booked. A killed gateway may have booked calls whose clients saw no answer, and not
-        // booked calls whose clients did; no other difference is allowed, so nothing is booked twice.
+        const facts = { run, victim, allowance, killAfter, burst, served };
+        // All of the allowance is booked. A killed gateway may have booked calls whose clients saw
+        // no answer, and not booked calls whose clients did; no other difference is allowed, so
+        // nothing is booked twice.
         const isGateway = victim !== 'billing';
-        const least = allowance - (isGateway ? burst.unseen : 0);
+        const least = allowance - (isGateway ? burst.unanswered : 0);
         const most = allowance + (isGateway ? burst.servedByVictim : 0);
-        expect({ ...told, isExact: served >= least && served <= most }).toEqual({ ...told, isExact: true });
+        expect({ ...facts, isExact: served >= least && served <= most }).toEqual({ ...facts, isExact: true });
       }
     },
     Math.max(300_000, runs * withinMs),
   );
 
-  it('loses at most what a killed gateway served since its last report', async () => {
+  it('loses at most the calls that a killed gateway served since its last report', async () => {
     const accountId = runs + 1;
     const allowance = 60;
     const [reported, unreported] = [12, 3];

@@ -1,4 +1,4 @@
-// Counting with the real billing service behind the gateways, as a process of its own with a real database.
+// Counting with the real billing service, a separate process with a real database.
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { eventually } from '@almanac/testkit/eventually';
@@ -78,20 +78,21 @@ describe('counting', () => {
     await eventually(async () => expect(await booked(account)).toBe(10));
   });
 
-  it('is exact at the moment the account shows it', async () => {
+  it('is exact whenever the account shows it', async () => {
     const account = await givenAccount();
     services.answer(async (req, res) => {
       res.end(req.url === '/api/v1/account' ? String(await booked(account)) : '{}');
     });
     for (let i = 0; i < 10; i += 1) {
       await statuses(Array.from({ length: i }, () => get(a, account)));
-      const before = (i * (i + 1)) / 2 + i; // these, and the showings before this one
+      const before = (i * (i + 1)) / 2 + i; // these calls, and the earlier ones to /account
       expect(Number(await (await get(a, account, '/api/v1/account')).text())).toBe(before);
     }
   });
 
-  it('shows limit, what remains to the call, and the end of the month', async () => {
-    // Where little is left a lease is given back as soon as it rests, and meanwhile rather too few are shown than too many.
+  it('shows the limit, the exact remaining calls, and the end of the month', async () => {
+    // Near the end of an allowance idle leases are returned at once, and the number shown may be
+    // too low for a moment.
     const account = await givenAccount('plus');
     for (let left = 14_999; left > 14_940; left -= 1) {
       const { headers } = await get(a, account);
@@ -101,7 +102,7 @@ describe('counting', () => {
     }
   });
 
-  it('never shows more remaining than before, with two gateways and calls that fail in between', async () => {
+  it('never shows more remaining calls than before, with two gateways and failing calls', async () => {
     const account = await givenAccount('free', 200);
     services.answer((_req, res) => res.writeHead(Math.random() < 0.3 ? 500 : 200).end());
     for (const gateway of [a, b]) {
@@ -127,13 +128,13 @@ describe('counting', () => {
     await eventually(async () => expect(await booked(account)).toBe(600));
   });
 
-  it('keeps what each account is charged apart', async () => {
+  it('counts each account separately', async () => {
     const [one, two] = await Promise.all([givenAccount(), givenAccount()]);
     await statuses(Array.from({ length: 30 }, (_, i) => get(a, i < 10 ? one : two)));
     await eventually(async () => expect([await booked(one), await booked(two)]).toEqual([10, 20]));
   });
 
-  it('counts a call whose client hung up after it was sent, not one that was never sent whole', async () => {
+  it('counts a call whose client disconnected after the whole request was sent', async () => {
     const account = await givenAccount();
     let arrived = 0;
     services.answer(() => {
@@ -167,16 +168,16 @@ describe('the end of the allowance', () => {
     await eventually(async () => expect(await booked(account)).toBe(1));
   });
 
-  it('serves exactly the allowance, also when most of the calls come to one gateway', async () => {
+  it('serves exactly the allowance, even if most calls go to one gateway', async () => {
     const account = await givenAccount('free', 120);
-    await statuses(Array.from({ length: 5 }, () => get(b, account))); // b sits on a lease
+    await statuses(Array.from({ length: 5 }, () => get(b, account))); // b holds a lease
     const counted = await statuses(Array.from({ length: 300 }, () => get(a, account)));
     expect(counted).toEqual({ 200: 115, 429: 185 });
     await eventually(async () => expect(await booked(account)).toBe(120));
     expect((await get(b, account)).status).toBe(429);
   });
 
-  it('gives back what a failed call had taken', async () => {
+  it('puts back a failed call', async () => {
     const account = await givenAccount('free', 1);
     services.answer((_req, res) => res.writeHead(500).end());
     expect((await get(a, account)).status).toBe(500);
@@ -199,7 +200,7 @@ describe('the end of the allowance', () => {
     }
   });
 
-  it('is no end with overage, and none any more when the allowance is raised', async () => {
+  it('does not refuse calls with overage, or after the allowance is raised', async () => {
     const account = await givenAccount('free', 2);
     expect(await statuses([get(a, account), get(a, account), get(a, account)])).toEqual({ 200: 2, 429: 1 });
     await billing.client.UpdateAccountBilling({ accountId: account.id }, { overage_enabled: true });
@@ -215,9 +216,9 @@ describe('the end of the allowance', () => {
   });
 });
 
-describe('an allowance that is changed', () => {
-  // Calls that fail aren't counted, and tell which allowance the gateway goes by.
-  const untilHeard = async (gateway: TestGateway, account: Account, allowance: number) => {
+describe('a changed allowance', () => {
+  // Failing calls don't count, and their headers show the allowance that the gateway applies.
+  const untilApplied = async (gateway: TestGateway, account: Account, allowance: number) => {
     services.answer((_req, res) => res.writeHead(500).end());
     await eventually(async () => {
       const { headers } = await get(gateway, account);
@@ -228,11 +229,11 @@ describe('an allowance that is changed', () => {
   const setAllowance = (account: Account, allowance: number) =>
     billing.client.UpdateAccountBilling({ accountId: account.id }, { allowance });
 
-  it('is served to the call at once, whatever the gateway held of the one before', async () => {
+  it('is served exactly and at once, whatever leases the gateway held before', async () => {
     const account = await givenAccount();
     await statuses(Array.from({ length: 3 }, () => get(a, account)));
     await setAllowance(account, 8);
-    await untilHeard(a, account, 8);
+    await untilApplied(a, account, 8);
     const answers: [number, string | null][] = [];
     for (let call = 0; call < 7; call += 1) {
       const { status, headers } = await get(a, account);
@@ -247,21 +248,21 @@ describe('an allowance that is changed', () => {
     const account = await givenAccount();
     await statuses(Array.from({ length: 6 }, (_, i) => get(i % 2 ? a : b, account)));
     await setAllowance(account, 12);
-    await untilHeard(a, account, 12);
-    await untilHeard(b, account, 12);
+    await untilApplied(a, account, 12);
+    await untilApplied(b, account, 12);
     const counted = await statuses(Array.from({ length: 40 }, (_, i) => get(i % 2 ? a : b, account)));
     expect(counted).toEqual({ 200: 6, 429: 34 });
     await eventually(async () => expect(await booked(account)).toBe(12));
   });
 
-  it('is never overdrawn when it rises while calls run at two gateways', async () => {
+  it('is never exceeded when it rises during calls at two gateways', async () => {
     const account = await givenAccount('free', 40);
     const calls = Array.from({ length: 200 }, (_, i) => get(i % 2 ? a : b, account));
     for (const allowance of [60, 90, 120]) await setAllowance(account, allowance);
     const { 200: served = 0 } = await statuses(calls);
     expect(served).toBeLessThanOrEqual(120);
     await eventually(async () => expect(await booked(account)).toBe(served));
-    await untilHeard(a, account, 120);
+    await untilApplied(a, account, 120);
     const { 200: servedSince = 0 } = await statuses(Array.from({ length: 130 }, () => get(a, account)));
     expect(served + servedSince).toBe(120);
     await eventually(async () => expect(await booked(account)).toBe(120));
@@ -269,7 +270,7 @@ describe('an allowance that is changed', () => {
 });
 
 describe('overdue payment', () => {
-  it('blocks what changes anything after 7 days, reads work, and it ends when payment arrives', async () => {
+  it('blocks writes after 7 days, allows reads, and ends when payment arrives', async () => {
     const account = await givenAccount();
     let served = 0;
     const call = async (method: string, path: string) => {
@@ -306,7 +307,7 @@ describe('overdue payment', () => {
     await eventually(async () => expect(await booked(account)).toBe(served));
   });
 
-  it('is not what a cancelled account is told', async () => {
+  it('is not the error text of a cancelled account', async () => {
     const account = await givenAccount();
     const write = () => callWith(a, account.token, 'POST', '/api/v1/table_data');
     await billing.client.UpdateAccountBilling({ accountId: account.id }, { billing_status: 'cancelled' });
@@ -320,7 +321,7 @@ describe('overdue payment', () => {
 });
 
 describe('the end of the 7 days', () => {
-  it('is known before it comes: no write gets in that begins a second after it', async () => {
+  it('is known in advance: no write is admitted that begins a second after it', async () => {
     const account = await givenAccount();
     const endsAt = Date.now() + 2_000;
     const overdue_since = new Date(endsAt - 7 * 86_400_000).toISOString();
@@ -338,7 +339,7 @@ describe('the end of the 7 days', () => {
   });
 });
 
-describe('billing away', () => {
+describe('unreachable billing', () => {
   let proxy: TcpProxy;
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -347,18 +348,18 @@ describe('billing away', () => {
     gateway = await startGateway({ billingRpc: `127.0.0.1:${proxy.port}`, graceCalls: 50 });
   });
 
-  it('serves from the lease and then a bounded grace, then 503, and books all of it when billing is back', async () => {
+  it('uses the lease, then a bounded grace, then answers 503; all calls are booked when billing is back', async () => {
     const account = await givenAccount();
-    const unheardOf = await givenAccount();
+    const newAccount = await givenAccount();
     expect((await get(gateway, account)).status).toBe(200);
     await proxy.cut();
     const counted = await statuses(Array.from({ length: 100 }, () => get(gateway, account)));
     expect(counted).toEqual({ 200: 69, 503: 31 }); // 19 of the lease, 50 of grace
-    expect(await statuses(Array.from({ length: 60 }, () => get(gateway, unheardOf)))).toEqual({ 200: 50, 503: 10 });
+    expect(await statuses(Array.from({ length: 60 }, () => get(gateway, newAccount)))).toEqual({ 200: 50, 503: 10 });
     expect((await get(gateway, account, '/api/v1/account')).status).toBe(503);
     await proxy.restore();
     await eventually(async () => expect(await booked(account)).toBe(70));
-    await eventually(async () => expect(await booked(unheardOf)).toBe(50));
+    await eventually(async () => expect(await booked(newAccount)).toBe(50));
     await eventually(async () => expect((await get(gateway, account)).status).toBe(200));
     await eventually(async () => expect(await booked(account)).toBe(71));
   });

@@ -1,5 +1,4 @@
-// Tokens may do what they were issued with and their application may do now, on every gateway that heard of it.
-
+// The scopes of a token: those it was issued with that its application still has, at every gateway.
 import { contextHeader } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { eventually } from '@almanac/testkit/eventually';
@@ -14,10 +13,13 @@ beforeAll(async () => {
   bus = await connectBus('identity');
 });
 
-let words = 0;
+let changes = 0;
 
-/** What identity says when an application may do something else; the later word is the one with the higher number. */
-function word(clientId: string, scope: string, number = ++words): Record<string, string> {
+/**
+ * The message of identity about changed scopes of an application; a higher number is a later
+ * change.
+ */
+function scopesChanged(clientId: string, scope: string, number = ++changes): Record<string, string> {
   return {
     kind: 'application_scope',
     subject: clientId,
@@ -28,7 +30,8 @@ function word(clientId: string, scope: string, number = ++words): Record<string,
   };
 }
 
-const say = (payload: Record<string, string>) => announce(bus, 'identity.token.revoked', { ...payload, account_id: 1 });
+const publish = (payload: Record<string, string>) =>
+  announce(bus, 'identity.token.revoked', { ...payload, account_id: 1 });
 
 const calls = {
   'api:read': ['GET', '/api/v1/branches'],
@@ -37,16 +40,16 @@ const calls = {
   'api:admin': ['GET', '/api/v1/users'],
 } as const;
 
-/** The scopes a token has left, by what is let through. */
-async function mayDo(token: string, at = gateway): Promise<string[]> {
-  const left: string[] = [];
+/** The scopes that a token has, as its calls show. */
+async function scopesOf(token: string, at = gateway): Promise<string[]> {
+  const scopes: string[] = [];
   for (const [scope, [method, path]] of Object.entries(calls)) {
     const answer = await callWith(at, token, method, path);
     const message = `Insufficient scope. Required: ${scope}`;
-    if (answer.status === 200) left.push(scope);
+    if (answer.status === 200) scopes.push(scope);
     else expect([answer.status, await answer.json()]).toEqual([403, { error: message, errors: [message] }]);
   }
-  return left;
+  return scopes;
 }
 
 it.each([
@@ -54,54 +57,57 @@ it.each([
   ['api:read api:delete', 'api:delete api:admin', ['api:delete']],
   ['api:read', 'api', ['api:read']],
   ['api:write', 'api:read', []],
-])('a token of %j may, when its application has %j, do %j', async (granted, has, left) => {
+])('a token of %j has, when its application has %j, the scopes %j', async (granted, has, expected) => {
   const client_id = `client-${granted}-${has}`;
   const token = await identity.token({ client_id, scope: granted });
   const other = await identity.token({ scope: granted });
-  const before = await mayDo(token);
-  await say(word(client_id, has));
-  await eventually(async () => expect(await mayDo(token)).toEqual(left));
+  const before = await scopesOf(token);
+  await publish(scopesChanged(client_id, has));
+  await eventually(async () => expect(await scopesOf(token)).toEqual(expected));
   expect(
-    await mayDo(await identity.token({ client_id, scope: granted, iat: Math.floor(Date.now() / 1000) + 25 })),
-  ).toEqual(left);
-  expect(await mayDo(other)).toEqual(before);
-  await say(word(client_id, 'api'));
-  await eventually(async () => expect(await mayDo(token)).toEqual(before));
+    await scopesOf(await identity.token({ client_id, scope: granted, iat: Math.floor(Date.now() / 1000) + 25 })),
+  ).toEqual(expected);
+  expect(await scopesOf(other)).toEqual(before);
+  await publish(scopesChanged(client_id, 'api'));
+  await eventually(async () => expect(await scopesOf(token)).toEqual(before));
 });
 
-it('the context of a call never says more than the token may do, though one was signed before', async () => {
+it('the context of a call has the present scopes of the token, even if one was cached before', async () => {
   const token = await identity.token({ client_id: 'cached', scope: 'api' });
   const contextScopes = async () => {
     expect((await callWith(gateway, token, 'GET', '/api/v1/branches')).status).toBe(200);
     return decodeJwt(String(services.reached.at(-1)?.headers[contextHeader])).scopes;
   };
   expect(await contextScopes()).toEqual(['api']);
-  await say(word('cached', 'api:read api:write'));
+  await publish(scopesChanged('cached', 'api:read api:write'));
   await eventually(async () => expect(await contextScopes()).toEqual(['api:read', 'api:write']));
-  await say(word('cached', 'api:read'));
+  await publish(scopesChanged('cached', 'api:read'));
   await eventually(async () => expect(await contextScopes()).toEqual(['api:read']));
-  await say(word('cached', 'api'));
+  await publish(scopesChanged('cached', 'api'));
   await eventually(async () => expect(await contextScopes()).toEqual(['api']));
 });
 
-it('words that come late change nothing, wherever they were heard', async () => {
+it('changes that arrive out of order leave the scopes of the latest one', async () => {
   const token = await identity.token({ client_id: 'shuffled', scope: 'api' });
-  const [first, second, last] = ['api:admin', 'api:delete', 'api:read'].map((scope) => word('shuffled', scope));
-  for (const each of [second, last, first, second]) await say(each as Record<string, string>);
+  const [first, second, last] = ['api:admin', 'api:delete', 'api:read'].map((scope) =>
+    scopesChanged('shuffled', scope),
+  );
+  for (const each of [second, last, first, second]) await publish(each as Record<string, string>);
   const done = await identity.token({ jti: 'afterwards' });
-  await say({ ...word('', ''), kind: 'token', subject: 'afterwards' });
+  await publish({ ...scopesChanged('', ''), kind: 'token', subject: 'afterwards' });
   await eventually(async () => expect((await callWith(gateway, done, 'GET', '/api/v1/branches')).status).toBe(401));
-  expect(await mayDo(token)).toEqual(['api:read']);
+  expect(await scopesOf(token)).toEqual(['api:read']);
 });
 
-it('a gateway that starts later knows it from the first call on', async () => {
+it('a gateway that starts later applies the limit from the first call on', async () => {
   const token = await identity.token({ client_id: 'narrow', scope: 'api' });
-  identity.revocations.push(word('narrow', 'api:write'));
+  identity.revocations.push(scopesChanged('narrow', 'api:write'));
   const late = await startGateway();
-  expect(await mayDo(token, late)).toEqual(['api:write']);
-  // Like identity, which writes down before it tells: a gateway this young may not listen yet, and then asks once more.
-  const wider = word('narrow', 'api:write api:admin');
+  expect(await scopesOf(token, late)).toEqual(['api:write']);
+  // Identity commits a change before it announces it. A gateway that is not subscribed yet reads
+  // the list once more when it is.
+  const wider = scopesChanged('narrow', 'api:write api:admin');
   identity.revocations.push(wider);
-  await say(wider);
-  await eventually(async () => expect(await mayDo(token, late)).toEqual(['api:write', 'api:admin']));
+  await publish(wider);
+  await eventually(async () => expect(await scopesOf(token, late)).toEqual(['api:write', 'api:admin']));
 });

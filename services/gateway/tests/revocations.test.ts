@@ -1,4 +1,5 @@
-// The revocations a gateway knows, read page by page from the real identity service, a process of its own with a real database.
+// The revocations of a gateway, read page by page from the real identity service, a separate
+// process with a real database.
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
@@ -16,9 +17,9 @@ import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
 import { createRevocations, type Revocations } from '../src/authentication/revocations.ts';
 import type { Token } from '../src/authentication/token.ts';
-import { givenIdentity as givenOldIdentity, givenServices } from './given.ts';
+import { givenIdentity as givenIdentityWithoutPages, givenServices } from './given.ts';
 
-type Asked = Pick<RpcClient<'identity'>, 'ListRevocations'>;
+type Identity = Pick<RpcClient<'identity'>, 'ListRevocations'>;
 
 const logger = createLogger('gateway', 'silent');
 const soon = () => new Date(Date.now() + 7_200_000).toISOString();
@@ -71,7 +72,9 @@ async function clientOf(address: string): Promise<ClosableRpcClient<'identity'>>
   return createRpcClient('identity', address, await createContextSigner('gateway', keys.privateKeys.gateway));
 }
 
-/** Tokens `dead-1` to `dead-<count>` are revoked: what an application can do by itself in their two hours. */
+/**
+ * Revokes the tokens `dead-1` to `dead-<count>`: one application can revoke so many in two hours.
+ */
 async function givenRevoked(count: number): Promise<void> {
   await sql(
     `insert into revocation (account_id, kind, subject, issued_before, expires_at, reason)
@@ -82,20 +85,20 @@ async function givenRevoked(count: number): Promise<void> {
 }
 const dead = (i: number) => `dead-${String(i).padStart(36, '0')}`;
 
-/** Counts what is asked, and does something before the next page is asked for. */
-function watched(client: Asked, between: () => Promise<void> = async () => {}): Asked & { asked: number } {
-  const counted: Asked & { asked: number } = {
-    asked: 0,
+/** Counts requests, and runs `between` before the second one. */
+function counting(client: Identity, between: () => Promise<void> = async () => {}): Identity & { requests: number } {
+  const counted: Identity & { requests: number } = {
+    requests: 0,
     ListRevocations: async (...request) => {
-      if (counted.asked === 1) await between();
-      counted.asked += 1;
+      if (counted.requests === 1) await between();
+      counted.requests += 1;
       return client.ListRevocations(...request);
     },
   };
   return counted;
 }
 
-async function start(client: Asked, options: { pageSize?: number; bus?: Bus } = {}): Promise<Revocations> {
+async function start(client: Identity, options: { pageSize?: number; bus?: Bus } = {}): Promise<Revocations> {
   const reader = createRevocations({ identity: client, bus, logger, ...options });
   readers.push(reader);
   await reader.start();
@@ -120,7 +123,7 @@ function isDead(reader: Revocations, id: string): boolean {
 const allDead = (reader: Revocations, count: number) =>
   Array.from({ length: count }, (_, i) => i + 1).filter((i) => !isDead(reader, dead(i)));
 
-it('are all known before anybody is let in, also more of them than one message can hold', async () => {
+it('are all read before the first call is admitted, even if one message can not hold them', async () => {
   const count = 160_000;
   await givenRevoked(count);
   const reader = await start(identity.client);
@@ -135,27 +138,27 @@ it.each([
   [11, 2],
   [20, 2],
   [21, 3],
-])('%i of them are %i pages of ten', async (count, pages) => {
+])('%i of them are read in %i pages of ten', async (count, pages) => {
   await givenRevoked(count);
-  const client = watched(identity.client);
+  const client = counting(identity.client);
   const reader = await start(client, { pageSize: 10 });
-  expect([reader.isReady(), client.asked, allDead(reader, count)]).toEqual([true, pages, []]);
+  expect([reader.isReady(), client.requests, allDead(reader, count)]).toEqual([true, pages, []]);
 });
 
-it('that are gone when the next page is asked for make no other one missing', async () => {
+it('that are deleted before the next page is read hide no others', async () => {
   await givenRevoked(25);
-  const client = watched(identity.client, async () => {
+  const client = counting(identity.client, async () => {
     await sql('delete from revocation where id <= 10');
   });
   const reader = await start(client, { pageSize: 10 });
-  expect([client.asked, allDead(reader, 25)]).toEqual([3, []]);
+  expect([client.requests, allDead(reader, 25)]).toEqual([3, []]);
 });
 
-it('that are made while pages are read are heard of, wherever in the list they stand', async () => {
+it('that are made while pages are read are applied, at any position of the list', async () => {
   await givenRevoked(15);
   await sql('update revocation set id = id + 100');
   const late = { account_id: 1, kind: 'token', issued_before: soon(), expires_at: soon(), reason: 'revoked' };
-  const client = watched(identity.client, () =>
+  const client = counting(identity.client, () =>
     withTransaction(pool, async (tx) => {
       for (const [id, subject] of Object.entries({ 1: 'before', 200: 'behind' })) {
         await tx(
@@ -169,35 +172,35 @@ it('that are made while pages are read are heard of, wherever in the list they s
   );
   const reader = await start(client, { pageSize: 10 });
   await eventually(() => expect(['before', 'behind'].map((id) => isDead(reader, id))).toEqual([true, true]));
-  expect([client.asked, allDead(reader, 15)]).toEqual([2, []]);
+  expect([client.requests, allDead(reader, 15)]).toEqual([2, []]);
 });
 
-it('that nobody could hear of while pages were read are asked for anew', async () => {
+it('that were missed while pages were read are read again', async () => {
   await givenRevoked(15);
   await sql('update revocation set id = id + 100');
   let connected = () => {};
-  const awayAndBack = {
+  const reconnectingBus = {
     subscribe: async (...[, , options]: Parameters<Bus['subscribe']>) => {
       connected = () => options?.onConnected?.();
       connected();
     },
     isReady: () => true,
   } as Bus;
-  const client = watched(identity.client, async () => {
+  const client = counting(identity.client, async () => {
     await sql(
       `insert into revocation (id, account_id, kind, subject, issued_before, expires_at, reason)
-       values (1, 1, 'token', 'unheard', now() + interval '2 hours', now() + interval '2 hours', 'revoked')`,
+       values (1, 1, 'token', 'missed', now() + interval '2 hours', now() + interval '2 hours', 'revoked')`,
     );
     connected();
   });
-  const reader = await start(client, { pageSize: 10, bus: awayAndBack });
-  await eventually(() => expect(isDead(reader, 'unheard')).toBe(true));
+  const reader = await start(client, { pageSize: 10, bus: reconnectingBus });
+  await eventually(() => expect(isDead(reader, 'missed')).toBe(true));
   expect(allDead(reader, 15)).toEqual([]);
 });
 
-it('come all at once from an identity that knows no pages', async () => {
+it('arrive in one answer from an identity that has no pages', async () => {
   const services = await givenServices();
-  const old = await givenOldIdentity(keys, services);
+  const old = await givenIdentityWithoutPages(keys, services);
   const client = await clientOf(old.rpc);
   for (let i = 1; i <= 25; i += 1)
     old.revocations.push({
@@ -208,9 +211,9 @@ it('come all at once from an identity that knows no pages', async () => {
       reason: 'revoked',
     });
   try {
-    const counted = watched(client.client);
+    const counted = counting(client.client);
     const reader = await start(counted, { pageSize: 10 });
-    expect([counted.asked, allDead(reader, 25)]).toEqual([1, []]);
+    expect([counted.requests, allDead(reader, 25)]).toEqual([1, []]);
   } finally {
     client.close();
     await Promise.all([old.close(), services.close()]);

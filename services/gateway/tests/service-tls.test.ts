@@ -1,4 +1,4 @@
-// The services behind TLS: what the gateway shows and whom it believes, and files that change while it runs.
+// Services over TLS: the certificates of both sides, and files that change at run time.
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -47,7 +47,7 @@ const open: (() => unknown)[] = [];
 
 beforeAll(async () => {
   [keys, database, services] = await Promise.all([createTestKeys(), createTestDatabase('gateway'), givenServices()]);
-  // With certificates of its own the gateway asks by gRPC with TLS alone.
+  // A gateway with certificates uses TLS for gRPC as well.
   rpcFiles = mountFiles(asFiles([authority], authority.issue()));
   rpcTls = watchServiceTls(pathsOf(rpcFiles), createLogger('test', 'silent'));
   [identity, billing] = await Promise.all([givenIdentity(keys, services, rpcTls), givenBilling(keys, rpcTls)]);
@@ -66,7 +66,9 @@ afterEach(async () => {
   for (const close of open.splice(0).toReversed()) await close();
 });
 
-/** A service at an https:// address: what it is asked goes to the fake services, the keys come from the fake identity. */
+/**
+ * A service at an https:// URL. It forwards to the fake services; keys come from the fake identity.
+ */
 async function givenTlsService(certificate: Certificate, trusted = [authority]) {
   const shown: (string | undefined)[] = [];
   const sockets = new Set<TLSSocket>();
@@ -74,7 +76,7 @@ async function givenTlsService(certificate: Certificate, trusted = [authority]) 
     ...certificate,
     ca: trusted.map(({ cert }) => cert),
     requestCert: true,
-    keepAliveTimeout: 300_000, // it is the gateway that ends connections
+    keepAliveTimeout: 300_000, // the gateway closes connections
   });
   server.on('secureConnection', (socket: TLSSocket) => {
     shown.push(socket.getPeerX509Certificate()?.toString());
@@ -109,15 +111,15 @@ const atData = (gateway: TestGateway, init?: RequestInit) =>
   callWith(gateway, token, init?.method ?? 'GET', '/api/v1/table_data/1?table_definition_id=1', init);
 const dataNames = ['data', 'data.almanac.svc'];
 
-/** The gateway refuses the call in the contract's form, and its log says why. */
-async function expectRefused(gateway: TestGateway, why: string) {
+/** The gateway refuses the call in the contract's form, and logs the cause. */
+async function expectRefused(gateway: TestGateway, cause: string) {
   const answer = await atData(gateway);
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await answer.json()).toEqual({
     error: 'Service unavailable',
     errors: ['The data service is not available; retry later.'],
   });
-  expect(gateway.log()).toContain(why);
+  expect(gateway.log()).toContain(cause);
 }
 
 it('calls, keys and documents of a service go over TLS, with the certificate of the gateway', async () => {
@@ -148,10 +150,10 @@ it.each([
   ],
   ['has expired', () => authority.issue({ names: dataNames, days: -1 }), 'certificate has expired'],
 ])(
-  'a service whose certificate %s is told nothing: the call is 503, and the log says why',
-  async (_what, issue, why) => {
+  'a service whose certificate %s gets no request: the call is 503, and the log has the cause',
+  async (_case, issue, cause) => {
     const data = await givenTlsService(issue());
-    await expectRefused(await given({ data: data.url }), why);
+    await expectRefused(await given({ data: data.url }), cause);
     expect(services.reached).toEqual([]);
   },
 );
@@ -165,7 +167,7 @@ it('a service without TLS at an https:// address is a 503', async () => {
   await expectRefused(await given({ data: services.url.replace('http:', 'https:') }), 'does not speak TLS');
 });
 
-it('new files are used for new connections, and those of a withdrawn authority end', async () => {
+it('new files apply to new connections, and connections of a withdrawn authority close', async () => {
   const after = createAuthority();
   const data = await givenTlsService(authority.issue({ names: dataNames }), [authority, after]);
   const moved = await givenTlsService(after.issue({ names: ['metadata'] }), [authority, after]);
@@ -181,22 +183,22 @@ it('new files are used for new connections, and those of a withdrawn authority e
   expect((await atData(gateway)).status).toBe(200);
   expect(data.shown).toEqual([own.cert]);
 
-  // A call that is under way ends as it would have.
+  // A call in flight still gets its answer.
   const held: (() => void)[] = [];
   services.answer((_req, res) => void held.push(() => res.end('{}')));
-  const underWay = atData(gateway);
+  const inFlight = atData(gateway);
   await eventually(() => expect(held).toHaveLength(1));
   services.answer(undefined);
   gateway.files.replace(asFiles([after], renewed));
   await eventually(async () => expect((await atData(gateway)).status).toBe(503));
   for (const answer of held) answer();
-  expect((await underWay).status).toBe(200);
+  expect((await inFlight).status).toBe(200);
   await eventually(() => expect(data.sockets.size).toBe(0));
   expect((await atData(gateway)).status).toBe(503);
   expect(await atMetadata()).toBe(200);
 });
 
-it('an https:// address needs the files', () => {
+it('an https:// URL requires the certificate files', () => {
   const names = 'ALMANAC_RPC_TLS_CERT_FILE, ALMANAC_RPC_TLS_KEY_FILE, ALMANAC_RPC_TLS_CA_FILE';
   expect(() => readConfig({ DATA_URL: 'https://data-http:8083' })).toThrow(
     `DATA_URL is https://, which needs ${names}.`,

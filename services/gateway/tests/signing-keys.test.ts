@@ -1,4 +1,5 @@
-// Identity's keys change while gateways run: what the old one signed, what the new one signs, and floods of neither.
+// Identity's keys change while gateways run: tokens of the old key, of the new key, and of unknown
+// keys.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { callWith } from './given.ts';
@@ -15,7 +16,7 @@ const statuses = (token: string) =>
   Promise.all(gateways.map(async (gateway) => (await callWith(gateway, token, 'GET', '/api/v1/branches')).status));
 const announceRotation = () => announce(bus, 'identity.signing_key.rotated', { kid: 'new' });
 
-it('a rotation that is announced is known before the first token of the new key comes', async () => {
+it('an announced rotation is applied before the first token of the new key arrives', async () => {
   expect(await statuses(await identity.token())).toEqual([200, 200]);
   for (const _time of [1, 2, 3]) {
     const before = identity.keyFetches();
@@ -28,7 +29,7 @@ it('a rotation that is announced is known before the first token of the new key 
   }
 });
 
-it('tokens of an old key hold as long as it is published, and not a call longer than that is known', async () => {
+it('tokens of an old key are valid until a gateway learns that the key was removed', async () => {
   const old = await identity.token();
   await identity.rotate({ keep: true });
   await announceRotation();
@@ -41,7 +42,7 @@ it('tokens of an old key hold as long as it is published, and not a call longer 
   expect(await statuses(await identity.token())).toEqual([200, 200]);
 });
 
-it('a flood of unknown keys does not ask identity each time, and does not keep a new key from being known', async () => {
+it('a flood of unknown keys causes few requests to identity, and does not delay a new key', async () => {
   const before = identity.keyFetches();
   const unknown = await Promise.all(Array.from({ length: 40 }, (_, i) => identity.token({}, { kid: `unknown-${i}` })));
   const flood = async () => {
@@ -53,5 +54,5 @@ it('a flood of unknown keys does not ask identity each time, and does not keep a
   const token = await identity.token();
   await eventually(async () => expect(await statuses(token)).toEqual([200, 200]));
   await flooding;
-  expect(identity.keyFetches() - before).toBeLessThan(80); // of 160 calls: each gateway at most once a second, and the news
+  expect(identity.keyFetches() - before).toBeLessThan(80); // for 160 calls: each gateway at most once a second, and for the announcement
 });

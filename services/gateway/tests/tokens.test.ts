@@ -24,25 +24,25 @@ async function signedBy(algorithm: string, header: Record<string, unknown>): Pro
     .sign(privateKey);
 }
 
-describe('a token that does not hold', () => {
+describe('an invalid token', () => {
   it.each([
     ['no header', undefined],
     ['the scheme alone', 'Bearer'],
     ['another scheme', 'Basic YTpi'],
     ['nothing after the scheme', 'Bearer   '],
     ['an empty header', ''],
-  ])('%s: the tenant context is not set', async (_what, authorization) => {
+  ])('(%s) leaves the tenant context unset', async (_case, authorization) => {
     const headers = authorization === undefined ? {} : { authorization };
     await expectRefused(await fetch(`${gateway.url}/api/v1/domains`, { headers }), 'Tenant context not set');
   });
 
-  it('is not looked for in the query', async () => {
+  it('is not read from the query', async () => {
     const token = await identity.token();
     const answer = await fetch(`${gateway.url}/api/v1/domains?access_token=${token}`);
     await expectRefused(answer, 'Tenant context not set');
   });
 
-  it('is not looked for in a body', async () => {
+  it('is not read from a body', async () => {
     const form = new URLSearchParams({ access_token: await identity.token() });
     const answer = await fetch(`${gateway.url}/api/v1/domains`, { method: 'POST', body: form });
     await expectRefused(answer, 'Tenant context not set');
@@ -63,17 +63,17 @@ describe('a token that does not hold', () => {
     ['no expiry', { exp: undefined }],
     ['an expiry that is text', { exp: '9999999999' as never }],
     ['an issue in the future', { iat: Math.floor(Date.now() / 1000) + 600 }],
-    ['an expiry that is over', { exp: Math.floor(Date.now() / 1000) - 1 }],
-    ['a beginning that is to come', { nbf: Math.floor(Date.now() / 1000) + 600 }],
+    ['an expiry in the past', { exp: Math.floor(Date.now() / 1000) - 1 }],
+    ['a beginning in the future', { nbf: Math.floor(Date.now() / 1000) + 600 }],
     ['no account', { account_id: undefined }],
     ['an account that is text', { account_id: '1' }],
     ['account 0', { account_id: 0 }],
-    ['a user that is no id', { user_id: 'admin' }],
+    ['a user that is not an id', { user_id: 'admin' }],
     ['no client', { client_id: undefined }],
     ['no scope', { scope: undefined }],
     ['a list of scopes', { scope: ['api'] }],
-    ['no id of its own', { jti: undefined }],
-  ])('is refused with %s', async (_what, claims) => {
+    ['no id', { jti: undefined }],
+  ])('is refused with %s', async (_case, claims) => {
     await expectRefused(await get(await identity.token(claims)), 'Invalid token');
   });
 
@@ -83,18 +83,18 @@ describe('a token that does not hold', () => {
     ['no type', { typ: undefined }],
     ['an unknown key', { kid: 'unknown' }],
     ['no key', { kid: undefined }],
-  ])('is refused with %s in the header', async (_what, header) => {
+  ])('is refused with %s in the header', async (_case, header) => {
     await expectRefused(await get(await identity.token({}, header)), 'Invalid token');
   });
 
-  it('is refused when signed by anybody else, by another algorithm, or by nobody', async () => {
+  it('is refused with a signature of another key or algorithm, or without one', async () => {
     const good = await identity.token();
     const [header, payload, signature] = good.split('.') as [string, string, string];
     const kid = JSON.parse(Buffer.from(header, 'base64url').toString()).kid as string;
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-    // A signature has 64 bytes, so the last four bits of its text stand for nothing.
+    // A signature has 64 bytes, so the last four bits of its text are unused.
     const padded = signature.slice(0, -1) + alphabet[alphabet.indexOf(signature.at(-1) as string) ^ 1];
     const flipped = (signature[0] === 'A' ? 'B' : 'A') + signature.slice(1);
     const { publicKey } = await generateKeyPair('ES256', { extractable: true });
@@ -117,7 +117,7 @@ describe('a token that does not hold', () => {
     expect((await get(good)).status).toBe(200);
   });
 
-  it('is refused as it expires, although it was good before', async () => {
+  it('is refused once it has expired, even if it is cached', async () => {
     const now = Date.now();
     const exp = Math.floor(now / 1000) + 2;
     const token = await identity.token({ exp });
@@ -139,7 +139,7 @@ describe('a token that does not hold', () => {
     expect(billing.calls() + billing.reserved()).toBe(before);
   });
 
-  it('two Authorization headers are none', async () => {
+  it('two Authorization headers are refused', async () => {
     const token = await identity.token();
     const answer = await fetch(`${gateway.url}/api/v1/domains`, {
       headers: [
@@ -159,7 +159,7 @@ describe('signing keys', () => {
     expect(identity.keyFetches() - before).toBeLessThanOrEqual(3);
   });
 
-  it('that are new are found', async () => {
+  it('that are new are fetched', async () => {
     await identity.rotate();
     const token = await identity.token();
     await eventually(async () => expect((await get(token)).status).toBe(200));
@@ -169,22 +169,22 @@ describe('signing keys', () => {
 describe('scopes', () => {
   const scopes = ['api', 'api:read', 'api:write', 'api:delete', 'api:admin'];
 
-  it('let exactly the right tokens through, for every route', async () => {
+  it('admit exactly the right tokens, for every route', async () => {
     const tokens = await Promise.all(scopes.map((scope) => identity.token({ scope })));
     for (const route of apiRoutes) {
       const path = `/api/v1${route.path.replace(/\{\w+\}/g, '7')}`;
       for (const [i, scope] of scopes.entries()) {
         const answer = await callWith(gateway, tokens[i] as string, route.method, path);
-        const may = scope === 'api' || scope === route.scope;
+        const isAllowed = scope === 'api' || scope === route.scope;
         const message = `Insufficient scope. Required: ${route.scope}`;
-        const expected = may ? [200, {}] : [403, { error: message, errors: [message] }];
+        const expected = isAllowed ? [200, {}] : [403, { error: message, errors: [message] }];
         expect([scope, route.method, path, answer.status, await answer.json()]).toEqual([
           scope,
           route.method,
           path,
           ...expected,
         ]);
-        if (!may)
+        if (!isAllowed)
           expect(answer.headers.get('www-authenticate')).toBe(
             `Bearer realm="almanac", error="insufficient_scope", scope="${route.scope}"`,
           );
@@ -193,7 +193,7 @@ describe('scopes', () => {
   });
 
   it.each(['api:readx', 'API', 'API:READ', 'api:', 'apix', 'ap', '', 'api:read\napi:admin', 'api:read,api:write'])(
-    'are whole words: %j is none of them',
+    'are whole words: %j is not a scope',
     async (scope) => {
       const token = await identity.token({ scope });
       expect((await callWith(gateway, token, 'POST', '/api/v1/domains')).status).toBe(403);
@@ -201,7 +201,7 @@ describe('scopes', () => {
     },
   );
 
-  it('leave no answer without what is left of the allowance, once that is known', async () => {
+  it('that are missing still give an answer with the allowance headers', async () => {
     expect((await callWith(gateway, await identity.token(), 'GET', '/api/v1/domains')).status).toBe(200);
     const answer = await callWith(gateway, await identity.token({ scope: 'api:read' }), 'POST', '/api/v1/domains');
     expect([answer.status, answer.headers.get('x-allowance-limit')]).toEqual([403, expect.stringMatching(/^\d+$/)]);
@@ -235,7 +235,7 @@ describe('revocations', () => {
     ['its user', { user_id: 666 }, 'user', '666', 'user_deleted', 'Invalid resource owner'],
     ['its suspended user', { jti: 'idle-token' }, 'token', 'idle-token', 'user_suspended', 'Invalid resource owner'],
     ['its account', { account_id: 667 }, 'account', '667', 'account_closed', 'Invalid token'],
-  ])('of %s reach the gateway by event', async (_what, claims, kind, subject, reason, message) => {
+  ])('of %s reach the gateway by event', async (_case, claims, kind, subject, reason, message) => {
     const token = await identity.token(claims);
     const other = await identity.token();
     expect((await get(token)).status).toBe(200);
@@ -245,7 +245,7 @@ describe('revocations', () => {
     expect((await get(other)).status).toBe(200);
   });
 
-  it('are asked for before the first token is let in', async () => {
+  it('are read before the first token is accepted', async () => {
     identity.revocations.push({
       kind: 'token',
       subject: 'dead-before',
@@ -258,14 +258,14 @@ describe('revocations', () => {
     await expectRefused(await callWith(late, token, 'GET', '/api/v1/domains'), 'Invalid token');
   });
 
-  it('that are not known make the gateway let nobody in, and not be ready', async () => {
-    const blind = await startGateway({ identityRpc: '127.0.0.1:1' });
-    const answer = await callWith(blind, await identity.token(), 'GET', '/api/v1/domains');
+  it('that could not be read keep the gateway from accepting tokens and from being ready', async () => {
+    const isolated = await startGateway({ identityRpc: '127.0.0.1:1' });
+    const answer = await callWith(isolated, await identity.token(), 'GET', '/api/v1/domains');
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
-    expect((await fetch(`${blind.url}/readyz`)).status).toBe(503);
+    expect((await fetch(`${isolated.url}/readyz`)).status).toBe(503);
   });
 
-  it('of tokens issued before spare those issued after', async () => {
+  it('do not affect tokens that were issued later', async () => {
     const now = Math.floor(Date.now() / 1000);
     const old = await identity.token({ client_id: 'app-9', iat: now - 100 });
     const fresh = await identity.token({ client_id: 'app-9', iat: now + 5 });

@@ -15,31 +15,31 @@ beforeAll(async () => {
   auth = `Authorization: Bearer ${token}`;
 });
 
-describe('clients that stand still', () => {
+describe('slow clients', () => {
   it.each([
     ['send nothing', ''],
     ['send half a head', 'GET /api/v1/domains HTTP/1.1\r\nHost: a\r\n'],
-  ])('are cut when they %s', async (_what, bytes) => {
+  ])('are disconnected when they %s', async (_case, bytes) => {
     const answer = await send(impatient, bytes);
     expect(answer.closed).toBe(true);
     expect([0, 408]).toContain(answer.status);
   });
 
-  it('are cut when they keep a connection and ask for nothing more', async () => {
+  it('are disconnected when their connection stays idle', async () => {
     const answer = await send(impatient, lines('GET /healthz HTTP/1.1', 'Host: a'));
     expect([answer.status, answer.closed]).toEqual([200, true]);
     expect(answer.text).toContain('Connection: keep-alive');
   });
 
-  it('are cut when they send half a body, and nothing is left upstream', async () => {
+  it('are disconnected when they send half a body, and nothing stays open upstream', async () => {
     const head = lines('POST /api/v1/domains HTTP/1.1', 'Host: a', auth, 'Content-Length: 100');
     const many = await Promise.all(Array.from({ length: 50 }, () => send(impatient, `${head}{"a":`)));
     expect(many.every(({ closed }) => closed)).toBe(true);
     expect(services.reached).toEqual([]);
-    await eventually(async () => expect(await openExchanges(impatient)).toBe(0));
+    await eventually(async () => expect(await requestsInFlight(impatient)).toBe(0));
   });
 
-  it('are cut when they dribble an upload', async () => {
+  it('are disconnected when their upload makes too little progress', async () => {
     const head = lines('PUT /api/v1/imports/1/tables/1/file HTTP/1.1', 'Host: a', auth, 'Content-Length: 100000');
     const socket = open(impatient);
     let closed = false;
@@ -47,19 +47,19 @@ describe('clients that stand still', () => {
       closed = true;
     });
     socket.write(head);
-    const dribble = setInterval(() => socket.write('x'), 50);
+    const sending = setInterval(() => socket.write('x'), 50);
     await eventually(() => expect(closed).toBe(true));
-    clearInterval(dribble);
+    clearInterval(sending);
   });
 
-  it('are cut when they do not read the answer', async () => {
+  it('are disconnected when they do not read the answer', async () => {
     const large = 'x'.repeat(30_000_000);
     services.answer((_req, res) => res.end(large));
     const socket = open(impatient);
     socket.pause();
     socket.write(lines('GET /api/v1/domains HTTP/1.1', 'Host: a', auth));
     await eventually(() => expect(services.reached).toHaveLength(1));
-    await eventually(async () => expect(await openExchanges(impatient)).toBe(0));
+    await eventually(async () => expect(await requestsInFlight(impatient)).toBe(0));
     socket.destroy();
   });
 
@@ -74,12 +74,12 @@ describe('clients that stand still', () => {
   });
 });
 
-async function openExchanges(of: TestGateway): Promise<number> {
+async function requestsInFlight(of: TestGateway): Promise<number> {
   return Number(/^almanac_gateway_requests_in_flight\{service="gateway"\} (\d+)/m.exec(await of.metrics())?.[1]);
 }
 
-describe('clients that go away', () => {
-  it('take their upstream requests with them: 200 of them leave no socket', async () => {
+describe('clients that disconnect', () => {
+  it('abort their upstream requests: 200 of them leave no socket open', async () => {
     services.answer(() => {}); // never answers
     const before = services.sockets.size;
     const clients = Array.from({ length: 200 }, () => {
@@ -93,12 +93,12 @@ describe('clients that go away', () => {
     for (const { abort } of clients) abort.abort();
     await Promise.all(clients.map(({ answer }) => answer));
     await eventually(() => expect(services.sockets.size).toBeLessThanOrEqual(before));
-    await eventually(async () => expect(await openExchanges(gateway)).toBe(0));
+    await eventually(async () => expect(await requestsInFlight(gateway)).toBe(0));
     services.answer(undefined);
     expect((await callWith(gateway, token, 'GET', '/api/v1/domains')).status).toBe(200);
   });
 
-  it('in the middle of a body leave nothing written and no socket', async () => {
+  it('in the middle of a body leave no request and no socket', async () => {
     const before = services.sockets.size;
     const head = lines('POST /api/v1/domains HTTP/1.1', 'Host: a', auth, 'Content-Length: 100');
     const sockets = Array.from({ length: 50 }, () => {
@@ -127,27 +127,27 @@ describe('clients that go away', () => {
     );
     for (const abort of clients) abort.abort();
     await eventually(() => expect(services.sockets.size).toBeLessThanOrEqual(before));
-    await eventually(async () => expect(await openExchanges(gateway)).toBe(0));
+    await eventually(async () => expect(await requestsInFlight(gateway)).toBe(0));
   });
 });
 
-describe('services that are away', () => {
+describe('unreachable services', () => {
   it('are a 503 with Retry-After that is not counted', async () => {
-    const books = await givenBilling(keys); // the other gateways of this file are still booking their calls
-    const away = await startGateway({ upstreams: { metadata: 'http://127.0.0.1:1' }, billingRpc: books.rpc });
+    const books = await givenBilling(keys); // the other gateways of this file still report their calls
+    const partial = await startGateway({ upstreams: { metadata: 'http://127.0.0.1:1' }, billingRpc: books.rpc });
     for (const method of ['GET', 'POST'])
-      expect(await describeAnswer(await callWith(away, token, method, '/api/v1/domains'))).toEqual([
+      expect(await describeAnswer(await callWith(partial, token, method, '/api/v1/domains'))).toEqual([
         503,
         '1',
         { error: 'Service unavailable', errors: ['The metadata service is not available; retry later.'] },
       ]);
-    await away.stop();
+    await partial.stop();
     await books.close();
     expect(books.reserved()).toBe(0);
     expect(books.calls()).toBe(0);
   });
 
-  it('that break off a read are asked once more, a write is not repeated', async () => {
+  it('that disconnect cause one retry of a read and none of a write', async () => {
     let times = 0;
     services.answer((req, res) => {
       times += 1;
@@ -160,7 +160,7 @@ describe('services that are away', () => {
     expect(times).toBe(1);
   });
 
-  it('that take too long are given up', async () => {
+  it('that take too long are a 503', async () => {
     services.answer(() => {});
     const before = services.sockets.size;
     const answers = await Promise.all(
@@ -170,7 +170,7 @@ describe('services that are away', () => {
     await eventually(() => expect(services.sockets.size).toBeLessThanOrEqual(before));
   });
 
-  it('that break off an answer cut the client off too', async () => {
+  it('that abort an answer cause the connection of the client to close', async () => {
     services.answer((req, res) => {
       res.writeHead(200, { 'content-length': '1000' });
       res.write('x');
@@ -180,7 +180,7 @@ describe('services that are away', () => {
     await expect(answer.text()).rejects.toThrow();
   });
 
-  it('that refuse a body early are heard', async () => {
+  it('that refuse a body early have their answer forwarded', async () => {
     services.answer((_req, res) => res.writeHead(413).end('{}'));
     const answer = await callWith(gateway, token, 'POST', '/api/v1/domains', { body: 'x'.repeat(500_000) });
     expect(answer.status).toBe(413);
@@ -191,7 +191,7 @@ async function describeAnswer(answer: Response): Promise<unknown[]> {
   return [answer.status, answer.headers.get('retry-after'), await answer.json()];
 }
 
-it('a gateway that is stopped lets running calls finish and books them', async () => {
+it('a gateway that stops lets running calls finish and reports them', async () => {
   const stopping = await startGateway();
   services.hold();
   const own = await identity.token({ application_id: 4242 });

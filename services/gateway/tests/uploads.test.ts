@@ -1,4 +1,4 @@
-// Files may take long to come, through the API and over pre-signed addresses alike, as long as they move.
+// Uploads through the API and to pre-signed URLs have no total time limit while they make progress.
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useNeighbours } from './neighbours.ts';
@@ -8,7 +8,7 @@ const gateway = useGateway({
   timeouts: { headersMs: 4_000, clientMs: 4_000, readMs: 4_000, writeMs: 4_000, sweepMs: 50 },
 });
 
-/** Sends four times the client's time, and answers the status. */
+/** Sends a file for four times the client's timeout, and returns the status. */
 async function sendSlowly(path: string, headers: Record<string, string>): Promise<number | undefined> {
   const pieces = 16;
   const piece = Buffer.alloc(2_048, 'x');
@@ -29,7 +29,7 @@ async function sendSlowly(path: string, headers: Record<string, string>): Promis
   return answered;
 }
 
-it('a file that comes slowly gets through, over the API and over a pre-signed address', async () => {
+it('a slow upload succeeds, through the API and to a pre-signed URL', async () => {
   const authorization = `Bearer ${await identity.token()}`;
   const paths = ['/api/v1/imports/1/tables/1/file', '/files/accounts/1/imports/1-x?signature=x'];
   const statuses = await Promise.all(paths.map((path) => sendSlowly(path, { authorization })));

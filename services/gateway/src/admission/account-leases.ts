@@ -10,7 +10,10 @@ type Options = { accountId: number; billing: BillingClient; graceCalls: number; 
 const maxLeaseAgeMs = 60_000;
 const maxIdleMs = 10_000;
 const settleEveryMs = 1_000;
-/** For partial leases, whose unused calls other gateways may need: both the idle time and the interval. */
+/**
+ * For partial leases, whose unused calls other gateways may need: both the idle time and the
+ * interval.
+ */
 const partialMs = 200;
 
 export class AccountLeases {
@@ -64,7 +67,9 @@ export class AccountLeases {
     return this.leases.reduce((sum, lease) => sum + (lease.isUsable(now) ? lease.available : 0), 0);
   }
 
-  /** Calls that a report of `reportedAt` (performance.now) counts as reserved and that are not used. */
+  /**
+   * Calls that a report of `reportedAt` (performance.now) counts as reserved and that are not used.
+   */
   heldCalls(reportedAt: number): number {
     return this.leases.reduce(
       (sum, lease) => sum + lease.available + lease.inFlight + lease.returningSince(reportedAt),
@@ -92,7 +97,10 @@ export class AccountLeases {
     await Promise.allSettled(this.unusable().map((lease) => lease.returnAll(this.options.billing)));
   }
 
-  /** Reports, renews and returns what is due. Called a few times a second; true while leases are left. */
+  /**
+   * Reports, renews and returns what is due. Called a few times a second; true while leases are
+   * left.
+   */
   maintain(now: number): boolean {
     for (const lease of this.leases) this.maintainLease(lease, now);
     if (this.grace?.hasUnbooked && now - this.grace.lastSettledAt > settleEveryMs) void this.report(this.grace, {});

@@ -43,12 +43,16 @@ export class AccountMeter {
   private readonly allowance = new Allowance((reportedAt) => this.leases.heldCalls(reportedAt));
   /** The account may have changed: billing must be asked before the next call. */
   private stale = true;
-  /** The number of changes announced so far: an answer that was requested before one stays stale. */
+  /**
+   * The number of changes announced so far: an answer that was requested before one stays stale.
+   */
   private changes = 0;
   private reserving: Promise<void> | undefined;
   private unreachableUntil = 0;
   private exhaustedUntil = 0;
-  /** Calls that other gateways hold, or that this one has not returned yet: they may become free. */
+  /**
+   * Calls that other gateways hold, or that this one has not returned yet: they may become free.
+   */
   private heldCalls = 0;
   /** How many calls this gateway has returned. */
   private returned = 0;
@@ -82,7 +86,10 @@ export class AccountMeter {
     return this.take();
   }
 
-  /** Admits a call; 402 when writes are blocked, 429 when no call is left, 503 when billing can't say. */
+  /**
+   * Admits a call; 402 when writes are blocked, 429 when no call is left, 503 when billing can't
+   * say.
+   */
   async admit(isWrite: boolean): Promise<Ticket> {
     const waitUntil = performance.now() + waitForOthersMs;
     this.waiting += 1;
@@ -97,7 +104,8 @@ export class AccountMeter {
         if (now < this.exhaustedUntil) {
           if (this.heldCalls === 0) throw this.allowance.exceeded();
           if (now >= waitUntil) {
-            // Other gateways keep the last calls: for a second, later calls are refused without waiting.
+            // Other gateways keep the last calls: for a second, later calls are refused without
+            // waiting.
             this.exhaustedUntil = now + exhaustedForMs;
             this.heldCalls = 0;
             throw this.allowance.exceeded();

@@ -7,7 +7,9 @@ import { AccountMeter, type MeterOptions } from './account-meter.ts';
 export type AccountMeters = {
   /** The meter of an account; created when there is none. */
   of(accountId: number): AccountMeter;
-  /** Reports the account's calls so far. Waits two seconds at most; what fails is reported later. */
+  /**
+   * Reports the account's calls so far. Waits two seconds at most; what fails is reported later.
+   */
   settle(accountId: number): Promise<void>;
   /** The number of meters, for metrics. */
   size(): number;

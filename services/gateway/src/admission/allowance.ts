@@ -1,5 +1,5 @@
-// What billing last reported about an account: its plan, its payment, and the allowance that answers
-// show.
+// What billing last reported about an account: its plan, its payment, and the allowance that
+// answers show.
 import type { ReserveCallsResponse__Output as Reserved } from '@almanac/protos/generated/almanac/billing/v1/ReserveCallsResponse.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { AccountBilling } from './call-lease.ts';
@@ -17,12 +17,16 @@ export class Allowance {
   private shown = { periodEnd: '', allowance: -1, remaining: 0 };
   private readonly heldCalls: (reportedAt: number) => number;
 
-  /** `heldCalls`: the calls of this gateway's leases that a report of that time counts as reserved. */
+  /**
+   * `heldCalls`: the calls of this gateway's leases that a report of that time counts as reserved.
+   */
   constructor(heldCalls: (reportedAt: number) => number) {
     this.heldCalls = heldCalls;
   }
 
-  /** Whether the plan includes branching. Until the first report it does, as on the larger plans. */
+  /**
+   * Whether the plan includes branching. Until the first report it does, as on the larger plans.
+   */
   get branching(): boolean {
     return this.billing?.branching_enabled ?? true;
   }
@@ -45,7 +49,9 @@ export class Allowance {
     this.unreserved = Number(answer.remaining);
   }
 
-  /** Calls were returned to billing by a report that was made at `reportMadeAt` (performance.now). */
+  /**
+   * Calls were returned to billing by a report that was made at `reportMadeAt` (performance.now).
+   */
   addReturned(calls: number, reportMadeAt: number): void {
     // A later answer may already include these calls; too low a number is better than too high.
     if (reportMadeAt > this.updatedAt) this.unreserved += calls;
@@ -57,7 +63,8 @@ export class Allowance {
     const allowance = Number(this.billing.allowance);
     const remaining = Math.max(0, this.unreserved + this.heldCalls(this.updatedAt));
     const { shown, periodEnd } = this;
-    // The number rises for another month or allowance only, not for calls that other gateways return.
+    // The number rises for another month or allowance only, not for calls that other gateways
+    // return.
     const isSame = shown.periodEnd === periodEnd && shown.allowance === allowance;
     shown.remaining = isSame ? Math.min(shown.remaining, remaining) : remaining;
     shown.periodEnd = periodEnd;

@@ -1,6 +1,6 @@
 // Calls that billing has granted this gateway for one account, and the counts of those it served.
-// Reports to billing carry the lease's id and a rising sequence number. A report whose answer was lost
-// is sent again unchanged, so billing books it once.
+// Reports to billing carry the lease's id and a rising sequence number. A report whose answer was
+// lost is sent again unchanged, so billing books it once.
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
 import type { CallCount } from '@almanac/protos/generated/almanac/billing/v1/CallCount.ts';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
@@ -91,7 +91,9 @@ export class CallLease {
     return this.available + (this.report?.give_back ?? 0);
   }
 
-  /** Calls returned by a pending report made after `time`: no answer of that time can include them. */
+  /**
+   * Calls returned by a pending report made after `time`: no answer of that time can include them.
+   */
   returningSince(time: number): number {
     return this.report && this.report.madeAt > time ? this.report.give_back : 0;
   }

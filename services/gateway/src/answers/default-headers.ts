@@ -1,4 +1,5 @@
-// Headers of every answer. A service may set its own instead: the OAuth pages have their own policy.
+// Headers of every answer. A service may set its own instead: the OAuth pages have their own
+// policy.
 import type { Response } from 'express';
 import { callOf } from '../call.ts';
 

@@ -1,5 +1,6 @@
-// Reports calls that lack a scope to the audit log. The gateway refuses them, so no service sees them.
-// It has no outbox: an entry that can't be published at once is written to the gateway's log instead.
+// Reports calls that lack a scope to the audit log. The gateway refuses them, so no service sees
+// them. It has no outbox: an entry that can't be published at once is written to the gateway's log
+// instead.
 import { randomUUID } from 'node:crypto';
 import type { ServiceError } from '@almanac/service-kit/errors';
 import { apiPrefix } from '@almanac/service-kit/http/path';
@@ -9,7 +10,8 @@ import type { Logger } from '@almanac/service-kit/observability/logger';
 import { LRUCache } from 'lru-cache';
 import type { Call } from '../call.ts';
 
-// Refused calls don't count against the allowance, so repeated attempts must not fill the audit log.
+// Refused calls don't count against the allowance, so repeated attempts must not fill the audit
+// log.
 const repeatAfterMs = 10 * 60_000;
 
 type Options = { bus: Pick<Bus, 'publish'>; logger: Logger };

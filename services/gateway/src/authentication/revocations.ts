@@ -1,5 +1,5 @@
-// Tokens that were revoked before they expired, and the present scopes of applications. Both arrive as
-// events; after a gap in the events the whole list is read from identity.
+// Tokens that were revoked before they expired, and the present scopes of applications. Both arrive
+// as events; after a gap in the events the whole list is read from identity.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import type { MessageOf } from '@almanac/service-kit/messaging/bus/received-message';
@@ -36,7 +36,9 @@ export type Revocations = {
   findLimit(token: Token): string[] | undefined;
   /** False until the list was read once; until then no token can be verified. */
   isReady(): boolean;
-  /** Subscribes to the events and reads the list; waits five seconds at most for the first answer. */
+  /**
+   * Subscribes to the events and reads the list; waits five seconds at most for the first answer.
+   */
   start(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -91,10 +93,10 @@ export function createRevocations(options: Options): Revocations {
     } while (after > 0 && !stopped);
   };
 
-  // The list is merged into the map and does not replace it: an event may arrive while it is read. A
-  // revocation that is committed before its page is read is on that page. A later one is announced
-  // by an event, and the subscription is older than the first page. Only a connection that was lost
-  // in between can miss it; then all pages are read again.
+  // The list is merged into the map and does not replace it: an event may arrive while it is read.
+  // A revocation that is committed before its page is read is on that page. A later one is
+  // announced by an event, and the subscription is older than the first page. Only a connection
+  // that was lost in between can miss it; then all pages are read again.
   const readList = async () => {
     const connectionsBefore = connections;
     await readPages();

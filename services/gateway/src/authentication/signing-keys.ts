@@ -1,6 +1,6 @@
-// Identity's public keys. They are fetched when the bus connects, when identity announces a rotation,
-// for an unknown key id (at most once a second), and every minute, so that a removed key stops being
-// accepted even if its announcement was lost.
+// Identity's public keys. They are fetched when the bus connects, when identity announces a
+// rotation, for an unknown key id (at most once a second), and every minute, so that a removed key
+// stops being accepted even if its announcement was lost.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';

@@ -1,4 +1,5 @@
-// Verifies access tokens (RFC 9068) against identity's keys. Results are cached by the token's hash.
+// Verifies access tokens (RFC 9068) against identity's keys. Results are cached by the token's
+// hash.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -7,7 +8,9 @@ import type { SigningKeys } from './signing-keys.ts';
 import { type Bearer, limitToken, readClaims, type Token, unauthenticated } from './token.ts';
 
 export type TokenVerifier = {
-  /** The cached token; undefined when it isn't cached; throws 401 when it expired or was revoked. */
+  /**
+   * The cached token; undefined when it isn't cached; throws 401 when it expired or was revoked.
+   */
   findVerified(bearer: Bearer): Token | undefined;
   /** Verifies a token; 401 when it is not valid, 503 when it can't be verified. */
   verify(bearer: Bearer): Promise<Token>;

@@ -14,7 +14,9 @@ export type Token = {
   clientId: string;
   /** The scopes it was issued with. */
   granted: string[];
-  /** The scopes it has now: those granted that its application still has. Replaced, never mutated. */
+  /**
+   * The scopes it has now: those granted that its application still has. Replaced, never mutated.
+   */
   scopes: string[];
   /** The application's scopes that `scopes` was computed with; undefined: all of `granted`. */
   limit?: string[];

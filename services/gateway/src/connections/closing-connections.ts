@@ -4,7 +4,10 @@ import type { Socket } from 'node:net';
 
 const closing = new WeakSet<Socket>();
 
-/** Closes the connection after this answer. Bytes that the client sent after its request are ignored. */
+/**
+ * Closes the connection after this answer. Bytes that the client sent after its request are
+ * ignored.
+ */
 export function closeAfter(req: IncomingMessage, res: ServerResponse): void {
   if (!res.headersSent) res.setHeader('Connection', 'close');
   closing.add(req.socket);

@@ -1,6 +1,6 @@
-// Limits the number of connections, in total and for one address, so that a client with thousands of
-// idle connections can't exhaust them. Beyond a limit the connection that has been idle longest is
-// closed; when none is idle, the new one is.
+// Limits the number of connections, in total and for one address, so that a client with thousands
+// of idle connections can't exhaust them. Beyond a limit the connection that has been idle longest
+// is closed; when none is idle, the new one is.
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -10,7 +10,9 @@ export type ConnectionLimits = {
   total: number;
 };
 
-/** The connections of one address, or all. `idle` is in order: the connection idle longest first. */
+/**
+ * The connections of one address, or all. `idle` is in order: the connection idle longest first.
+ */
 type Group = { open: number; idle: Set<Socket>; max: number };
 
 /** Enforces the limits. `onClosed` is called for each connection that is closed. */

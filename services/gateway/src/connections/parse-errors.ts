@@ -1,5 +1,5 @@
-// Bytes that Node's HTTP parser rejects: there is no request and no response object, so the answer is
-// written to the socket.
+// Bytes that Node's HTTP parser rejects: there is no request and no response object, so the answer
+// is written to the socket.
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -44,8 +44,8 @@ function explain(error: ParserError): Refusal {
 }
 
 /**
- * Answers a parser error in the contract's form and closes the connection. Returns what was sent, or
- * undefined when no answer is possible.
+ * Answers a parser error in the contract's form and closes the connection. Returns what was sent,
+ * or undefined when no answer is possible.
  */
 export function answerParseError(
   error: ParserError,

@@ -10,8 +10,9 @@ export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
 }
 
-// Requests whose clients wait for `100 Continue` before they send a body (RFC 9110, section 10.1.1).
-// The gateway sends it when it forwards the request, so the body of a refused request is never sent.
+// Requests whose clients wait for `100 Continue` before they send a body (RFC 9110, section
+// 10.1.1). The gateway sends it when it forwards the request, so the body of a refused request is
+// never sent.
 const awaitingContinue = new WeakSet<IncomingMessage>();
 
 /** Marks a request whose client waits for `100 Continue`. */

@@ -29,7 +29,9 @@ export function findTimeout(
   return isReceiving ? 'slow request' : 'slow reader';
 }
 
-/** Ends a request that timed out: 503 for a slow service; the connection of a slow client is closed. */
+/**
+ * Ends a request that timed out: 503 for a slow service; the connection of a slow client is closed.
+ */
 export function endTimedOut({ req, res }: OpenRequest, timeout: NonNullable<ReturnType<typeof findTimeout>>): void {
   const { forwarded } = callOf(res);
   if (timeout === 'slow service' && forwarded && !res.headersSent)

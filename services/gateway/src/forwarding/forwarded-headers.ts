@@ -60,8 +60,8 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, facts: Facts): Ou
   };
   if (context !== undefined) sent[contextHeader] = context;
   if (answerWithinMs !== undefined) sent[answerWithinHeader] = String(answerWithinMs);
-  // Chunked stays chunked (check-framing.ts accepts no other coding): without this header Node would
-  // send a GET's body without any framing.
+  // Chunked stays chunked (check-framing.ts accepts no other coding): without this header Node
+  // would send a GET's body without any framing.
   if (headers['transfer-encoding'] !== undefined) sent['transfer-encoding'] = 'chunked';
   for (const name in headers) {
     if (removed.has(name) || removedPrefixes.test(name)) continue;
@@ -72,8 +72,8 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, facts: Facts): Ou
   return sent;
 }
 
-// `Connection: x-foo` makes x-foo hop by hop. Headers that say how to read the body can't be removed
-// that way.
+// `Connection: x-foo` makes x-foo hop by hop. Headers that say how to read the body can't be
+// removed that way.
 function isConnectionToken(named: string, name: string): boolean {
   if (name === 'content-length' || name === 'content-type') return false;
   return named.includes(name) && named.split(',').some((token) => token.trim() === name);

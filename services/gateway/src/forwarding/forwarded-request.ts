@@ -15,14 +15,17 @@ export type ForwardingOptions = {
   answerWithinMs: number;
   /** Time limit for a new connection. */
   connectMs: number;
-  /** Called when the service broke a connection: its other idle connections may be broken as well. */
+  /**
+   * Called when the service broke a connection: its other idle connections may be broken as well.
+   */
   onConnectionLost(): void;
   /** Answers the client that the service is unavailable. */
   refuse(error: Error): void;
 };
 
 const retryableMethods = new Set(['GET', 'HEAD']);
-// The connection failed, or the service closed a kept-alive connection as the request was sent on it.
+// The connection failed, or the service closed a kept-alive connection as the request was sent on
+// it.
 const connectionErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 export class ForwardedRequest {

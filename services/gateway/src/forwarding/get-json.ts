@@ -1,4 +1,5 @@
-// Fetches documents that the gateway itself needs: identity's keys, the services' OpenAPI documents.
+// Fetches documents that the gateway itself needs: identity's keys, the services' OpenAPI
+// documents.
 import { once } from 'node:events';
 import { type Agent, get, type IncomingMessage } from 'node:http';
 
@@ -6,8 +7,8 @@ const timeoutMs = 3_000;
 const maxBytes = 8 * 1024 * 1024;
 
 /**
- * Fetches the JSON at the URL over the agent, which decides on TLS. Throws when the answer is not 200,
- * takes longer than three seconds, or is larger than 8 MiB.
+ * Fetches the JSON at the URL over the agent, which decides on TLS. Throws when the answer is not
+ * 200, takes longer than three seconds, or is larger than 8 MiB.
  */
 export async function getJson(url: string, agent: Agent): Promise<unknown> {
   const request = get(url, { agent, signal: AbortSignal.timeout(timeoutMs) });

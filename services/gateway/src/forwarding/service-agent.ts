@@ -8,7 +8,8 @@ import type { UpstreamName } from '../config.ts';
 
 /** An agent for the service. With `tls` both sides prove their identity by certificate. */
 export function createServiceAgent(name: UpstreamName, tls: ServiceTls | undefined): Agent {
-  // No limit of connections: `upstreams.ts` limits requests, and nothing would show the agent's queue.
+  // No limit of connections: `upstreams.ts` limits requests, and nothing would show the agent's
+  // queue.
   return tls ? new ServiceTlsAgent(name, tls) : new Agent({ keepAlive: true });
 }
 
@@ -34,8 +35,8 @@ class ServiceTlsAgent extends TlsAgent {
     });
   }
 
-  // Reads the certificate files as they are now. The service's name in the certificate is checked, so
-  // the host in its URL may have any name.
+  // Reads the certificate files as they are now. The service's name in the certificate is checked,
+  // so the host in its URL may have any name.
   override createConnection(options: RequestOptions, callback?: (error: Error | null, stream: Duplex) => void) {
     const checkServerIdentity = (host: string, certificate: PeerCertificate) =>
       isCertificateOf(this.service, certificate)

@@ -1,6 +1,6 @@
 // The services that requests are forwarded to. http-proxy-middleware moves the bytes
-// (docs/adr/0013-forwarding.md); this file adds a limit on the requests in flight at one service, the
-// headers of answers, and 503 in the contract's form.
+// (docs/adr/0013-forwarding.md); this file adds a limit on the requests in flight at one service,
+// the headers of answers, and 503 in the contract's form.
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/observability/logger';
@@ -100,8 +100,8 @@ function createUpstream(name: UpstreamName, options: UpstreamOptions): Upstream 
       forwarded?.onAnswer();
       proxyRes.once('error', (error) => warn(res, error, 'a service aborted its answer'));
       proxyRes.statusMessage = ''; // Node sets the standard phrase
-      // The service is about to stop. A request on an idle connection could arrive as it closes, and
-      // could then not be distinguished from one that was executed.
+      // The service is about to stop. A request on an idle connection could arrive as it closes,
+      // and could then not be distinguished from one that was executed.
       if (proxyRes.headers.connection === 'close') closeIdleConnections();
       if (options.isDraining()) closeAfter(req, res);
       setAnswerHeaders(proxyRes, req, res, defaultHeaders);
@@ -127,7 +127,8 @@ function createUpstream(name: UpstreamName, options: UpstreamOptions): Upstream 
       req.headers = headers as Request['headers']; // the proxy sends these
       sendContinue(req, res);
       const send = () => void proxy(req, res, next);
-      // Answered here, not by `next(error)`: the proxy checks right away whether an answer was sent.
+      // Answered here, not by `next(error)`: the proxy checks right away whether an answer was
+      // sent.
       const refuse = (error: Error) => {
         warn(res, error, 'a service did not answer');
         answerError(req, res, unavailable('not available'), defaultHeaders);

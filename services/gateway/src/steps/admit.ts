@@ -7,7 +7,10 @@ import { callOf, onClose, updateCall } from '../call.ts';
 import type { GatewayContext } from '../context.ts';
 import type { ApiRoute } from '../routes.ts';
 
-/** Admits a call; 402 when writes are blocked, 429 when no allowance is left, 503 when billing can't say. */
+/**
+ * Admits a call; 402 when writes are blocked, 429 when no allowance is left, 503 when billing can't
+ * say.
+ */
 export function admit({ meters }: GatewayContext): RequestHandler {
   return async (req, res, next) => {
     const { route, meter, token } = callOf(res) as { route: ApiRoute; meter: AccountMeter; token: Token };

@@ -1,5 +1,5 @@
-// Checks of a request's framing and size. All parts of the system must agree where a request ends, so
-// only one form of framing is accepted.
+// Checks of a request's framing and size. All parts of the system must agree where a request ends,
+// so only one form of framing is accepted.
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -25,7 +25,10 @@ export const checkFraming: RequestHandler = (req, res, next) => {
   next(problem);
 };
 
-/** Refuses a body whose Content-Length exceeds the limit of its destination (413), before it is read. */
+/**
+ * Refuses a body whose Content-Length exceeds the limit of its destination (413), before it is
+ * read.
+ */
 export const checkSize: RequestHandler = (req, res, next) => {
   const limit = callOf(res).destination?.bodyLimit ?? 0;
   const length = req.headers['content-length'];
@@ -33,7 +36,10 @@ export const checkSize: RequestHandler = (req, res, next) => {
   next(isTooLarge ? new ServiceError('too_large', `The body is larger than ${limit} bytes.`) : undefined);
 };
 
-/** The first problem of the framing, if there is one. Node's strict parser has already refused the worst. */
+/**
+ * The first problem of the framing, if there is one. Node's strict parser has already refused the
+ * worst.
+ */
 function framingProblem(req: IncomingMessage): ServiceError | undefined {
   const url = req.url ?? '';
   if (url.length > limits.urlBytes)

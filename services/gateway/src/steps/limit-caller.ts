@@ -1,6 +1,7 @@
-// Limits one caller so that others are served: the rate of an account's calls, and the number of its
-// requests in flight; outside the API, the number of a network's. The requests that are refused don't
-// count against the allowance. Each gateway has its own limits, so two gateways allow twice as much.
+// Limits one caller so that others are served: the rate of an account's calls, and the number of
+// its requests in flight; outside the API, the number of a network's. The requests that are refused
+// don't count against the allowance. Each gateway has its own limits, so two gateways allow twice
+// as much.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { networkOf } from '@almanac/service-kit/http/client-address';
