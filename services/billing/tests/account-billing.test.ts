@@ -1,6 +1,6 @@
-import { getAccountBilling, openAccount } from '../src/account-billing.ts';
-import { updateAccountBilling } from '../src/account-changes.ts';
-import { type PlanName, plans, writeBlock } from '../src/plans.ts';
+import { getAccountBilling, openAccount } from '../src/accounts/account-billing.ts';
+import { updateAccountBilling } from '../src/accounts/account-changes.ts';
+import { type PlanName, plans, writeBlock } from '../src/accounts/plans.ts';
 import { type Billing, callOf, givenBilling } from './given.ts';
 
 let billing: Billing;

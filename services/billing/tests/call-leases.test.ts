@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
-import { listAccountsWithExpired, takeBackExpired } from '../src/call-leases.ts';
-import { createSweeper } from '../src/sweeper.ts';
+import { listAccountsWithExpiredLeases, reclaimExpiredLeases } from '../src/leases/call-leases.ts';
+import { createLeaseMaintenance } from '../src/leases/lease-maintenance.ts';
 import { type Billing, callOf, givenBilling } from './given.ts';
 
 let billing: Billing;
@@ -134,9 +134,9 @@ describe('settling calls', () => {
     const lease = await billing.reserve(call, 50);
     await billing.settle(call, { lease: lease.lease_id, sequence: 1, calls: 3 });
     await billing.sql(`update call_lease set expires_at = now() - interval '1 second' where id = $1`, [lease.lease_id]);
-    expect(await listAccountsWithExpired(billing.sql, 100)).toContain(call.accountId);
-    expect(await takeBackExpired(billing.sql, call.accountId)).toBe(1);
-    expect(await takeBackExpired(billing.sql, call.accountId)).toBe(0);
+    expect(await listAccountsWithExpiredLeases(billing.sql, 100)).toContain(call.accountId);
+    expect(await reclaimExpiredLeases(billing.sql, call.accountId)).toBe(1);
+    expect(await reclaimExpiredLeases(billing.sql, call.accountId)).toBe(0);
     expect(await billing.month(call)).toMatchObject({ calls: 3, reserved: 0 });
     const late = { lease: lease.lease_id, sequence: 2, calls: 2 };
     expect(await billing.settle(call, late)).toMatchObject({ lease_open: false });
@@ -155,7 +155,7 @@ describe('settling calls', () => {
   it('sweeps leases of silent gateways by itself', async () => {
     const call = await billing.account('free', 8);
     const { lease_id } = await billing.reserve(call, 1);
-    const sweeper = createSweeper({ ...billing.ctx, everyMs: 10 });
+    const sweeper = createLeaseMaintenance({ ...billing.ctx, everyMs: 10 });
     await sweeper.start?.();
     await billing.sql(`update call_lease set expires_at = now() - interval '1 second' where id = $1`, [lease_id]);
     await eventually(async () => expect(await billing.month(call)).toMatchObject({ calls: 0, reserved: 0 }));
@@ -166,7 +166,7 @@ describe('settling calls', () => {
     const call = await billing.account('free', 1);
     const { lease_id } = await billing.reserve(call, 1);
     await billing.sql(`update call_lease set expires_at = now() - interval '1 hour' where id = $1`, [lease_id]);
-    const sweeper = createSweeper({ ...billing.ctx, everyMs: 10 });
+    const sweeper = createLeaseMaintenance({ ...billing.ctx, everyMs: 10 });
     await sweeper.start?.();
     try {
       expect(await billing.reserve(call, 1, 'gateway-b')).toMatchObject({ granted: 0, held_elsewhere: 1 });
@@ -184,7 +184,7 @@ describe('settling calls', () => {
     const { lease_id } = await billing.reserve(call, 5);
     await billing.sql(`update call_lease set expires_at = now() - interval '1 second' where id = $1`, [lease_id]);
     expect(await billing.settle(call, { lease: lease_id, sequence: 1, calls: 0 })).toMatchObject({ lease_open: true });
-    expect(await takeBackExpired(billing.sql, call.accountId)).toBe(0);
+    expect(await reclaimExpiredLeases(billing.sql, call.accountId)).toBe(0);
   });
 
   it('books calls counted while it could not be reached under the id the gateway made', async () => {

@@ -1,8 +1,8 @@
 // What the payment provider says of accounts, in any order and any number of times.
 import fc from 'fast-check';
-import { getAccountBilling } from '../src/account-billing.ts';
-import { updateAccountBilling } from '../src/account-changes.ts';
-import { takePaymentEvent } from '../src/payments/payment-events.ts';
+import { getAccountBilling } from '../src/accounts/account-billing.ts';
+import { updateAccountBilling } from '../src/accounts/account-changes.ts';
+import { applyPaymentEvent } from '../src/payments/payment-events.ts';
 import type { PaymentEvent } from '../src/payments/payment-provider.ts';
 import { type Billing, callOf, givenBilling } from './given.ts';
 
@@ -25,7 +25,7 @@ function event(accountId: number, hoursAgo: number, more: Partial<PaymentEvent>)
 const failed = (accountId: number, hoursAgo: number) => event(accountId, hoursAgo, { billingStatus: 'overdue' });
 const paid = (accountId: number, hoursAgo: number) => event(accountId, hoursAgo, { billingStatus: 'current' });
 
-const take = (taken: PaymentEvent) => takePaymentEvent(billing.ctx, from, taken);
+const take = (taken: PaymentEvent) => applyPaymentEvent(billing.ctx, from, taken);
 const state = (accountId: number) => getAccountBilling(billing.ctx, callOf(accountId));
 const sent = async (accountId: number, type: string) => {
   const { rows } = await billing.sql(

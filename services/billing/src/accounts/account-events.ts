@@ -1,11 +1,11 @@
-// Hears of new accounts and opens their books. Messages may come twice or late.
+// Opens the books of new accounts. Messages may arrive twice or late.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { messageId } from '@almanac/service-kit/messaging/bus/received-message';
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { withTransaction } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
+import type { BillingContext } from '../context.ts';
 import { openAccount } from './account-billing.ts';
-import type { BillingContext } from './context.ts';
 
 const queue = 'billing.accounts';
 const payloads = {

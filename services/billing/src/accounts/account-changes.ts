@@ -1,5 +1,6 @@
-// Changing the books: by administrators (overage), by operators (everything), by what the payment provider says (payments/).
-// Each change is written with the word to gateways, the entry for the audit log and the mail that goes with it.
+// Changes of an account's books: by administrators (overage), operators (everything) and events of
+// the payment provider (payments/). The transaction of a change also writes its event to gateways,
+// its audit entry and its mail.
 import { randomUUID } from 'node:crypto';
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
 import type { UpdateAccountBillingRequest__Output as UpdateRequest } from '@almanac/protos/generated/almanac/billing/v1/UpdateAccountBillingRequest.ts';
@@ -8,19 +9,25 @@ import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { announceAct, updatedAct } from '@almanac/service-kit/messaging/audit';
 import { announce } from '@almanac/service-kit/messaging/outbox';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import type { BillingContext } from '../context.ts';
 import { booksNotOpen, periodStartSql, readAccountBilling, requirePlan } from './account-billing.ts';
-import type { BillingContext } from './context.ts';
+import {
+  addBillingEvent,
+  type BillingEvent,
+  type BillingState,
+  type NewBillingEvent,
+  readBillingState,
+} from './billing-history.ts';
 import { notifyOnce } from './notices.ts';
-import { type NewWord, readStanding, record, type Said, type Standing } from './payments/billing-history.ts';
 import { billingStatuses, graceSeconds } from './plans.ts';
 
-/** Who changes them: a call, or a message of the payment provider. */
+/** The source of a change: a call, or a message of the payment provider. */
 export type Actor = Pick<CallContext, 'accountId' | 'requestId'> &
   Partial<Pick<CallContext, 'userId' | 'applicationId' | 'address'>>;
 
-export type Books = Standing & { account_id: number; overage_enabled: boolean; storage_bytes: number | null };
+export type Books = BillingState & { account_id: number; overage_enabled: boolean; storage_bytes: number | null };
 
-/** Changes what the caller may change. Identity speaks for administrators: overage only. */
+/** Applies an operator's changes, or an administrator's (through identity: overage only). */
 export async function updateAccountBilling(
   ctx: BillingContext,
   call: CallContext,
@@ -32,24 +39,23 @@ export async function updateAccountBilling(
   return withTransaction(ctx.pool, async (sql) => {
     const before = await lockBooks(sql, call.accountId);
     if (!before) throw booksNotOpen();
-    const word = readWord(before, named);
-    const standing = word ? await standingWith(sql, before, word) : before;
+    const event = readOperatorEvent(before, named);
+    const state = event ? await applyBillingEvent(sql, before, event) : before;
     const overage_enabled = named.overage_enabled ?? before.overage_enabled;
-    const storage_bytes = named.storage_bytes ?? storageWith(before, standing ?? before);
-    await writeBooks(sql, call, before, { ...before, ...standing, overage_enabled, storage_bytes });
+    const storage_bytes = named.storage_bytes ?? storageAfter(before, state ?? before);
+    await writeBooks(sql, call, before, { ...before, ...state, overage_enabled, storage_bytes });
     return readAccountBilling(sql, call.accountId);
   });
 }
 
 /**
- * The storage agreed for the account; with another plan it is what that one gives, as the allowance
- * is.
+ * The storage agreed for the account. A change of plan resets it to the plan's, like the allowance.
  */
-export function storageWith(before: Books, after: Pick<Standing, 'plan'>): number | null {
+export function storageAfter(before: Books, after: Pick<BillingState, 'plan'>): number | null {
   return after.plan === before.plan ? before.storage_bytes : null;
 }
 
-/** Reads the books and keeps others from changing them until the transaction ends. */
+/** Reads the books and locks their row until the transaction ends. */
 export async function lockBooks(sql: Sql, accountId: number): Promise<Books | undefined> {
   const { rows } = await sql(
     `select account_id, plan, allowance, billing_status, overdue_since, overage_enabled, storage_bytes
@@ -59,7 +65,7 @@ export async function lockBooks(sql: Sql, accountId: number): Promise<Books | un
   return rows[0] as Books | undefined;
 }
 
-/** Writes what differs and tells everybody whom it concerns. The caller holds the lock. */
+/** Writes the changed books with their event, audit entry and mail. The caller holds the lock. */
 export async function writeBooks(sql: Sql, actor: Actor, before: Books, after: Books): Promise<void> {
   const { accountId, requestId } = actor;
   await sql(
@@ -89,11 +95,11 @@ export async function writeBooks(sql: Sql, actor: Actor, before: Books, after: B
       [accountId],
     );
   await announce(sql, { type: 'billing.account.changed', payload: { account_id: accountId }, requestId });
-  await announceAct(sql, 'billing', actor, updatedAct('account', recorded(before), recorded(after)));
-  if (after.billing_status === 'overdue' && before.billing_status !== 'overdue') await tellOverdue(sql, actor, after);
+  await announceAct(sql, 'billing', actor, updatedAct('account', auditedFields(before), auditedFields(after)));
+  if (after.billing_status === 'overdue' && before.billing_status !== 'overdue') await notifyOverdue(sql, actor, after);
 }
 
-async function tellOverdue(sql: Sql, { accountId, requestId }: Actor, { overdue_since }: Books): Promise<void> {
+async function notifyOverdue(sql: Sql, { accountId, requestId }: Actor, { overdue_since }: Books): Promise<void> {
   const since = overdue_since as Date;
   const { rows } = await sql(`select ${periodStartSql} as period_start`);
   await notifyOnce(sql, {
@@ -108,8 +114,8 @@ async function tellOverdue(sql: Sql, { accountId, requestId }: Actor, { overdue_
   });
 }
 
-/** The same standing, whatever object it is in. */
-export function isSameStanding(one: Standing, other: Standing): boolean {
+/** Compares the values of two states. */
+export function isSameState(one: BillingState, other: BillingState): boolean {
   return (
     one.plan === other.plan &&
     one.allowance === other.allowance &&
@@ -118,33 +124,41 @@ export function isSameStanding(one: Standing, other: Standing): boolean {
   );
 }
 
-/** How the account stands with one more word; undefined when it was said before. */
-export async function standingWith(sql: Sql, before: Books, word: NewWord): Promise<Standing | undefined> {
-  await keepUntold(sql, before);
-  if (!(await record(sql, before.account_id, word))) return undefined;
-  return readStanding(sql, before.account_id, before);
+/**
+ * Adds an event and returns the account's state after it; undefined for an event that is a repeat.
+ */
+export async function applyBillingEvent(
+  sql: Sql,
+  before: Books,
+  event: NewBillingEvent,
+): Promise<BillingState | undefined> {
+  await recordUnloggedChange(sql, before);
+  if (!(await addBillingEvent(sql, before.account_id, event))) return undefined;
+  return readBillingState(sql, before.account_id, before);
 }
 
-// A release without the history may have changed the books beside it, while this one was rolled out: that counts too.
-async function keepUntold(sql: Sql, before: Books): Promise<void> {
-  const told = await readStanding(sql, before.account_id, before);
-  if (isSameStanding(told, before)) return;
-  const isPaymentTold =
-    told.billing_status === before.billing_status && told.overdue_since?.getTime() === before.overdue_since?.getTime();
-  const isPlanTold = told.plan === before.plan && told.allowance === before.allowance;
-  await record(sql, before.account_id, {
+// During a rolling upgrade an instance of an earlier release may have changed the books without an
+// event. Such a change becomes an event here.
+async function recordUnloggedChange(sql: Sql, before: Books): Promise<void> {
+  const logged = await readBillingState(sql, before.account_id, before);
+  if (isSameState(logged, before)) return;
+  const isPaymentLogged =
+    logged.billing_status === before.billing_status &&
+    logged.overdue_since?.getTime() === before.overdue_since?.getTime();
+  const isPlanLogged = logged.plan === before.plan && logged.allowance === before.allowance;
+  await addBillingEvent(sql, before.account_id, {
     source: 'operator',
     id: randomUUID(),
     type: 'account.found',
-    billing_status: isPaymentTold ? null : before.billing_status,
-    overdue_since: isPaymentTold ? null : before.overdue_since,
-    plan: isPlanTold ? null : before.plan,
-    allowance: isPlanTold ? null : before.allowance,
+    billing_status: isPaymentLogged ? null : before.billing_status,
+    overdue_since: isPaymentLogged ? null : before.overdue_since,
+    plan: isPlanLogged ? null : before.plan,
+    allowance: isPlanLogged ? null : before.allowance,
   });
 }
 
-// What the audit log keeps of the books: they are part of the account.
-function recorded({ account_id: id, plan, allowance, billing_status, overage_enabled, ...books }: Books) {
+// The audit log shows the books as part of the account.
+function auditedFields({ account_id: id, plan, allowance, billing_status, overage_enabled, ...books }: Books) {
   const { overdue_since, storage_bytes } = books;
   return { id, plan, allowance, billing_status, overage_enabled, overdue_since, storage_bytes };
 }
@@ -158,15 +172,16 @@ type Changes = {
   storage_bytes?: number;
 };
 
-// Fields of a proto that are not set are absent or undefined, depending on who made the object.
+// Unset fields of a proto are absent or undefined, depending on which side created the object.
 function namedChanges(changes: UpdateRequest): Changes {
   const { overage_enabled, plan, billing_status, overdue_since, allowance, storage_bytes } = changes;
   const all = { overage_enabled, plan, billing_status, overdue_since, allowance, storage_bytes };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-// What an operator says by it; nothing where only overage changes. Throws 422 with every problem.
-function readWord(present: Books, changes: Changes): NewWord | undefined {
+// The event of an operator's changes; undefined when only overage changes. Throws 422 with all
+// problems.
+function readOperatorEvent(present: Books, changes: Changes): NewBillingEvent | undefined {
   const problems: string[] = [];
   const { overdue_since: since, allowance, storage_bytes: storage } = changes;
   const status = changes.billing_status ?? (since ? 'overdue' : undefined);
@@ -179,12 +194,12 @@ function readWord(present: Books, changes: Changes): NewWord | undefined {
   if (storage !== undefined && (!Number.isSafeInteger(storage) || storage < 0))
     problems.push('Storage bytes must be a whole number, zero or more');
   if (problems.length > 0) throw validationFailed(problems);
-  const said: Omit<Said, 'occurred_at' | 'source'> = {
+  const event: Omit<BillingEvent, 'occurred_at' | 'source'> = {
     billing_status: status === undefined ? null : (known ?? null),
     overdue_since: since ? new Date(since) : null,
     plan: changes.plan === undefined ? null : requirePlan(changes.plan),
     allowance: allowance ?? null,
   };
-  if (Object.values(said).every((value) => value === null)) return undefined;
-  return { source: 'operator', id: randomUUID(), type: 'account.updated', ...said };
+  if (Object.values(event).every((value) => value === null)) return undefined;
+  return { source: 'operator', id: randomUUID(), type: 'account.updated', ...event };
 }

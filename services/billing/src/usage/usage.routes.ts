@@ -1,12 +1,11 @@
-// GET /usage: an extension to the contract.
-
+// GET /usage: an extension of the contract.
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { daySchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
-import type { BillingContext } from './context.ts';
-import { monthPattern, readStatement } from './statements/statement.ts';
-import { statementCsv } from './statements/statement-csv.ts';
+import type { BillingContext } from '../context.ts';
+import { monthPattern, readStatement } from '../statements/statement.ts';
+import { statementCsv } from '../statements/statement-csv.ts';
 import { listUsage, usageFields } from './usage.ts';
 
 const usageSchema = z.object({
@@ -17,7 +16,7 @@ const usageSchema = z.object({
   calls: z.int(),
 });
 
-/** For every token of the account that may read. */
+/** For every token of the account with the scope to read. */
 export function usageRoutes(ctx: BillingContext): Route[] {
   return [
     route({

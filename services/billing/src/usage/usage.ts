@@ -1,14 +1,13 @@
-// Where an account's calls went: per day, method, resource and application.
-
+// The calls of an account by day, method, resource and application.
 import { type Fields, type ListQuery, type Page, page, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql } from '@almanac/service-kit/postgres/database';
-import { periodStartSql } from './account-billing.ts';
-import type { BillingContext } from './context.ts';
-import { readMonth } from './statements/statement.ts';
+import { periodStartSql } from '../accounts/account-billing.ts';
+import type { BillingContext } from '../context.ts';
+import { readMonth } from '../statements/statement.ts';
 
-/** The fields `q` and `sort` may name. */
+/** The fields of `q` and `sort`. */
 export const usageFields: Fields = {
   day: 'time',
   method: 'text',
@@ -27,7 +26,10 @@ export type Usage = {
 
 const keyOrder = ['day', 'method', 'resource', 'application_id'] as const;
 
-/** Lists usage from one day to another, both included; from the first of the present month when not said otherwise. */
+/**
+ * Lists usage from one day to another, both included; by default from the first day of the present
+ * month.
+ */
 export async function listUsage(
   ctx: BillingContext,
   call: Pick<CallContext, 'accountId'>,
@@ -60,7 +62,9 @@ async function firstDayOfMonth(ctx: BillingContext): Promise<string> {
   return rows[0]?.day;
 }
 
-/** A month's calls of all applications together, for operators. 400 for a month that has not begun. */
+/**
+ * A month's calls summed over all applications, for operators. 400 for a month that has not begun.
+ */
 export async function readMonthlyUsage(
   ctx: Pick<BillingContext, 'pool'>,
   call: Pick<CallContext, 'accountId'>,

@@ -1,5 +1,5 @@
-// Mails to the administrators of an account: asked for in the transaction of what they tell of, one a month of each kind.
-
+// Mails to the administrators of an account, one of each kind a month. They are requested in the
+// transaction of their cause.
 import { announce } from '@almanac/service-kit/messaging/outbox';
 import type { Sql } from '@almanac/service-kit/postgres/database';
 
@@ -18,7 +18,10 @@ const templates = {
   overdue: 'payment_overdue',
 } as const satisfies Record<Notice['kind'], string>;
 
-/** Asks for the mail, unless that was done this month. Jobs finds out who the administrators are when it is sent. */
+/**
+ * Requests the mail, unless it was requested this month. Jobs finds the administrators when it
+ * sends the mail.
+ */
 export async function notifyOnce(sql: Sql, { accountId, periodStart, kind, values, requestId }: Notice): Promise<void> {
   const { rowCount } = await sql(
     'insert into notice (account_id, period_start, kind) values ($1, $2, $3) on conflict do nothing',

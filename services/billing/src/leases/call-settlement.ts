@@ -1,5 +1,6 @@
-// Booking what gateways served. A report is named by its lease and sequence and booked once, however often it comes; what was
-// served is booked even when the lease is gone, because the customer did get it.
+// Books the calls that gateways report. A report is identified by lease and sequence number, and
+// booked once. Served calls are booked even when their lease has expired, because the customer got
+// the answers.
 import type { CallCount__Output as CallCount } from '@almanac/protos/generated/almanac/billing/v1/CallCount.ts';
 import type { SettleCallsRequest__Output as SettleRequest } from '@almanac/protos/generated/almanac/billing/v1/SettleCallsRequest.ts';
 import type { SettleCallsResponse__Output as SettleResponse } from '@almanac/protos/generated/almanac/billing/v1/SettleCallsResponse.ts';
@@ -10,9 +11,9 @@ import { announce } from '@almanac/service-kit/messaging/outbox';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { daySchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
-import { periodStartSql } from './account-billing.ts';
-import type { BillingContext } from './context.ts';
-import { notifyOnce } from './notices.ts';
+import { periodStartSql } from '../accounts/account-billing.ts';
+import { notifyOnce } from '../accounts/notices.ts';
+import type { BillingContext } from '../context.ts';
 
 const count = z.int().min(0).max(1_000_000_000);
 const reportSchema = z.object({
@@ -44,7 +45,7 @@ type Lease = {
   closed: boolean;
 };
 
-/** Books a report of served calls, keeps the lease alive or ends it. */
+/** Books a report of served calls, and renews or closes its lease. */
 export async function settleCalls(
   ctx: BillingContext,
   call: CallContext,
@@ -68,15 +69,16 @@ async function lockLease(sql: Sql, accountId: number, id: string): Promise<Lease
     );
   const found = await read();
   if (found.rows[0]) return found.rows[0] as Lease;
-  // Counted by a gateway while it could not reach us: a lease of nothing, closed from the start.
+  // The lease of a gateway's grace: granted by the gateway while billing was unreachable. It is
+  // closed from the start and has no granted calls.
   await sql(
     `insert into call_lease (id, account_id, period_start, gateway_id, granted, expires_at, closed_at)
      select $1, $2, ${periodStartSql}, 'grace', 0, now(), now() on conflict do nothing`,
     [id, accountId],
   );
-  const made = await read();
-  if (!made.rows[0]) throw notFound('Lease');
-  return made.rows[0] as Lease;
+  const created = await read();
+  if (!created.rows[0]) throw notFound('Lease');
+  return created.rows[0] as Lease;
 }
 
 async function book(sql: Sql, call: CallContext, lease: Lease, report: Report, leaseSeconds: number): Promise<boolean> {
@@ -102,7 +104,7 @@ async function book(sql: Sql, call: CallContext, lease: Lease, report: Report, l
 async function bookMonth(sql: Sql, call: CallContext, lease: Lease, served: number, unreserved: number): Promise<void> {
   if (served === 0 && unreserved === 0) return;
   await sql(
-    'insert into monthly_usage (account_id, period_start) values ($1, $2) on conflict do nothing', // a month of grace only
+    'insert into monthly_usage (account_id, period_start) values ($1, $2) on conflict do nothing', // a month with calls of the grace only
     [call.accountId, lease.period_start],
   );
   const { rows } = await sql(
@@ -111,18 +113,18 @@ async function bookMonth(sql: Sql, call: CallContext, lease: Lease, served: numb
      where u.account_id = $1 and u.period_start = $2 for update of u`,
     [call.accountId, lease.period_start],
   );
-  const before = rows[0] as (Omit<Reached, 'period'> & { announced_percent: number }) | undefined;
+  const before = rows[0] as (Omit<MonthUsage, 'period'> & { announced_percent: number }) | undefined;
   if (!before) throw notFound('Account');
   const calls = before.calls + served;
   const beyond = Math.min(served, Math.max(0, calls - before.allowance));
   const overage = lease.overage_rate_id === null ? 0 : beyond;
-  const mark = highestMark(calls, before.allowance);
+  const threshold = reachedThreshold(calls, before.allowance);
   await sql(
     `update monthly_usage
      set calls = calls + $3, reserved = reserved - $4, overage_calls = overage_calls + $5,
          announced_percent = greatest(announced_percent, $6)
      where account_id = $1 and period_start = $2`,
-    [call.accountId, lease.period_start, served, unreserved, overage, mark],
+    [call.accountId, lease.period_start, served, unreserved, overage, threshold],
   );
   if (overage > 0)
     await sql(
@@ -130,14 +132,19 @@ async function bookMonth(sql: Sql, call: CallContext, lease: Lease, served: numb
        on conflict (account_id, period_start, overage_rate_id) do update set calls = overage_line.calls + excluded.calls`,
       [call.accountId, lease.period_start, lease.overage_rate_id, overage],
     );
-  if (mark !== 0 && mark > before.announced_percent)
-    await tellMark(sql, call, mark, { ...before, calls, period: lease.period_start });
+  if (threshold !== 0 && threshold > before.announced_percent)
+    await announceThreshold(sql, call, threshold, { ...before, calls, period: lease.period_start });
 }
 
-type Reached = { calls: number; allowance: number; overage_enabled: boolean; period: string };
+type MonthUsage = { calls: number; allowance: number; overage_enabled: boolean; period: string };
 
-async function tellMark(sql: Sql, { accountId, requestId }: CallContext, percent: 80 | 100, reached: Reached) {
-  const { calls, allowance, overage_enabled, period: period_start } = reached;
+async function announceThreshold(
+  sql: Sql,
+  { accountId, requestId }: CallContext,
+  percent: 80 | 100,
+  usage: MonthUsage,
+) {
+  const { calls, allowance, overage_enabled, period: period_start } = usage;
   const values = { percent, calls, allowance, period_start };
   await announce(sql, { type: 'billing.allowance.reached', payload: { account_id: accountId, ...values }, requestId });
   await notifyOnce(sql, {
@@ -149,10 +156,11 @@ async function tellMark(sql: Sql, { accountId, requestId }: CallContext, percent
   });
 }
 
-const highestMark = (calls: number, allowance: number): 0 | 80 | 100 =>
+const reachedThreshold = (calls: number, allowance: number): 0 | 80 | 100 =>
   calls >= allowance ? 100 : calls * 100 >= allowance * 80 ? 80 : 0;
 
-// A call is counted in the month of its lease; a day that a gateway's clock put outside of it is moved to the nearest inside.
+// A call counts in the month of its lease. A day outside of it, by a gateway's clock, becomes the
+// nearest day of the month.
 async function bookDays(sql: Sql, accountId: number, periodStart: string, served: CallCount[]): Promise<void> {
   const parts = served.filter((part) => part.calls > 0);
   if (parts.length === 0) return;

@@ -1,15 +1,15 @@
-// The books of an account: opened once, read by gateways and identity.
+// The books of an account: its plan, payment and usage. Opened once, read by gateways and identity.
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import type { BillingContext } from './context.ts';
+import type { BillingContext } from '../context.ts';
 import { type PlanName, planNames, plans, writeBlock } from './plans.ts';
 
-/** The month by the clock of the database, which alone decides it. */
+/** The first day of the present month. Only the database's clock decides it. */
 export const periodStartSql = `date_trunc('month', now() at time zone 'UTC')::date`;
 
-/** Columns `toAccountBilling` needs, over account_subscription s and monthly_usage u. */
+/** The columns of `toAccountBilling`, from account_subscription s and monthly_usage u. */
 export const billingColumnsSql = `
   s.plan, s.billing_status, s.overdue_since, s.overage_enabled, s.allowance, s.storage_bytes,
   extract(epoch from now() - s.overdue_since)::float8 as overdue_seconds,
@@ -29,10 +29,10 @@ type BillingRow = {
   period_end: string;
 };
 
-/** A day of the database as the first instant of it. */
+/** The first instant of a day of the database. */
 export const asInstant = (day: string) => `${day}T00:00:00.000Z`;
 
-/** What is told of an account, from a row with `billingColumnsSql` and the period. */
+/** The answer about an account, from a row with `billingColumnsSql` and the period. */
 export function toAccountBilling(row: BillingRow): AccountBilling {
   const writes = writeBlock(row.billing_status, row.overdue_seconds);
   return {
@@ -52,11 +52,11 @@ export function toAccountBilling(row: BillingRow): AccountBilling {
   };
 }
 
-/** Not a 404: the account exists, the event that opens its books is on its way. */
+/** 503 and not 404: the account exists, but the event that opens its books has not arrived yet. */
 export const booksNotOpen = () =>
-  new ServiceError('unavailable', 'The books of this account are not open yet; try again.');
+  new ServiceError('unavailable', 'The books of this account are not open yet; retry later.');
 
-/** Opens the books of an account; when they are open already nothing changes. */
+/** Opens the books of an account. Idempotent: books that are open stay as they are. */
 export async function openAccount(sql: Sql, accountId: number, plan: string): Promise<void> {
   const name = requirePlan(plan || 'free');
   await sql(
@@ -69,7 +69,7 @@ export async function openAccount(sql: Sql, accountId: number, plan: string): Pr
   );
 }
 
-/** Plan, state and this month's usage. */
+/** Plan, billing state and this month's usage. */
 export function getAccountBilling(ctx: BillingContext, call: Pick<CallContext, 'accountId'>): Promise<AccountBilling> {
   return readAccountBilling(pgSql(ctx.pool), call.accountId);
 }

@@ -1,17 +1,24 @@
-// Calls by the lease: gateways reserve a few at a time and report what they served. The row of the account's month is the
-// only place that decides, under its own lock, so any number of gateways together never get more than the allowance.
+// Call leases: gateways reserve some calls at a time and report those they served. Each grant is
+// one conditional UPDATE of the account's row for the month, so all gateways of an account never
+// get more than the allowance.
 import type { ReserveCallsRequest__Output as ReserveRequest } from '@almanac/protos/generated/almanac/billing/v1/ReserveCallsRequest.ts';
 import type { ReserveCallsResponse__Output as ReserveResponse } from '@almanac/protos/generated/almanac/billing/v1/ReserveCallsResponse.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import { asInstant, billingColumnsSql, booksNotOpen, periodStartSql, toAccountBilling } from './account-billing.ts';
-import type { BillingContext } from './context.ts';
+import {
+  asInstant,
+  billingColumnsSql,
+  booksNotOpen,
+  periodStartSql,
+  toAccountBilling,
+} from '../accounts/account-billing.ts';
+import type { BillingContext } from '../context.ts';
 
-const largestLease = 5_000;
+const maxLease = 5_000;
 
-// A grant is at most an eighth of what is left, so that the last calls of a month go out one by one and no gateway sits on
-// calls another one needs. With overage on there is no end to come near to.
+// A grant is at most an eighth of the remaining calls: the last calls of a month are granted one by
+// one, so that no gateway holds calls that another one needs. With overage there is no such limit.
 const leftSql = 'greatest(0, s.allowance - u.calls - u.reserved)';
 const grantSql = `(case when s.overage_enabled then $2::bigint
                    else least($2::bigint, greatest(least(1, ${leftSql}), ${leftSql} / 8)) end)::int`;
@@ -44,15 +51,16 @@ const reserveSql = `
          ) end::bigint as held_elsewhere
   from granted g left join lease l on true`;
 
-/** Grants a gateway up to `wanted` calls of the account's month, fewer near the limit, none at it. */
+/**
+ * Grants a gateway up to `wanted` calls of the account's month, fewer near the limit, none at it.
+ */
 export async function reserveCalls(
   ctx: BillingContext,
   call: Pick<CallContext, 'accountId'>,
   request: Pick<ReserveRequest, 'gateway_id' | 'wanted'>,
 ): Promise<ReserveResponse> {
-  if (!/^[\w.:-]{1,100}$/.test(request.gateway_id))
-    throw new ServiceError('bad_request', 'gateway_id has no good form.');
-  const wanted = Math.min(Math.max(request.wanted, 1), largestLease);
+  if (!/^[\w.:-]{1,100}$/.test(request.gateway_id)) throw new ServiceError('bad_request', 'gateway_id is malformed.');
+  const wanted = Math.min(Math.max(request.wanted, 1), maxLease);
   const sql = pgSql(ctx.pool);
   const values = [call.accountId, wanted, request.gateway_id, ctx.leaseSeconds];
   let { rows } = await sql(reserveSql, values);
@@ -60,7 +68,7 @@ export async function reserveCalls(
     await openMonth(sql, call.accountId);
     ({ rows } = await sql(reserveSql, values));
   }
-  if (rows[0]?.last_grant === 0 && (await takeBackExpired(sql, call.accountId)) > 0)
+  if (rows[0]?.last_grant === 0 && (await reclaimExpiredLeases(sql, call.accountId)) > 0)
     ({ rows } = await sql(reserveSql, values));
   const row = rows[0];
   if (!row) throw booksNotOpen();
@@ -90,17 +98,18 @@ async function openMonth(sql: Sql, accountId: number): Promise<void> {
 }
 
 /**
- * Takes back what gateways that fell silent hold of an account, and answers how many leases that ended. Calls they served
- * and had not reported are not counted, unless the report still comes.
+ * Closes an account's expired leases and returns their calls to the allowance; returns how many
+ * leases were closed. Calls that were served and not reported are not counted, unless the report
+ * still arrives.
  */
-export async function takeBackExpired(sql: Sql, accountId: number): Promise<number> {
+export async function reclaimExpiredLeases(sql: Sql, accountId: number): Promise<number> {
   const { rows } = await sql(
-    `with silent as (
+    `with expired as (
        select id from call_lease
        where account_id = $1 and closed_at is null and expires_at < now()
        for update skip locked
      ), closed as (
-       update call_lease l set closed_at = now() from silent where l.id = silent.id
+       update call_lease l set closed_at = now() from expired where l.id = expired.id
        returning l.period_start, greatest(0, l.granted - l.settled) as rest
      ), sums as (
        select period_start, sum(rest)::bigint as rest, count(*) as leases from closed group by period_start
@@ -114,11 +123,11 @@ export async function takeBackExpired(sql: Sql, accountId: number): Promise<numb
 }
 
 /**
- * Gives open leases their whole time again, after a time in which no gateway could report: that was no silence of theirs, and
- * calls that were served and are still to be reported must not be granted a second time.
+ * Renews all open leases after billing itself was unreachable. Gateways could not report then, and
+ * calls that they served must not be granted a second time before they can.
  */
 export async function renewLeases(sql: Sql, leaseSeconds: number): Promise<void> {
-  // One that is locked is being reported on, which renews it too.
+  // A locked lease is being reported on, which renews it as well.
   await sql(
     `update call_lease l set expires_at = greatest(l.expires_at, now() + make_interval(secs => $1::int))
      from (select id from call_lease where closed_at is null for update skip locked) open where l.id = open.id`,
@@ -126,8 +135,8 @@ export async function renewLeases(sql: Sql, leaseSeconds: number): Promise<void>
   );
 }
 
-/** Accounts with leases of silent gateways, for the sweeper. */
-export async function listAccountsWithExpired(sql: Sql, limit: number): Promise<number[]> {
+/** Accounts with expired leases. */
+export async function listAccountsWithExpiredLeases(sql: Sql, limit: number): Promise<number[]> {
   const { rows } = await sql(
     `select distinct account_id from call_lease where closed_at is null and expires_at < now() limit $1`,
     [limit],
@@ -135,7 +144,7 @@ export async function listAccountsWithExpired(sql: Sql, limit: number): Promise<
   return rows.map((row) => row.account_id);
 }
 
-/** Forgets leases that ended days ago; by then no gateway repeats a report about them. */
-export async function forgetOldLeases(sql: Sql): Promise<void> {
+/** Deletes leases that closed three days ago; gateways no longer repeat reports about them. */
+export async function deleteOldLeases(sql: Sql): Promise<void> {
   await sql(`delete from call_lease where closed_at < now() - interval '3 days'`);
 }

@@ -1,15 +1,15 @@
-// What calls beyond the allowance cost. Rates are added, never changed: a statement can always be made again.
-
+// Prices of calls beyond the allowance. Rates are added and never changed, so old statements stay
+// reproducible.
 import { validationFailed } from '@almanac/service-kit/errors';
 import { pgSql } from '@almanac/service-kit/postgres/database';
-import { requirePlan } from './account-billing.ts';
-import type { BillingContext } from './context.ts';
+import { requirePlan } from '../accounts/account-billing.ts';
+import type { BillingContext } from '../context.ts';
 
 export type OverageRate = { id: number; plan: string; currency: string; price_per_1000: string; valid_from: string };
 
 type NewRate = { plan: string; currency: string; price_per_1000: string; valid_from: string };
 
-const shown = (row: Record<string, unknown>) =>
+const toOverageRate = (row: Record<string, unknown>) =>
   ({ ...row, valid_from: (row.valid_from as Date).toISOString() }) as OverageRate;
 
 const columns = 'id, plan, currency, price_per_1000, valid_from';
@@ -19,10 +19,10 @@ export async function listOverageRates(ctx: Pick<BillingContext, 'pool'>): Promi
   const { rows } = await pgSql(ctx.pool)(
     `select ${columns} from overage_rate order by plan, valid_from desc, id desc limit 1000`,
   );
-  return rows.map(shown);
+  return rows.map(toOverageRate);
 }
 
-/** Adds a rate; it is in force from `valid_from` on, or from now. 422 with every problem. */
+/** Adds a rate that applies from `valid_from` on, by default from now. 422 with all problems. */
 export async function addOverageRate(ctx: Pick<BillingContext, 'pool'>, rate: NewRate): Promise<OverageRate> {
   const plan = requirePlan(rate.plan);
   const problems: string[] = [];
@@ -38,5 +38,5 @@ export async function addOverageRate(ctx: Pick<BillingContext, 'pool'>, rate: Ne
      values ($1, $2, $3::numeric, coalesce($4::timestamptz, now())) returning ${columns}`,
     [plan, rate.currency, rate.price_per_1000, rate.valid_from === '' ? null : new Date(rate.valid_from)],
   );
-  return shown(rows[0] as Record<string, unknown>);
+  return toOverageRate(rows[0] as Record<string, unknown>);
 }
