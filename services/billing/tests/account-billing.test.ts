@@ -27,7 +27,7 @@ describe('the books of an account', () => {
     ['plus', 15_000, false],
     ['business', 45_000, true],
     ['enterprise', 45_000, true],
-  ])('opens with what the plan %s gives', async (plan, allowance, branching) => {
+  ])('open with the allowance and features of the plan %s', async (plan, allowance, branching) => {
     const call = await billing.account(plan);
     expect(await getAccountBilling(billing.ctx, call)).toMatchObject({
       plan,
@@ -43,13 +43,13 @@ describe('the books of an account', () => {
     });
   });
 
-  it('are opened once: the second word changes nothing', async () => {
+  it('are opened once: a second event changes nothing', async () => {
     const call = await billing.account('business');
     await openAccount(billing.sql, call.accountId, 'free');
     expect((await getAccountBilling(billing.ctx, call)).plan).toBe('business');
   });
 
-  it('are not open for an account nobody told of, and a plan must exist', async () => {
+  it('are not open for an unknown account, and need a plan that exists', async () => {
     await expect(getAccountBilling(billing.ctx, callOf(888_888))).rejects.toMatchObject({ kind: 'unavailable' });
     await expect(openAccount(billing.sql, 888_888, 'gold')).rejects.toMatchObject({ kind: 'validation_failed' });
   });
@@ -88,10 +88,10 @@ describe('overdue payment', () => {
   });
 });
 
-describe('changing the books', () => {
+describe('changes of the books', () => {
   const operator = (accountId: number) => callOf(accountId, 'operator');
 
-  it('lets identity turn overage on and off, and nothing else', async () => {
+  it('by identity are limited to overage', async () => {
     const { accountId } = await billing.account();
     const identity = callOf(accountId, 'identity');
     expect(await updateAccountBilling(billing.ctx, identity, { overage_enabled: true })).toMatchObject({
@@ -110,7 +110,7 @@ describe('changing the books', () => {
     ]);
   });
 
-  it('lets operators change plan, allowance and state', async () => {
+  it('by operators include plan, allowance and state', async () => {
     const { accountId } = await billing.account();
     const call = operator(accountId);
     expect(await updateAccountBilling(billing.ctx, call, { plan: 'business' })).toMatchObject({
@@ -143,7 +143,7 @@ describe('changing the books', () => {
     });
   });
 
-  it('agrees on storage with an operator; another plan brings its own, as it does with the allowance', async () => {
+  it('by operators include storage; another plan resets it, like the allowance', async () => {
     const GB = 1024 ** 3;
     const { accountId } = await billing.account('free');
     const call = operator(accountId);
@@ -162,7 +162,7 @@ describe('changing the books', () => {
     expect(await storageAfter({})).toBe(5 * 1024 * GB);
   });
 
-  it('sends what was changed to the audit log, whoever did it, and nothing where nothing changed', async () => {
+  it('are sent to the audit log, for every actor; a request that changes nothing is not', async () => {
     const { accountId } = await billing.account();
     await updateAccountBilling(billing.ctx, operator(accountId), { plan: 'business' });
     await updateAccountBilling(billing.ctx, operator(accountId), { plan: 'business' });
@@ -193,7 +193,7 @@ describe('changing the books', () => {
     ]);
   });
 
-  it('refuses what makes no sense, with every problem, and changes nothing', async () => {
+  it('that are invalid are refused with all problems, and change nothing', async () => {
     const { accountId } = await billing.account();
     const call = operator(accountId);
     await expect(
@@ -211,7 +211,7 @@ describe('changing the books', () => {
     expect((await changes(accountId)).rows).toEqual([]);
   });
 
-  it('announces the marks of a new allowance anew', async () => {
+  it('of the allowance announce its thresholds again', async () => {
     const call = await billing.account('free', 10);
     const lease = (await billing.reserve(call, 1)).lease_id;
     await billing.settle(call, { lease, sequence: 1, calls: 9 });

@@ -28,7 +28,7 @@ describe('reserving calls', () => {
     expect(answers.filter((answer) => answer.granted > 0)).toHaveLength(1);
   });
 
-  it('grants at most an eighth of what is left, and one at the end', async () => {
+  it('grants at most an eighth of the remaining calls, and single calls at the end', async () => {
     const call = await billing.account('free', 100);
     expect((await billing.reserve(call, 50)).granted).toBe(12);
     expect((await billing.reserve(call, 5)).granted).toBe(5);
@@ -37,7 +37,7 @@ describe('reserving calls', () => {
     expect([last.granted, last.remaining]).toEqual([1, 2]);
   });
 
-  it('tells plan, period and clock with the grant', async () => {
+  it('returns plan, period and clock with the grant', async () => {
     const call = await billing.account('business');
     const answer = await billing.reserve(call, 10);
     expect(answer).toMatchObject({ granted: 10, allowance: 45_000, remaining: 44_990, expires_in_seconds: 30 });
@@ -52,7 +52,7 @@ describe('reserving calls', () => {
     expect(Math.abs(answer.period_ends_in_seconds - secondsLeft)).toBeLessThanOrEqual(1);
   });
 
-  it('says what other gateways hold when it grants nothing', async () => {
+  it('returns the calls that other gateways hold when it grants none', async () => {
     const call = await billing.account('free', 3);
     await billing.reserve(call, 1, 'gateway-a');
     await billing.reserve(call, 1, 'gateway-a');
@@ -64,7 +64,7 @@ describe('reserving calls', () => {
     await expect(billing.reserve(callOf(999_999), 5)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('goes on beyond the allowance with overage', async () => {
+  it('continues beyond the allowance with overage', async () => {
     const call = await billing.account('free', 5);
     await billing.sql('update account_subscription set overage_enabled = true where account_id = $1', [call.accountId]);
     const lease = await billing.reserve(call, 20);
@@ -79,11 +79,11 @@ describe('reserving calls', () => {
     expect(rows).toEqual([{ calls: 7, plan: 'free', price_per_1000: '2.0000' }]);
   });
 
-  it('records overage at the rate that was in force when the calls were granted', async () => {
+  it('records overage at the rate at the grant', async () => {
     const call = await billing.account('plus', 0);
     await billing.sql('update account_subscription set overage_enabled = true where account_id = $1', [call.accountId]);
     const before = await billing.reserve(call, 4);
-    // Times are kept in milliseconds, rounded: from now on may mean in half of one.
+    // Timestamps are rounded to milliseconds, so `now()` could be half a millisecond in the future.
     await billing.sql(
       `insert into overage_rate (plan, currency, price_per_1000, valid_from)
        values ('plus', 'EUR', 9, now() - interval '1 millisecond')`,
@@ -104,7 +104,7 @@ describe('reserving calls', () => {
 });
 
 describe('settling calls', () => {
-  it('books what was served and gives the rest back', async () => {
+  it('books served calls and returns the rest', async () => {
     const call = await billing.account();
     const lease = await billing.reserve(call, 50);
     expect(await billing.settle(call, { lease: lease.lease_id, sequence: 1, calls: 20 })).toMatchObject({
@@ -118,7 +118,7 @@ describe('settling calls', () => {
     expect(await billing.month(call)).toMatchObject({ calls: 25, reserved: 0 });
   });
 
-  it('books a repeated report once, also when the repetitions run at the same time', async () => {
+  it('books a repeated report once, even if the repeats run at the same time', async () => {
     const call = await billing.account();
     const { lease_id } = await billing.reserve(call, 50);
     const report = { lease: lease_id, sequence: 1, calls: 10 };
@@ -129,7 +129,7 @@ describe('settling calls', () => {
     expect(await billing.month(call)).toMatchObject({ calls: 20, reserved: 0 });
   });
 
-  it('takes back what a silent gateway holds and books its late report all the same, once', async () => {
+  it('reclaims an expired lease and still books its late report, once', async () => {
     const call = await billing.account('free', 80);
     const lease = await billing.reserve(call, 50);
     await billing.settle(call, { lease: lease.lease_id, sequence: 1, calls: 3 });
@@ -144,7 +144,7 @@ describe('settling calls', () => {
     expect(await billing.month(call)).toMatchObject({ calls: 5, reserved: 0 });
   });
 
-  it('grants again at once what a silent gateway held', async () => {
+  it('grants the calls of an expired lease again at once', async () => {
     const call = await billing.account('free', 1);
     const lease = await billing.reserve(call, 1, 'gateway-a');
     expect((await billing.reserve(call, 1, 'gateway-b')).granted).toBe(0);
@@ -152,22 +152,22 @@ describe('settling calls', () => {
     expect((await billing.reserve(call, 1, 'gateway-b')).granted).toBe(1);
   });
 
-  it('sweeps leases of silent gateways by itself', async () => {
+  it('reclaims expired leases periodically', async () => {
     const call = await billing.account('free', 8);
     const { lease_id } = await billing.reserve(call, 1);
-    const sweeper = createLeaseMaintenance({ ...billing.ctx, everyMs: 10 });
-    await sweeper.start?.();
+    const maintenance = createLeaseMaintenance({ ...billing.ctx, everyMs: 10 });
+    await maintenance.start?.();
     await billing.sql(`update call_lease set expires_at = now() - interval '1 second' where id = $1`, [lease_id]);
     await eventually(async () => expect(await billing.month(call)).toMatchObject({ calls: 0, reserved: 0 }));
-    await sweeper.stop?.();
+    await maintenance.stop?.();
   });
 
-  it('lets gateways report first when billing was away for longer than a lease lives', async () => {
+  it('renews leases after billing was down for longer than they live, so that gateways report first', async () => {
     const call = await billing.account('free', 1);
     const { lease_id } = await billing.reserve(call, 1);
     await billing.sql(`update call_lease set expires_at = now() - interval '1 hour' where id = $1`, [lease_id]);
-    const sweeper = createLeaseMaintenance({ ...billing.ctx, everyMs: 10 });
-    await sweeper.start?.();
+    const maintenance = createLeaseMaintenance({ ...billing.ctx, everyMs: 10 });
+    await maintenance.start?.();
     try {
       expect(await billing.reserve(call, 1, 'gateway-b')).toMatchObject({ granted: 0, held_elsewhere: 1 });
       expect(await billing.settle(call, { lease: lease_id, sequence: 1, calls: 1 })).toMatchObject({
@@ -175,11 +175,11 @@ describe('settling calls', () => {
       });
       expect(await billing.month(call)).toMatchObject({ calls: 1, reserved: 0 });
     } finally {
-      await sweeper.stop?.();
+      await maintenance.stop?.();
     }
   });
 
-  it('a report keeps the lease alive', async () => {
+  it('a report renews the lease', async () => {
     const call = await billing.account();
     const { lease_id } = await billing.reserve(call, 5);
     await billing.sql(`update call_lease set expires_at = now() - interval '1 second' where id = $1`, [lease_id]);
@@ -187,7 +187,7 @@ describe('settling calls', () => {
     expect(await reclaimExpiredLeases(billing.sql, call.accountId)).toBe(0);
   });
 
-  it('books calls counted while it could not be reached under the id the gateway made', async () => {
+  it('books calls of a grace under the lease id that the gateway created', async () => {
     const call = await billing.account('free', 2);
     const lease = randomUUID();
     const grace = { lease, sequence: 1, calls: 5 };
@@ -209,7 +209,7 @@ describe('settling calls', () => {
     expect(await billing.month(mine)).toMatchObject({ calls: 0, reserved: 0 });
   });
 
-  it('counts a call in the month of its lease, whatever day the gateway says', async () => {
+  it('counts a call in the month of its lease, for any reported day', async () => {
     const call = await billing.account();
     const { lease_id } = await billing.reserve(call, 5);
     await billing.settle(call, { lease: lease_id, sequence: 1, calls: 2, day: '2001-01-31' });
@@ -221,18 +221,18 @@ describe('settling calls', () => {
   });
 
   it.each([
-    ['a lease id that is none', { lease: 'x', sequence: 1 }],
+    ['a malformed lease id', { lease: 'x', sequence: 1 }],
     ['sequence 0', { lease: randomUUID(), sequence: 0 }],
     ['a negative count', { lease: randomUUID(), sequence: 1, calls: -1 }],
-    ['a day that is none', { lease: randomUUID(), sequence: 1, calls: 1, day: '2026-02-30' }],
-  ])('refuses %s', async (_what, report) => {
+    ['a day that does not exist', { lease: randomUUID(), sequence: 1, calls: 1, day: '2026-02-30' }],
+  ])('refuses %s', async (_case, report) => {
     const call = await billing.account();
     await expect(billing.settle(call, report)).rejects.toMatchObject({ kind: 'bad_request' });
   });
 
   it('announces 80 % and 100 % of the allowance once each', async () => {
     const call = await billing.account('free', 10);
-    const marks = async () => {
+    const thresholds = async () => {
       const { rows } = await billing.sql(
         `select payload ->> 'percent' as percent from outbox
          where type = 'billing.allowance.reached' and (payload ->> 'account_id')::int = $1 order by id`,
@@ -242,16 +242,16 @@ describe('settling calls', () => {
     };
     const lease = randomUUID();
     await billing.settle(call, { lease, sequence: 1, calls: 7 });
-    expect(await marks()).toEqual([]);
+    expect(await thresholds()).toEqual([]);
     await billing.settle(call, { lease, sequence: 2, calls: 1 });
     await billing.settle(call, { lease, sequence: 3, calls: 1 });
-    expect(await marks()).toEqual(['80']);
+    expect(await thresholds()).toEqual(['80']);
     await billing.settle(call, { lease, sequence: 4, calls: 5 });
-    expect(await marks()).toEqual(['80', '100']);
+    expect(await thresholds()).toEqual(['80', '100']);
   });
 });
 
-it('books exactly what random gateways served, and never grants beyond the allowance', async () => {
+it('books exactly the calls of random gateways, and never grants beyond the allowance', async () => {
   const call = await billing.account('free', 400);
   let served = 0;
   const gateway = async (name: string) => {

@@ -1,4 +1,4 @@
-// What billing's tests begin with: a migrated database, a context over it, and accounts with open
+// Fixtures of billing's tests: a migrated database, a context over it, and accounts with open
 // books.
 import { join } from 'node:path';
 import type { CallContext, Issuer } from '@almanac/service-kit/caller/call-context';
@@ -17,7 +17,7 @@ export type Billing = {
   ctx: BillingContext;
   sql: Sql;
   databaseUrl: string;
-  /** Opens the books of a fresh account and answers a call of it. */
+  /** Opens the books of a new account and returns a call of it. */
   account(plan?: string, allowance?: number): Promise<CallContext>;
   /** Reports calls served on one day. */
   settle(call: CallContext, report: Report): Promise<{ lease_open: boolean }>;

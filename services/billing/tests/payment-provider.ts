@@ -1,14 +1,14 @@
-// A payment provider, as far as tests need one: it signs messages as a real one does.
+// A fake payment provider that signs messages like a real one.
 import { Webhook } from 'standardwebhooks';
 
 export type Message = { id?: string; type: string; timestamp?: Date; data: unknown };
 
 let messages = 0;
 
-/** A secret as providers show it. */
+/** A new secret in the format of providers. */
 export const newSecret = () => `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`;
 
-/** A signed request for a message that happened and is sent now unless it says otherwise. */
+/** A signed request with a message; by default it occurred and is sent now. */
 export function signed(secret: string, { id, type, timestamp = new Date(), data }: Message, sentAt = new Date()) {
   messages += 1;
   return signedText(secret, JSON.stringify({ type, timestamp: timestamp.toISOString(), data }), {

@@ -14,7 +14,7 @@ const update = (accountId: number, changes: object) =>
   updateAccountBilling(billing.ctx, callOf(accountId, 'operator'), changes);
 const statementOf = (accountId: number, month?: string) => readStatement(billing.ctx, callOf(accountId), month);
 
-/** Puts an account's books and history so many months back. */
+/** Moves an account's books and history this many months into the past. */
 async function back(accountId: number, months: number) {
   for (const [table, column] of [
     ['plan_change', 'since'],
@@ -30,7 +30,7 @@ async function back(accountId: number, months: number) {
 }
 
 describe('a statement', () => {
-  it('has plan, usage by application, overage with the rate in force, and the totals', async () => {
+  it('has plan, usage by application, overage with its rate, and the totals', async () => {
     const call = await billing.account('free', 10);
     await update(call.accountId, { overage_enabled: true });
     const { lease_id: lease } = await billing.reserve(call, 2_000);
@@ -45,7 +45,7 @@ describe('a statement', () => {
     expect(statement.plans.at(0)).toMatchObject({ plan: 'free' });
   });
 
-  it('tells each plan of the month and the one it began with', async () => {
+  it('has each plan of the month and the one at its start', async () => {
     const { accountId } = await billing.account('free');
     await back(accountId, 2);
     await update(accountId, { plan: 'plus' });
@@ -58,7 +58,7 @@ describe('a statement', () => {
     ]);
   });
 
-  it('is empty before there was an account, and only its own', async () => {
+  it('is empty before the account existed, and excludes other accounts', async () => {
     const [mine, other] = [await billing.account(), await billing.account()];
     const { lease_id: lease } = await billing.reserve(other, 10);
     await billing.settle(other, { lease, sequence: 1, calls: 3, release: true });
@@ -81,7 +81,7 @@ describe('a statement', () => {
     },
   );
 
-  it('agrees with the books to the call and to the cent, whatever happens in the month', async () => {
+  it('equals the books to the call and to the cent, after random events in the month', async () => {
     const step = fc.oneof(
       fc.record({ serve: fc.integer({ min: 0, max: 400 }) }),
       fc.record({ plan: fc.constantFrom('free', 'plus', 'business'), allowance: fc.integer({ min: 0, max: 500 }) }),
@@ -116,7 +116,7 @@ describe('a statement', () => {
 });
 
 describe('a change of plan in the middle of the month', () => {
-  it('gives the new allowance at once; calls made so far count against it', async () => {
+  it('applies the new allowance at once; earlier calls of the month count against it', async () => {
     const call = await billing.account('plus');
     const lease = await billing.reserve(call, 1_500);
     await billing.settle(call, { lease: lease.lease_id, sequence: 1, calls: 1_500, release: true });
@@ -126,7 +126,7 @@ describe('a change of plan in the middle of the month', () => {
     expect(await billing.reserve(call, 5)).toMatchObject({ granted: 5, remaining: 43_495 });
   });
 
-  it('leaves what was charged, and charges each call at the rate in force when it was reserved', async () => {
+  it('keeps earlier charges, and charges each call at the rate at its reservation', async () => {
     const call = await billing.account('free', 0);
     await update(call.accountId, { overage_enabled: true });
     const before = await billing.reserve(call, 100);
@@ -138,7 +138,7 @@ describe('a change of plan in the middle of the month', () => {
     const { overage, calls } = await statementOf(call.accountId);
     expect(calls).toBe(90);
     expect(overage.map(({ plan, calls }) => [plan, calls])).toEqual([
-      ['free', 30], // 10 beyond nothing, then 20 of the next 50: 40 are free since the change
+      ['free', 30], // 10 beyond an allowance of 0, then 20 of the next 50: the change made 40 free
       ['plus', 30],
     ]);
   });

@@ -1,4 +1,4 @@
-// The way in of the payment provider, over HTTP, as strangers try it.
+// The endpoint of the payment provider over HTTP, with valid and forged messages.
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { limits } from '@almanac/service-kit/limits';
 import type { Service } from '@almanac/service-kit/process/run';
@@ -56,7 +56,7 @@ async function givenAccount(): Promise<number> {
   return lastAccount;
 }
 
-const standing = (accountId: number) => operator.client.GetAccountBilling({ accountId }, {});
+const billingOf = (accountId: number) => operator.client.GetAccountBilling({ accountId }, {});
 const newAddress = () => {
   lastAddress += 1;
   return `10.${lastAddress >> 8}.${lastAddress & 255}.1`;
@@ -64,7 +64,7 @@ const newAddress = () => {
 
 type Sent = { body: string; headers: Record<string, string> };
 
-/** Sends it, each time from another network unless an address is named. */
+/** Sends a message, from another network each time unless an address is given. */
 function send({ body, headers }: Sent, address = newAddress()): Promise<Response> {
   return fetch(open.url, { method: 'POST', body, headers: { ...headers, 'x-forwarded-for': address } });
 }
@@ -79,52 +79,52 @@ describe('a message of the payment provider', () => {
   it.each([
     ['the older', older],
     ['the newer', newer],
-  ])('counts when it is signed with %s of two secrets', async (_which, secret) => {
+  ])('is applied when it is signed with %s of two secrets', async (_age, secret) => {
     const accountId = await givenAccount();
     const answer = await send(signed(secret, failure(accountId)));
     expect([answer.status, await answer.text()]).toEqual([204, '']);
-    expect(await standing(accountId)).toMatchObject({ billing_status: 'overdue' });
+    expect(await billingOf(accountId)).toMatchObject({ billing_status: 'overdue' });
     await send(
       signed(secret, { type: 'payment.succeeded', data: { account_id: accountId, more: ['of', 'its', 'own'] } }),
     );
-    expect(await standing(accountId)).toMatchObject({ billing_status: 'current' });
+    expect(await billingOf(accountId)).toMatchObject({ billing_status: 'current' });
     await send(signed(secret, { type: 'subscription.updated', data: { account_id: accountId, plan: 'business' } }));
-    expect(await standing(accountId)).toMatchObject({ plan: 'business', allowance: 45_000 });
+    expect(await billingOf(accountId)).toMatchObject({ plan: 'business', allowance: 45_000 });
     await send(signed(secret, { type: 'subscription.cancelled', data: { account_id: accountId } }));
-    expect(await standing(accountId)).toMatchObject({ billing_status: 'cancelled', writes_blocked: true });
+    expect(await billingOf(accountId)).toMatchObject({ billing_status: 'cancelled', writes_blocked: true });
   });
 
-  it('counts once when it is replayed', async () => {
+  it('is applied once when it is replayed', async () => {
     const accountId = await givenAccount();
     const message = signed(older, failure(accountId));
     for (let i = 0; i < 3; i += 1) expect((await send(message)).status).toBe(204);
     await send(signed(older, { type: 'payment.succeeded', data: { account_id: accountId } }));
     expect((await send(message)).status).toBe(204);
-    expect(await standing(accountId)).toMatchObject({ billing_status: 'current' });
+    expect(await billingOf(accountId)).toMatchObject({ billing_status: 'current' });
   });
 
-  it('is passed over when it is of a kind we have no use for', async () => {
+  it('is ignored when its type does not concern the books', async () => {
     expect((await send(signed(older, { type: 'customer.created', data: { id: 'cus_1' } }))).status).toBe(204);
   });
 
-  it('is sent again when there is no such account', async () => {
+  it('is a 404 for an unknown account, so that it is repeated', async () => {
     expect((await send(signed(older, failure(1_999_999)))).status).toBe(404);
   });
 });
 
-describe('a message that is not the payment provider’s', () => {
+describe('a forged message', () => {
   const minutes = (count: number) => new Date(Date.now() + count * 60_000);
   const forged: [string, (accountId: number) => Sent][] = [
     ['is signed with another secret', (id) => signed(foreign, failure(id))],
     ['is not signed', (id) => ({ ...signed(older, failure(id)), headers: { 'content-type': 'application/json' } })],
-    ['is an old one', (id) => signed(older, failure(id), minutes(-6))],
-    ['is one of the future', (id) => signed(older, failure(id), minutes(6))],
-    ['was changed on the way', (id) => ({ ...signed(older, failure(999)), body: signed(older, failure(id)).body })],
+    ['is too old', (id) => signed(older, failure(id), minutes(-6))],
+    ['is from the future', (id) => signed(older, failure(id), minutes(6))],
+    ['was modified', (id) => ({ ...signed(older, failure(999)), body: signed(older, failure(id)).body })],
     ['has a body of other bytes with the same meaning', (id) => respaced(signed(older, failure(id)))],
-    ['goes under another id', (id) => withHeader(signed(older, failure(id)), 'webhook-id', 'msg_other')],
-    ['goes under an id with a dot', (id) => signed(older, failure(id, { id: 'msg.1' }))],
-    ['claims another time', (id) => withHeader(signed(older, failure(id)), 'webhook-timestamp', '1')],
-    ['has a time that is none', (id) => withHeader(signed(older, failure(id)), 'webhook-timestamp', 'NaN')],
+    ['has another id', (id) => withHeader(signed(older, failure(id)), 'webhook-id', 'msg_other')],
+    ['has an id with a dot', (id) => signed(older, failure(id, { id: 'msg.1' }))],
+    ['has another time', (id) => withHeader(signed(older, failure(id)), 'webhook-timestamp', '1')],
+    ['has a malformed time', (id) => withHeader(signed(older, failure(id)), 'webhook-timestamp', 'NaN')],
     ['has an empty signature', (id) => withHeader(signed(older, failure(id)), 'webhook-signature', 'v1,')],
     ['has a version and no signature', (id) => withHeader(signed(older, failure(id)), 'webhook-signature', 'v1')],
     ['has a signature of another version', (id) => asVersion(signed(older, failure(id)), 'v2')],
@@ -135,34 +135,34 @@ describe('a message that is not the payment provider’s', () => {
     ],
   ];
 
-  it.each(forged)('is refused when it %s, and changes nothing', async (_what, message) => {
+  it.each(forged)('is refused when it %s, and changes nothing', async (_case, message) => {
     const accountId = await givenAccount();
     const answer = await send(message(accountId));
     expect([answer.status, await answer.json()]).toEqual([
       400,
-      { error: 'Bad request', errors: ['The signature of the message does not hold.'] },
+      { error: 'Bad request', errors: ['The signature of the message is not valid.'] },
     ]);
-    expect(await standing(accountId)).toMatchObject({ billing_status: 'current' });
+    expect(await billingOf(accountId)).toMatchObject({ billing_status: 'current' });
   });
 });
 
-describe('a signed message that makes no sense', () => {
+describe('a malformed signed message', () => {
   it.each([
     ['no JSON', '{'],
     ['not UTF-8 once decoded', '{"type":"\\ud800"}'],
-    ['no object', '[]'],
+    ['not an object', '[]'],
     ['null', 'null'],
     ['nothing', ''],
     ['no account', message({ data: {} })],
     ['an account that is text', message({ data: { account_id: '1' } })],
     ['an account out of range', message({ data: { account_id: 2 ** 31 } })],
-    ['a time that is none', message({ timestamp: 'yesterday' })],
-    ['a day that is none', message({ timestamp: '2026-02-30T00:00:00Z' })],
-    ['a zone that is none', message({ timestamp: '2026-02-03T00:00:00+99:00' })],
+    ['a malformed time', message({ timestamp: 'yesterday' })],
+    ['a day that does not exist', message({ timestamp: '2026-02-30T00:00:00Z' })],
+    ['a zone that does not exist', message({ timestamp: '2026-02-03T00:00:00+99:00' })],
     ['a time without a zone', message({ timestamp: '2026-02-03T00:00:00' })],
-    ['a time to come', message({ timestamp: new Date(Date.now() + 600_000).toISOString() })],
+    ['a time in the future', message({ timestamp: new Date(Date.now() + 600_000).toISOString() })],
     ['an unknown plan', message({ type: 'subscription.updated', data: { account_id: 1, plan: 'gold' } })],
-    ['a plan that is none', message({ type: 'subscription.updated', data: { account_id: 1 } })],
+    ['no plan', message({ type: 'subscription.updated', data: { account_id: 1 } })],
     [
       'a negative allowance',
       message({ type: 'subscription.updated', data: { account_id: 1, plan: 'free', allowance: -1 } }),
@@ -173,15 +173,15 @@ describe('a signed message that makes no sense', () => {
     ],
     ['a property twice', '{"type":"payment.failed","type":"payment.succeeded"}'],
     ['a deep nest', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
-  ])('is refused: %s', async (_what, body) => {
+  ])('is refused: %s', async (_case, body) => {
     const answer = await send(signedText(older, body));
     expect(answer.status).toBe(400);
     expect(await answer.json()).toEqual({ error: 'Bad request', errors: expect.any(Array) });
   });
 });
 
-describe('the address', () => {
-  it('takes a body of the limit and none that is larger, whatever it says of its length', async () => {
+describe('the endpoint', () => {
+  it('accepts a body of the limit and none that is larger, with or without a Content-Length', async () => {
     const accountId = await givenAccount();
     const { body } = signed(older, failure(accountId));
     const fitting = body.padEnd(limits.webhookBytes);
@@ -192,12 +192,12 @@ describe('the address', () => {
     expect((await fetch(open.url, init as RequestInit)).status).toBe(413);
   });
 
-  it('does not decompress', async () => {
+  it('refuses a compressed body', async () => {
     const message = withHeader(signed(older, failure(1)), 'content-encoding', 'gzip');
     expect((await send(message)).status).toBe(415);
   });
 
-  it('takes so many messages a minute from one network, and from others all the same', async () => {
+  it('limits the messages of one network in a minute, and does not affect other networks', async () => {
     const network = newAddress().replace(/\d+$/, '');
     const statuses: Record<number, number> = {};
     for (let i = 0; i < messagesPerMinute + 10; i += 1) {
@@ -205,18 +205,18 @@ describe('the address', () => {
       statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
       if (answer.status === 429) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    // A machine so busy that a minute goes by meanwhile lets a few more through.
+    // When this takes longer than a minute on a slow machine, a few more messages are accepted.
     expect(statuses[400]).toBeGreaterThanOrEqual(messagesPerMinute);
     expect(Object.keys(statuses).every((status) => ['400', '429'].includes(status))).toBe(true);
     const accountId = await givenAccount();
     expect((await send(signed(older, failure(accountId)))).status).toBe(204);
   });
 
-  it('is none for another method', async () => {
+  it('is a 404 for another method', async () => {
     expect((await fetch(open.url)).status).toBe(404);
   });
 
-  it('is none at all without a secret in the configuration', async () => {
+  it('is a 404 without a secret in the configuration', async () => {
     const { body, headers } = signed(older, failure(1));
     const answer = await fetch(closed.url, { method: 'POST', body, headers });
     expect([answer.status, await answer.json()]).toEqual([
@@ -232,7 +232,7 @@ describe('the configuration', () => {
     ['no prefix', newSecret().slice(6)],
     ['a short secret', 'whsec_c2hvcnQ='],
     ['no base64', `whsec_${'!'.repeat(40)}`],
-  ])('with %s is refused, and the secret is not told', (_what, secrets) => {
+  ])('with %s is refused, and the error does not contain the secret', (_case, secrets) => {
     const env = { ...keys.env, ALMANAC_BUS_URL: databases[1]?.url, BILLING_DATABASE_URL: databases[0]?.url };
     const read = () => readConfig({ ...env, BILLING_WEBHOOK_SECRETS: secrets });
     expect(read).toThrow('BILLING_WEBHOOK_SECRETS');
