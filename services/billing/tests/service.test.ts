@@ -76,7 +76,7 @@ describe('GET /usage', () => {
     call = createCaller(baseUrl, keys, { accountId: 1 });
   });
 
-  it('tells calls per day, method, resource and application of this account only', async () => {
+  it('lists calls per day, method, resource and application of this account only', async () => {
     const { status, body } = await call('GET', '/api/v1/usage');
     expect(status).toBe(200);
     expect(body).toEqual({

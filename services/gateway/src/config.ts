@@ -83,7 +83,7 @@ export function readConfig(env: Environment): GatewayConfig {
     ) as GatewayConfig['upstreams'],
     identityRpc: readRpcAddress(read, 'identity'),
     billingRpc: readRpcAddress(read, 'billing'),
-    graceCalls: read.integer('GATEWAY_GRACE_CALLS', 'calls an account may make while billing is away', {
+    graceCalls: read.integer('GATEWAY_GRACE_CALLS', 'calls that an account may make while billing is unreachable', {
       default: 1_000,
       max: 1_000_000,
     }),
@@ -110,9 +110,9 @@ export function readConfig(env: Environment): GatewayConfig {
     limits: {
       connections: atMost('GATEWAY_CONNECTIONS', 'connections of clients', 16_384),
       addressConnections: atMost('GATEWAY_ADDRESS_CONNECTIONS', 'connections of one address', 2_048),
-      requests: atMost('GATEWAY_REQUESTS', 'requests under way', 8_192),
-      serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests under way at one service', 4_096),
-      callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests under way of one account or network', 2_048),
+      requests: atMost('GATEWAY_REQUESTS', 'requests in flight', 8_192),
+      serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests in flight at one service', 4_096),
+      callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests in flight of one account or network', 2_048),
       accountBurst: atMost('GATEWAY_ACCOUNT_BURST', 'calls of one account in ten seconds', 100_000),
     },
     connectMs: 3_000,

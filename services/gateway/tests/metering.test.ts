@@ -244,7 +244,7 @@ describe('a changed allowance', () => {
     await eventually(async () => expect(await booked(account)).toBe(8));
   });
 
-  it('is served to the call over two gateways that both held calls of the one before', async () => {
+  it('is served exactly over two gateways that both held calls of the previous one', async () => {
     const account = await givenAccount();
     await statuses(Array.from({ length: 6 }, (_, i) => get(i % 2 ? a : b, account)));
     await setAllowance(account, 12);
@@ -307,7 +307,7 @@ describe('overdue payment', () => {
     await eventually(async () => expect(await booked(account)).toBe(served));
   });
 
-  it('is not the error text of a cancelled account', async () => {
+  it('has another error text for a cancelled account', async () => {
     const account = await givenAccount();
     const write = () => callWith(a, account.token, 'POST', '/api/v1/table_data');
     await billing.client.UpdateAccountBilling({ accountId: account.id }, { billing_status: 'cancelled' });

@@ -123,7 +123,7 @@ function isDead(reader: Revocations, id: string): boolean {
 const allDead = (reader: Revocations, count: number) =>
   Array.from({ length: count }, (_, i) => i + 1).filter((i) => !isDead(reader, dead(i)));
 
-it('are all read before the first call is admitted, even if one message can not hold them', async () => {
+it('revocations are all read before the first call is admitted, even if one message can not hold them', async () => {
   const count = 160_000;
   await givenRevoked(count);
   const reader = await start(identity.client);
@@ -138,14 +138,14 @@ it.each([
   [11, 2],
   [20, 2],
   [21, 3],
-])('%i of them are read in %i pages of ten', async (count, pages) => {
+])('%i revocations are read in %i pages of ten', async (count, pages) => {
   await givenRevoked(count);
   const client = counting(identity.client);
   const reader = await start(client, { pageSize: 10 });
   expect([reader.isReady(), client.requests, allDead(reader, count)]).toEqual([true, pages, []]);
 });
 
-it('that are deleted before the next page is read hide no others', async () => {
+it('revocations that are deleted before the next page is read hide no others', async () => {
   await givenRevoked(25);
   const client = counting(identity.client, async () => {
     await sql('delete from revocation where id <= 10');
@@ -154,7 +154,7 @@ it('that are deleted before the next page is read hide no others', async () => {
   expect([client.requests, allDead(reader, 25)]).toEqual([3, []]);
 });
 
-it('that are made while pages are read are applied, at any position of the list', async () => {
+it('revocations that are made while pages are read are applied, at any position of the list', async () => {
   await givenRevoked(15);
   await sql('update revocation set id = id + 100');
   const late = { account_id: 1, kind: 'token', issued_before: soon(), expires_at: soon(), reason: 'revoked' };
@@ -175,7 +175,7 @@ it('that are made while pages are read are applied, at any position of the list'
   expect([client.requests, allDead(reader, 15)]).toEqual([2, []]);
 });
 
-it('that were missed while pages were read are read again', async () => {
+it('revocations that were missed while pages were read are read again', async () => {
   await givenRevoked(15);
   await sql('update revocation set id = id + 100');
   let connected = () => {};
@@ -198,7 +198,7 @@ it('that were missed while pages were read are read again', async () => {
   expect(allDead(reader, 15)).toEqual([]);
 });
 
-it('arrive in one answer from an identity that has no pages', async () => {
+it('revocations arrive in one answer from an identity that has no pages', async () => {
   const services = await givenServices();
   const old = await givenIdentityWithoutPages(keys, services);
   const client = await clientOf(old.rpc);

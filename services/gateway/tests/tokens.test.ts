@@ -207,7 +207,7 @@ describe('scopes', () => {
     expect([answer.status, answer.headers.get('x-allowance-limit')]).toEqual([403, expect.stringMatching(/^\d+$/)]);
   });
 
-  it('HEAD is a read, and no header makes it another method', async () => {
+  it('treat HEAD as a read, and no header changes the method', async () => {
     const token = await identity.token({ scope: 'api:write' });
     const answer = await callWith(gateway, token, 'HEAD', '/api/v1/domains');
     expect(answer.status).toBe(403);
