@@ -9,7 +9,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { type MountedFiles, mountFiles } from '@almanac/testkit/mounted-files';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../../src/config.ts';
 import {
   callWith,
   type FakeBilling,
@@ -20,7 +20,7 @@ import {
   givenIdentity,
   givenServices,
   type TestGateway,
-} from './given.ts';
+} from '../given.ts';
 
 const authority = createAuthority();
 const own = authority.issue({ names: ['gateway'] });

@@ -2,8 +2,8 @@
 import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
 import { gather } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { callWith } from './given.ts';
-import { useNeighbours } from './neighbours.ts';
+import { callWith } from '../given.ts';
+import { useNeighbours } from '../neighbours.ts';
 
 const { services, identity, useGateway, connectBus } = useNeighbours();
 const gateway = useGateway();

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
-import { callWith, type TestGateway } from './given.ts';
-import { useNeighbours } from './neighbours.ts';
+import { callWith, type TestGateway } from '../given.ts';
+import { useNeighbours } from '../neighbours.ts';
 
 const { services, identity, useGateway, onEnd } = useNeighbours();
 const limits = { addressConnections: 20, connections: 30 };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { updateAccountBilling } from '../src/accounts/account-changes.ts';
-import { addOverageRate, listOverageRates } from '../src/statements/overage-rates.ts';
-import { readStatement } from '../src/statements/statement.ts';
-import { type Billing, callOf, givenBilling } from './given.ts';
+import { updateAccountBilling } from '../../src/accounts/account-changes.ts';
+import { addOverageRate, listOverageRates } from '../../src/statements/overage-rates.ts';
+import { readStatement } from '../../src/statements/statement.ts';
+import { type Billing, callOf, givenBilling } from '../given.ts';
 
 let billing: Billing;
 beforeAll(async () => {

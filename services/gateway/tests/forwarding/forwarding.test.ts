@@ -3,9 +3,9 @@
 // and nothing stays open.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
-import { callWith, type TestGateway } from './given.ts';
-import { useNeighbours } from './neighbours.ts';
-import { lines, open, send } from './raw.ts';
+import { callWith, type TestGateway } from '../given.ts';
+import { useNeighbours } from '../neighbours.ts';
+import { lines, open, send } from '../raw.ts';
 
 const { identity, startGateway, onEnd } = useNeighbours();
 let data: RawService;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { apiRoutes } from '../src/routes.ts';
-import { callWith, publicUrl } from './given.ts';
-import { announce, useNeighbours } from './neighbours.ts';
+import { apiRoutes } from '../../src/routes.ts';
+import { callWith, publicUrl } from '../given.ts';
+import { announce, useNeighbours } from '../neighbours.ts';
 
 const { identity, billing, useGateway, startGateway, connectBus } = useNeighbours();
 const gateway = useGateway();

@@ -6,8 +6,8 @@ import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
-import { callWith, type TestGateway } from './given.ts';
-import { useNeighbours } from './neighbours.ts';
+import { callWith, type TestGateway } from '../given.ts';
+import { useNeighbours } from '../neighbours.ts';
 
 const { keys, database, services, identity, startGateway, onEnd } = useNeighbours();
 let billing: ClosableRpcClient<'billing'>;

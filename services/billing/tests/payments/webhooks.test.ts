@@ -5,10 +5,10 @@ import type { Service } from '@almanac/service-kit/process/run';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { readConfig } from '../src/config.ts';
-import type { BillingContext } from '../src/context.ts';
-import { messagesPerMinute } from '../src/payments/webhook-endpoint.ts';
-import { createBilling } from '../src/service.ts';
+import { readConfig } from '../../src/config.ts';
+import type { BillingContext } from '../../src/context.ts';
+import { messagesPerMinute } from '../../src/payments/webhook-endpoint.ts';
+import { createBilling } from '../../src/service.ts';
 import { newSecret, signed, signedText } from './payment-provider.ts';
 
 type Running = { service: Service<BillingContext>; url: string; rpcPort: number };

@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
-import { useNeighbours } from './neighbours.ts';
+import { useNeighbours } from '../neighbours.ts';
 
 const { services, identity, billing, gatewayEnv } = useNeighbours();
 let port: number;

@@ -3,8 +3,8 @@ import { contextHeader } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt } from 'jose';
-import { callWith } from './given.ts';
-import { announce, useNeighbours } from './neighbours.ts';
+import { callWith } from '../given.ts';
+import { announce, useNeighbours } from '../neighbours.ts';
 
 const { services, identity, useGateway, startGateway, connectBus } = useNeighbours();
 const gateway = useGateway();

@@ -1,7 +1,7 @@
 // Uploads through the API and to pre-signed URLs have no total time limit while they make progress.
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { useNeighbours } from './neighbours.ts';
+import { useNeighbours } from '../neighbours.ts';
 
 const { services, identity, useGateway } = useNeighbours();
 const gateway = useGateway({

@@ -1,7 +1,7 @@
 import { eventually } from '@almanac/testkit/eventually';
-import { callWith, givenBilling, type TestGateway } from './given.ts';
-import { useNeighbours } from './neighbours.ts';
-import { lines, open, send } from './raw.ts';
+import { callWith, givenBilling, type TestGateway } from '../given.ts';
+import { useNeighbours } from '../neighbours.ts';
+import { lines, open, send } from '../raw.ts';
 
 const { keys, services, identity, billing, useGateway, startGateway } = useNeighbours();
 const gateway = useGateway();

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
-import { callWith, statuses, type TestConfig, type TestGateway, times } from './given.ts';
-import { useNeighbours } from './neighbours.ts';
+import { callWith, statuses, type TestConfig, type TestGateway, times } from '../given.ts';
+import { useNeighbours } from '../neighbours.ts';
 
 const { services, identity, startGateway, onEnd } = useNeighbours();
 let token: string;

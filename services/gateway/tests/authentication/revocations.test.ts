@@ -15,9 +15,9 @@ import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
-import { createRevocations, type Revocations } from '../src/authentication/revocations.ts';
-import type { Token } from '../src/authentication/token.ts';
-import { givenIdentity as givenIdentityWithoutPages, givenServices } from './given.ts';
+import { createRevocations, type Revocations } from '../../src/authentication/revocations.ts';
+import type { Token } from '../../src/authentication/token.ts';
+import { givenIdentity as givenIdentityWithoutPages, givenServices } from '../given.ts';
 
 type Identity = Pick<RpcClient<'identity'>, 'ListRevocations'>;
 

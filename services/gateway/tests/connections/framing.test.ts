@@ -1,8 +1,8 @@
 import { limits } from '@almanac/service-kit/limits';
 import { eventually } from '@almanac/testkit/eventually';
-import { callWith } from './given.ts';
-import { useNeighbours } from './neighbours.ts';
-import { isErrorBody, lines, open, send } from './raw.ts';
+import { callWith } from '../given.ts';
+import { useNeighbours } from '../neighbours.ts';
+import { isErrorBody, lines, open, send } from '../raw.ts';
 
 const { services, identity, useGateway } = useNeighbours();
 const gateway = useGateway();

@@ -2,8 +2,8 @@
 // keys.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { callWith } from './given.ts';
-import { announce, useNeighbours } from './neighbours.ts';
+import { callWith } from '../given.ts';
+import { announce, useNeighbours } from '../neighbours.ts';
 
 const { identity, useGateway, connectBus } = useNeighbours();
 const gateways = [useGateway(), useGateway()];

@@ -11,7 +11,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
-import { useNeighbours } from './neighbours.ts';
+import { useNeighbours } from '../neighbours.ts';
 
 const runs = Number(process.env.ALMANAC_TEST_METERING_RUNS ?? 4);
 const seed = Number(process.env.ALMANAC_TEST_METERING_SEED ?? Date.now() % 1_000_000);

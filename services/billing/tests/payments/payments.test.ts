@@ -1,10 +1,10 @@
 // Events of the payment provider, in any order and any number of times.
 import fc from 'fast-check';
-import { getAccountBilling } from '../src/accounts/account-billing.ts';
-import { updateAccountBilling } from '../src/accounts/account-changes.ts';
-import { applyPaymentEvent } from '../src/payments/payment-events.ts';
-import type { PaymentEvent } from '../src/payments/payment-provider.ts';
-import { type Billing, callOf, givenBilling } from './given.ts';
+import { getAccountBilling } from '../../src/accounts/account-billing.ts';
+import { updateAccountBilling } from '../../src/accounts/account-changes.ts';
+import { applyPaymentEvent } from '../../src/payments/payment-events.ts';
+import type { PaymentEvent } from '../../src/payments/payment-provider.ts';
+import { type Billing, callOf, givenBilling } from '../given.ts';
 
 let billing: Billing;
 beforeAll(async () => {

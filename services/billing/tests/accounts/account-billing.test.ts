@@ -1,7 +1,7 @@
-import { getAccountBilling, openAccount } from '../src/accounts/account-billing.ts';
-import { updateAccountBilling } from '../src/accounts/account-changes.ts';
-import { type PlanName, plans, writeBlock } from '../src/accounts/plans.ts';
-import { type Billing, callOf, givenBilling } from './given.ts';
+import { getAccountBilling, openAccount } from '../../src/accounts/account-billing.ts';
+import { updateAccountBilling } from '../../src/accounts/account-changes.ts';
+import { type PlanName, plans, writeBlock } from '../../src/accounts/plans.ts';
+import { type Billing, callOf, givenBilling } from '../given.ts';
 
 let billing: Billing;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
-import { listAccountsWithExpiredLeases, reclaimExpiredLeases } from '../src/leases/call-leases.ts';
-import { createLeaseMaintenance } from '../src/leases/lease-maintenance.ts';
-import { type Billing, callOf, givenBilling } from './given.ts';
+import { listAccountsWithExpiredLeases, reclaimExpiredLeases } from '../../src/leases/call-leases.ts';
+import { createLeaseMaintenance } from '../../src/leases/lease-maintenance.ts';
+import { type Billing, callOf, givenBilling } from '../given.ts';
 
 let billing: Billing;
 beforeAll(async () => {
