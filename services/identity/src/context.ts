@@ -4,10 +4,10 @@ import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import type { IdentityConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
-import type { PageSigner } from './page-signer.ts';
-import type { Passwords } from './passwords.ts';
-import type { SigningKeys } from './signing-keys.ts';
-import type { Throttle } from './throttle.ts';
+import type { Passwords } from './passwords/passwords.ts';
+import type { PageSigner } from './security/page-signer.ts';
+import type { Throttle } from './security/throttle.ts';
+import type { SigningKeys } from './tokens/signing-keys.ts';
 
 export type IdentityContext = {
   config: IdentityConfig;

@@ -3,15 +3,15 @@
 import type { Route } from '@almanac/service-kit/api/route';
 import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
-import { accountRoutes } from './account.routes.ts';
-import { applicationRoutes } from './applications.routes.ts';
-import { recordActOf } from './audit.ts';
-import { auditEventRoutes } from './audit-events.routes.ts';
+import { accountRoutes } from './accounts/account.routes.ts';
+import { applicationRoutes } from './applications/applications.routes.ts';
+import { auditEventRoutes } from './audit/audit-events.routes.ts';
+import { recordActOf } from './audit/audit-log.ts';
 import type { IdentityContext } from './context.ts';
-import { mountOAuth } from './oauth/mount.ts';
-import { userGroupAssignmentRoutes } from './user-group-assignments.routes.ts';
-import { userGroupRoutes } from './user-groups.routes.ts';
-import { userRoutes } from './users.routes.ts';
+import { userGroupAssignmentRoutes } from './groups/user-group-assignments.routes.ts';
+import { userGroupRoutes } from './groups/user-groups.routes.ts';
+import { mountOAuth } from './oauth.routes.ts';
+import { userRoutes } from './users/users.routes.ts';
 
 export function identityRoutes(ctx: IdentityContext): Route[] {
   return [

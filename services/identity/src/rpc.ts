@@ -2,13 +2,13 @@
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
-import { createAccount, getAccountBasics, listAccounts } from './accounts.ts';
+import { createAccount, getAccountBasics, listAccounts } from './accounts/accounts.ts';
 import type { IdentityContext } from './context.ts';
-import { createPasswordLink } from './password-links.ts';
-import { getEffectivePermissions } from './permissions.ts';
-import { ensureResourceGroups, listResourceGroups } from './resource-groups.ts';
-import { listRevocations } from './revocations.ts';
-import { findUsers, listAdministrators, listApprovers } from './users.ts';
+import { ensureResourceGroups, listResourceGroups } from './groups/resource-groups.ts';
+import { createPasswordLink } from './passwords/password-links.ts';
+import { getEffectivePermissions } from './permissions/permissions.ts';
+import { listRevocations } from './tokens/revocations.ts';
+import { findUsers, listAdministrators, listApprovers } from './users/users.ts';
 
 const callers = {
   ListRevocations: ['gateway'],

@@ -7,19 +7,19 @@ import { migrate } from '@almanac/service-kit/postgres/migrate';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
-import { consumeAuditMessages } from './audit-messages.ts';
+import { consumeAuditMessages } from './audit/audit-messages.ts';
 import type { IdentityConfig } from './config.ts';
 import type { IdentityContext } from './context.ts';
 import { createPrisma } from './database.ts';
+import { consumeResourceEvents } from './groups/resource-events.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createIdentityHttp } from './http.ts';
-import { createPageSigner } from './page-signer.ts';
-import { createPasswords } from './passwords.ts';
-import { createOwnRights } from './permissions.ts';
-import { consumeResourceEvents } from './resource-events.ts';
+import { createPasswords } from './passwords/passwords.ts';
+import { createOwnRights } from './permissions/permissions.ts';
 import { createIdentityRpc } from './rpc.ts';
-import { createSigningKeys } from './signing-keys.ts';
-import { createThrottle } from './throttle.ts';
+import { createPageSigner } from './security/page-signer.ts';
+import { createThrottle } from './security/throttle.ts';
+import { createSigningKeys } from './tokens/signing-keys.ts';
 
 const migrations = join(import.meta.dirname, '../prisma/migrations');
 

@@ -8,7 +8,7 @@ import { readMessage } from '@almanac/service-kit/messaging/bus/received-message
 import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
-import { consumeAuditMessages } from '../src/audit-messages.ts';
+import { consumeAuditMessages } from '../src/audit/audit-messages.ts';
 import { type Account, givenIdentity, type Identity } from './given.ts';
 
 const password = 'correct horse battery';

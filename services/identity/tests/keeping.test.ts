@@ -6,7 +6,7 @@ import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { createPrisma } from '../src/database.ts';
 import { sweep } from '../src/housekeeping.ts';
-import { createSigningKeys } from '../src/signing-keys.ts';
+import { createSigningKeys } from '../src/tokens/signing-keys.ts';
 
 describe('what is kept', () => {
   let database: TestDatabase;

@@ -1,7 +1,7 @@
 // Log in and out without an application, and what the audit log keeps of either way.
 import { Browser } from '@almanac/api-client/browser';
 import { networkOf } from '@almanac/service-kit/http/client-address';
-import { throttleRules } from '../src/throttle.ts';
+import { throttleRules } from '../src/security/throttle.ts';
 import {
   type Account,
   adminOf,

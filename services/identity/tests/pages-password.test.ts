@@ -1,9 +1,9 @@
 // Passwords set by mailed one-time links.
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
-import { digestOf } from '../src/digest.ts';
 import { sweep } from '../src/housekeeping.ts';
-import { openLinksAtMost, SpentLink, usePasswordLink } from '../src/password-links.ts';
+import { openLinksAtMost, SpentLink, usePasswordLink } from '../src/passwords/password-links.ts';
+import { digestOf } from '../src/security/digest.ts';
 import {
   type Account,
   adminOf,

@@ -4,7 +4,7 @@ import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { createThrottle, type ThrottleKey, throttleRules } from '../src/throttle.ts';
+import { createThrottle, type ThrottleKey, throttleRules } from '../src/security/throttle.ts';
 
 let database: TestDatabase;
 let pool: ReturnType<typeof createPool>;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { throttleRules } from '../src/throttle.ts';
+import { throttleRules } from '../src/security/throttle.ts';
 import { type Account, actsOf, basic, givenIdentity, type Identity, postForm } from './given.ts';
 
 describe('the token endpoint', () => {

@@ -1,9 +1,9 @@
 // Access tokens: JWTs after RFC 9068 that gateways verify by themselves, and the answer of the token endpoint around them.
-import type { Client } from '../applications.ts';
+import type { Client } from '../applications/applications.ts';
 import type { IdentityConfig } from '../config.ts';
 import type { IdentityContext } from '../context.ts';
-import { newIdentifier } from '../digest.ts';
-import { isRevoked } from '../revocations.ts';
+import { newIdentifier } from '../security/digest.ts';
+import { isRevoked } from '../tokens/revocations.ts';
 
 export type IssuedToken = { token: string; jti: string; scope: string; issuedAt: number; expiresAt: Date };
 

@@ -1,11 +1,11 @@
 // Reads an authorization request (RFC 6749, 4.1.1): what is wrong with the client or its address is shown on a page, everything
 // else is sent back to the client.
-import { type Client, findClient } from '../applications.ts';
+import { type Client, findClient } from '../applications/applications.ts';
+import { isRegistered } from '../applications/redirect-uris.ts';
 import type { IdentityContext } from '../context.ts';
-import { isRegistered } from '../redirect-uris.ts';
+import { grantScopes } from '../tokens/scopes.ts';
 import { OAuthError, type OAuthErrorCode } from './oauth-error.ts';
 import type { Parameters } from './parameters.ts';
-import { grantScopes } from './scopes.ts';
 
 /** The parameters we know. */
 const names = [

@@ -2,14 +2,14 @@
 
 import { networkOf } from '@almanac/service-kit/http/client-address';
 import type { Request } from 'express';
-import { type Client, findClient } from '../applications.ts';
-import { recordAct } from '../audit.ts';
-import { noteSecretUse } from '../client-secrets.ts';
+import { type Client, findClient } from '../applications/applications.ts';
+import { noteSecretUse } from '../applications/client-secrets.ts';
+import { recordAct } from '../audit/audit-log.ts';
+import { type Origin, readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { digestOf, sameDigest } from '../digest.ts';
-import type { ThrottleKey } from '../throttle.ts';
+import { digestOf, sameDigest } from '../security/digest.ts';
+import type { ThrottleKey } from '../security/throttle.ts';
 import { OAuthError } from './oauth-error.ts';
-import { type Origin, readOrigin } from './origin.ts';
 import type { Parameters } from './parameters.ts';
 
 type Credentials = { id: string; secret: string | undefined; basic: boolean };

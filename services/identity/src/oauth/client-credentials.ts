@@ -1,7 +1,8 @@
 // Grant client_credentials: an application for itself, without a user and without a refresh token (RFC 6749, 4.4).
+
+import { grantScopes } from '../tokens/scopes.ts';
 import { issueAccessToken, tokenAnswer } from './access-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
-import { grantScopes } from './scopes.ts';
 import type { Grant } from './token.ts';
 
 export const clientCredentials: Grant = async (ctx, { client, parameters }) => {

@@ -2,8 +2,8 @@
 // never from the request's Host.
 import type { RequestHandler } from 'express';
 import type { IdentityContext } from '../context.ts';
+import { scopes } from '../tokens/scopes.ts';
 import { oauthEndpoint } from './oauth-error.ts';
-import { scopes } from './scopes.ts';
 import { grants } from './token.ts';
 
 const cacheable = 'public, max-age=300';

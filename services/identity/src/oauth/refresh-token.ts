@@ -1,8 +1,8 @@
 // Grant refresh_token: rotates on each use; an old one that comes again ends its family (RFC 6749, 6; RFC 9700, 4.14).
 import { databaseNow, transact } from '../database.ts';
+import { commonScopes, grantScopes } from '../tokens/scopes.ts';
 import { tokenAnswer } from './access-tokens.ts';
 import { invalidGrant, OAuthError } from './oauth-error.ts';
-import { commonScopes, grantScopes } from './scopes.ts';
 import type { Grant } from './token.ts';
 import { addPair, endOfFamily, findRefreshToken, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
 

@@ -1,15 +1,15 @@
 // POST /oauth/revoke (RFC 7009) and POST /oauth/introspect (RFC 7662): an application about tokens of its own.
-import type { Client } from '../applications.ts';
-import { recordAct } from '../audit.ts';
+import type { Client } from '../applications/applications.ts';
+import { recordAct } from '../audit/audit-log.ts';
+import { type Origin, readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { databaseNow, transact } from '../database.ts';
-import { revoke } from '../revocations.ts';
+import { revoke } from '../tokens/revocations.ts';
+import { commonScopes } from '../tokens/scopes.ts';
 import { audienceOf, findLiveAccessToken } from './access-tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { OAuthError, oauthEndpoint } from './oauth-error.ts';
-import { type Origin, readOrigin } from './origin.ts';
 import { readForm } from './parameters.ts';
-import { commonScopes } from './scopes.ts';
 import { endOfFamily, findRefreshToken, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 /** Answers 200 whatever the token is; only a token of the asking application is revoked. A refresh token takes its family along. */

@@ -1,13 +1,13 @@
 // The chain of refresh tokens that one grant of one user makes. Only the newest works; using an older one again means that
 // somebody copied it, and ends the whole chain with every access token that came of it.
-import type { Client } from '../applications.ts';
-import { recordAct } from '../audit.ts';
+import type { Client } from '../applications/applications.ts';
+import { recordAct } from '../audit/audit-log.ts';
+import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { after, databaseNow, type Transaction, transact } from '../database.ts';
-import { digestOf, newSecret } from '../digest.ts';
-import { revokeTokensOfFamilies } from '../revocations.ts';
+import { digestOf, newSecret } from '../security/digest.ts';
+import { revokeTokensOfFamilies } from '../tokens/revocations.ts';
 import { type IssuedToken, issueAccessToken } from './access-tokens.ts';
-import type { Origin } from './origin.ts';
 
 export type IssuedPair = { access: IssuedToken; refreshToken: string };
 

@@ -1,12 +1,12 @@
 // POST /oauth/token: the steps of the endpoint in the protocol's own order; what each grant does stands in its own file.
 import type { Request, Response } from 'express';
-import type { Client } from '../applications.ts';
+import type { Client } from '../applications/applications.ts';
+import { type Origin, readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { authorizationCode } from './authorization-code.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { OAuthError, oauthEndpoint } from './oauth-error.ts';
-import { type Origin, readOrigin } from './origin.ts';
 import { type Parameters, readForm } from './parameters.ts';
 import { refreshToken } from './refresh-token.ts';
 

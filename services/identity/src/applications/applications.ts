@@ -1,0 +1,204 @@
+// OAuth applications: who may ask for tokens.
+
+import {
+  type Fields,
+  type ListQuery,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { type AuditAct, auditEntry, createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { recordAct, recordActOf } from '../audit/audit-log.ts';
+import type { IdentityContext } from '../context.ts';
+import { type Database, type Transaction, transact } from '../database.ts';
+import { transactOnce } from '../idempotency.ts';
+import { requireAdministrator } from '../permissions/permissions.ts';
+import { newIdentifier } from '../security/digest.ts';
+import { limitScopes, revokeForever } from '../tokens/revocations.ts';
+import { addSecret } from './client-secrets.ts';
+
+const resource = 'oauth_application';
+
+export const applicationFields = {
+  id: 'integer',
+  name: 'text',
+  client_id: 'text',
+  redirect_uri: 'text',
+  confidential: 'boolean',
+  scopes: 'text',
+  created_at: 'time',
+  updated_at: 'time',
+} as const satisfies Fields;
+
+const shown = {
+  id: true,
+  name: true,
+  client_id: true,
+  redirect_uri: true,
+  confidential: true,
+  scopes: true,
+  created_at: true,
+  updated_at: true,
+} as const;
+
+export async function listApplications(ctx: IdentityContext, call: CallContext, list: ListQuery) {
+  await requireAdministrator(ctx, call);
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
+  const [data, count] = await Promise.all([
+    ctx.prisma.oauth_application.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.oauth_application.count({ where }),
+  ]);
+  return page(data, list, count);
+}
+
+/** One application; another account's is not found. */
+export async function getApplication(ctx: IdentityContext, call: CallContext, id: number) {
+  const where = { id, account_id: call.accountId };
+  const application = await ctx.prisma.oauth_application.findFirst({ where, select: shown });
+  if (!application) throw notFound('OAuth application');
+  await requireAdministrator(ctx, call);
+  return application;
+}
+
+export type NewApplication = { name: string; redirect_uri: string; confidential: boolean; scopes: string };
+
+type Maker = Parameters<typeof auditEntry>[0];
+
+/** Makes an application of the maker's account, in the caller's transaction; a confidential one comes with its secret. */
+export async function createApplication(tx: Transaction, maker: Maker, attributes: NewApplication) {
+  const application = await tx.db.oauth_application.create({
+    data: { ...attributes, account_id: maker.accountId, client_id: newIdentifier() },
+    select: shown,
+  });
+  await recordAct(tx.db, auditEntry(maker, createdAct(resource, application)));
+  const client_secret = attributes.confidential ? (await addSecret(tx.db, application.id)).secret : null;
+  return { ...application, client_secret };
+}
+
+/** Makes an application for its administrator. */
+export async function addApplication(
+  ctx: IdentityContext,
+  call: CallContext,
+  read: () => Pick<NewApplication, 'name'> & Partial<NewApplication>,
+) {
+  await requireAdministrator(ctx, call);
+  const { name, redirect_uri = '', confidential = true, scopes = 'api:read' } = read();
+  return transactOnce(ctx, call, (tx) => createApplication(tx, call, { name, redirect_uri, confidential, scopes }));
+}
+
+/** Changes an application: what it may no longer do, its tokens can't do at once. One that stops being confidential loses its secrets. */
+export async function updateApplication(
+  ctx: IdentityContext,
+  call: CallContext,
+  id: number,
+  read: () => Partial<NewApplication>,
+) {
+  await getApplication(ctx, call, id);
+  const attributes = read();
+  return transact(ctx.prisma, async (tx) => {
+    const before = await holdApplication(tx, call, id);
+    const application = await tx.db.oauth_application.update({ where: { id }, data: attributes, select: shown });
+    if (application.scopes !== before.scopes)
+      await limitScopes(tx, ctx.config, { ...application, account_id: call.accountId }, call.requestId);
+    if (!application.confidential) await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
+    await announceChanged(tx, call, application.client_id);
+    await recordActOf(tx.db, call, updatedAct(resource, before, application));
+    return application;
+  });
+}
+
+/** Deletes an application; all its tokens, and those of its users, are dead everywhere at once. */
+export async function deleteApplication(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
+  await getApplication(ctx, call, id);
+  await transact(ctx.prisma, async (tx) => {
+    const before = await holdApplication(tx, call, id);
+    await tx.db.oauth_application.delete({ where: { id } });
+    const subject = { kind: 'application', subject: before.client_id, reason: 'application_deleted' } as const;
+    await revokeForever(tx, ctx.config, { account_id: call.accountId, ...subject }, call.requestId);
+    await announceChanged(tx, call, before.client_id);
+    await recordActOf(tx.db, call, deletedAct(resource, before));
+  });
+}
+
+/** Replaces all secrets by a new one; the old ones are worthless from here on. */
+export async function regenerateSecret(ctx: IdentityContext, call: CallContext, id: number) {
+  await getApplication(ctx, call, id);
+  return transactOnce(ctx, call, async (tx) => {
+    requireConfidential(await holdApplication(tx, call, id));
+    const data = { updated_at: new Date() };
+    const application = await tx.db.oauth_application.update({ where: { id }, data, select: shown });
+    await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
+    const { secret, id: secret_id, hint } = await addSecret(tx.db, id);
+    await announceChanged(tx, call, application.client_id);
+    await recordSecretChange(tx, call, id, 'regenerated', { after: { secret_id, hint } });
+    return { ...application, client_secret: secret };
+  });
+}
+
+/** Throws 422 for a public application: it has no secrets. */
+export function requireConfidential({ confidential }: { confidential: boolean }): void {
+  if (!confidential) throw validationFailed('An application that is not confidential has no secret.');
+}
+
+type Held = NewApplication & { id: number; client_id: string; created_at: Date; updated_at: Date };
+
+/** Holds an application until the end of the transaction: changes of it, and of its secrets, come one after the other. */
+export async function holdApplication(tx: Transaction, call: CallContext, id: number): Promise<Held> {
+  const [application] = await tx.db.$queryRaw<Held[]>`
+    select id, name, client_id, redirect_uri, confidential, scopes, created_at, updated_at from oauth_application
+    where id = ${id} and account_id = ${call.accountId} for no key update`;
+  if (!application) throw notFound('OAuth application');
+  return application;
+}
+
+/** Writes what became of an application's secrets into the audit log: which one, never the secret. */
+export function recordSecretChange(
+  tx: Transaction,
+  call: CallContext,
+  id: number,
+  change: 'regenerated' | 'added' | 'deleted',
+  states: Pick<AuditAct, 'before' | 'after'>,
+): Promise<void> {
+  const act = { action: `${resource}.secret_${change}`, resource_type: resource, resource_id: id, ...states };
+  return recordActOf(tx.db, call, act);
+}
+
+/** Tells everybody who remembers an application that it is another now. */
+export function announceChanged(tx: Transaction, call: CallContext, clientId: string): Promise<void> {
+  const payload = { account_id: call.accountId, client_id: clientId };
+  return tx.announce('identity.application.changed', payload, call.requestId);
+}
+
+/** An application as the OAuth endpoints know it. */
+export type Client = {
+  id: number;
+  account_id: number;
+  name: string;
+  client_id: string;
+  redirect_uri: string;
+  confidential: boolean;
+  scopes: string;
+  secrets: { id: number; digest: Uint8Array; last_used_at: Date | null }[];
+};
+
+/** The application with this client id, in whatever open account. */
+export function findClient(db: Database, clientId: string): Promise<Client | null> {
+  // Anything else was never handed out; PostgreSQL need not see it.
+  if (!/^[A-Za-z0-9_-]{1,128}$/.test(clientId)) return Promise.resolve(null);
+  return db.oauth_application.findFirst({
+    where: { client_id: clientId, account: { status: 'active' } },
+    select: {
+      id: true,
+      account_id: true,
+      name: true,
+      client_id: true,
+      redirect_uri: true,
+      confidential: true,
+      scopes: true,
+      secrets: { select: { id: true, digest: true, last_used_at: true } },
+    },
+  });
+}

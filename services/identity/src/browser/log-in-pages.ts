@@ -1,0 +1,108 @@
+// Log in and log out: on the way to an application, or to one's own pages.
+
+import type { Request, RequestHandler, Response } from 'express';
+import { readOrigin } from '../audit/origin.ts';
+import type { IdentityContext } from '../context.ts';
+import { type AuthorizationRequest, readAuthorizationRequest, unpack } from '../oauth/authorization-request.ts';
+import { Parameters } from '../oauth/parameters.ts';
+import { carry, readOurForm } from './forms.ts';
+import { logIn } from './log-in.ts';
+import { leaveNotice, takeNotice } from './notices.ts';
+import { backToRequest, forgotPath, goTo, pageEndpoint } from './page-endpoint.ts';
+import { beginSession, endSession, ensureSessionId, findPerson, rememberDevice } from './sessions.ts';
+import { formTargetOf, sendPage } from './views/layout.ts';
+import { logInPage, logOutPage } from './views/log-in.ts';
+import { waitInWords } from './views/parts.ts';
+
+/** GET /oauth/login: the form, for whoever comes without an application. */
+export function showOwnLogIn(ctx: IdentityContext): RequestHandler {
+  return pageEndpoint(ctx, '/oauth/login', async (req, res) => {
+    const sessionId = ensureSessionId(ctx, req, res);
+    if (await findPerson(ctx, sessionId)) return goTo(ctx, res, '/oauth/applications');
+    showLogIn(ctx, req, res, sessionId, {});
+  });
+}
+
+/** POST /oauth/login: checks the password and goes back to the authorization request, or on to the person's own page. */
+export function takeLogIn(ctx: IdentityContext): RequestHandler {
+  return pageEndpoint(ctx, '/oauth/login', async (req, res) => {
+    const { posted, about, sessionId } = await readOurForm(ctx, req, res, 'log in');
+    const request = await findRequest(ctx, about);
+    const email = posted.find('email') ?? '';
+    const password = posted.find('password') ?? '';
+    const accountNumber = posted.find('account');
+    const who = request ? { client: request.client } : { accountNumber };
+    const outcome = await logIn(ctx, req, readOrigin(req), { email, password, ...who });
+    if ('person' in outcome && (await beginSession(ctx, req, res, outcome))) {
+      rememberDevice(ctx, res, outcome.person.id);
+      return backToRequest(ctx, res, about);
+    }
+    const waitSeconds = 'person' in outcome ? 0 : outcome.waitSeconds;
+    if (waitSeconds > 0) res.set('Retry-After', String(waitSeconds));
+    showLogIn(ctx, req, res, sessionId, {
+      request,
+      retry: { email, accountNumber: accountNumber ?? '', problem: problemOf(waitSeconds, request !== undefined) },
+      status: waitSeconds > 0 ? 429 : 422,
+    });
+  });
+}
+
+function problemOf(waitSeconds: number, hasAccount: boolean): string {
+  if (waitSeconds > 0) return `Too many tries. Try again in ${waitInWords(waitSeconds)}.`;
+  const wrong = 'The e-mail or the password is wrong.';
+  return hasAccount ? wrong : `${wrong} If your address is in several accounts, give the account number.`;
+}
+
+type LogInForm = {
+  request?: AuthorizationRequest | undefined;
+  retry?: { email: string; accountNumber: string; problem: string };
+  status?: number;
+};
+
+/** Shows the log-in form, for an application's request if there is one. */
+export function showLogIn(
+  ctx: IdentityContext,
+  req: Request,
+  res: Response,
+  sessionId: string,
+  { request, retry, status }: LogInForm,
+): void {
+  const about = request?.packed ?? '';
+  sendPage(res, {
+    title: retry ? 'Problem: log in' : 'Log in',
+    status,
+    formTarget: request && formTargetOf(request.redirectUri),
+    body: logInPage({
+      applicationName: request?.client.name,
+      hidden: carry(ctx, sessionId, 'log in', about),
+      forgotPath: forgotPath(about),
+      notice: takeNotice(ctx, req, res),
+      retry,
+    }),
+  });
+}
+
+/** GET /oauth/logout: asks first, since a link from anywhere leads here. */
+export function showLogOut(ctx: IdentityContext): RequestHandler {
+  return pageEndpoint(ctx, '/oauth/logout', async (req, res) => {
+    const sessionId = ensureSessionId(ctx, req, res);
+    const person = await findPerson(ctx, sessionId);
+    if (!person) return goTo(ctx, res, '/oauth/login');
+    sendPage(res, { title: 'Log out', body: logOutPage(person.email, carry(ctx, sessionId, 'log out', '')) });
+  });
+}
+
+/** POST /oauth/logout: ends the session and goes back to the authorization request, or to the log-in page. */
+export function takeLogOut(ctx: IdentityContext): RequestHandler {
+  return pageEndpoint(ctx, '/oauth/logout', async (req, res) => {
+    const { about } = await readOurForm(ctx, req, res, 'log out');
+    await endSession(ctx, req, res, readOrigin(req));
+    leaveNotice(ctx, res, 'You are logged out.');
+    backToRequest(ctx, res, about);
+  });
+}
+
+function findRequest(ctx: IdentityContext, about: string): Promise<AuthorizationRequest | undefined> {
+  if (about === '') return Promise.resolve(undefined);
+  return readAuthorizationRequest(ctx, new Parameters(unpack(about)));
+}

@@ -1,0 +1,29 @@
+// How often somebody is invited: nobody's mailbox is flooded from here, nor by deleting its user and making him anew.
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { IdentityContext } from '../context.ts';
+import type { Transaction } from '../database.ts';
+import type { ThrottleKey } from '../security/throttle.ts';
+import { emailKey } from './email-address.ts';
+
+type Invited = { account_id: number; email: string /** Of one who is there already. */; user_id?: number };
+
+/**
+ * Counts an invitation in the transaction that asks for its mail, so that a call that is refused uses up none; throws 429 when its
+ * mailbox, or its user, got a few within the hour.
+ */
+export async function takeInvitationTurn(
+  ctx: IdentityContext,
+  tx: Transaction,
+  { account_id, email, user_id }: Invited,
+): Promise<void> {
+  const throttle = ctx.throttle.within(tx.sql);
+  const keys: ThrottleKey[] = [{ rule: 'invitationTo', key: `${account_id}:${emailKey(email)}` }];
+  if (user_id !== undefined) keys.push({ rule: 'invitation', key: String(user_id) });
+  let wait = 0;
+  for (const key of keys) wait = Math.max(wait, (await throttle.waitSeconds([key])) || (await throttle.count([key])));
+  const headers = { 'Retry-After': String(wait) };
+  if (wait > 0)
+    throw new ServiceError('too_many_requests', 'The invitation was sent a few times already; wait a while.', {
+      headers,
+    });
+}

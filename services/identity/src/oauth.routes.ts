@@ -1,0 +1,38 @@
+// The addresses of the OAuth server on identity's HTTP server; the gateway passes them through untouched.
+import type { Express, RequestHandler } from 'express';
+import { showApplications, takeApplicationBack } from './browser/application-pages.ts';
+import { showAuthorization, takeDecision } from './browser/authorization-pages.ts';
+import { showLogOut, showOwnLogIn, takeLogIn, takeLogOut } from './browser/log-in-pages.ts';
+import { showForgotPassword, showPasswordForm, takeForgotPassword, takePassword } from './browser/password-pages.ts';
+import { styleSheet } from './browser/views/style.ts';
+import type { IdentityContext } from './context.ts';
+import { keysEndpoint, metadataEndpoint } from './oauth/metadata.ts';
+import { nothingHere, onlyMethods } from './oauth/oauth-error.ts';
+import { introspectEndpoint, revokeEndpoint } from './oauth/revoke.ts';
+import { tokenEndpoint } from './oauth/token.ts';
+
+export function mountOAuth(ctx: IdentityContext): (app: Express) => void {
+  return (app) => {
+    // For programs.
+    app.route('/oauth/token').post(tokenEndpoint(ctx)).all(onlyMethods('POST'));
+    app.route('/oauth/revoke').post(revokeEndpoint(ctx)).all(onlyMethods('POST'));
+    app.route('/oauth/introspect').post(introspectEndpoint(ctx)).all(onlyMethods('POST'));
+    app.route('/.well-known/oauth-authorization-server').get(metadataEndpoint(ctx)).all(onlyMethods('GET'));
+    app.route('/.well-known/jwks.json').get(keysEndpoint(ctx)).all(onlyMethods('GET'));
+
+    // For people.
+    const page = (path: string, show: RequestHandler, take: RequestHandler) =>
+      app.route(path).get(show).post(take).all(onlyMethods('GET, POST'));
+    page('/oauth/authorize', showAuthorization(ctx), takeDecision(ctx));
+    page('/oauth/login', showOwnLogIn(ctx), takeLogIn(ctx));
+    page('/oauth/logout', showLogOut(ctx), takeLogOut(ctx));
+    page('/oauth/applications', showApplications(ctx), takeApplicationBack(ctx));
+    page('/oauth/password', showPasswordForm(ctx), takePassword(ctx));
+    page('/oauth/password/forgot', showForgotPassword(ctx), takeForgotPassword(ctx));
+    app.get('/oauth/style.css', (_req, res) => {
+      res.locals.route = '/oauth/style.css';
+      res.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').send(styleSheet);
+    });
+    app.use('/oauth', nothingHere);
+  };
+}

@@ -1,0 +1,146 @@
+// Mailed links with which a user sets a password: one secret each, kept as its digest, used once. The secret is made when the mail
+// is sent, so that it waits in no queue.
+
+import { notFound } from '@almanac/service-kit/errors';
+import { auditEntry } from '@almanac/service-kit/messaging/audit';
+import { recordAct } from '../audit/audit-log.ts';
+import type { Origin } from '../audit/origin.ts';
+import type { IdentityContext } from '../context.ts';
+import { after, type Database, databaseNow, type Transaction, transact } from '../database.ts';
+import { requestMail } from '../mails/mail-requests.ts';
+import { revokeFamilies } from '../oauth/token-families.ts';
+import { digestOf, newSecret } from '../security/digest.ts';
+
+export const linkPurposes = ['invitation', 'password_reset'] as const;
+export type LinkPurpose = (typeof linkPurposes)[number];
+
+const lifetimeSeconds = { invitation: 7 * 86_400, password_reset: 3_600 } as const satisfies Record<
+  LinkPurpose,
+  number
+>;
+
+// Whom a link is for, when it is made and when it is used: an invited user who has got a password meanwhile needs none.
+const statusOf = { invitation: 'invited', password_reset: 'active' } as const satisfies Record<LinkPurpose, string>;
+
+/** How many links of one user work at the same time; another one ends the oldest. */
+export const openLinksAtMost = 5;
+
+/** Makes a link for a user of the account; not found when there is nobody (any more) who needs it. */
+export async function createPasswordLink(
+  ctx: IdentityContext,
+  accountId: number,
+  { user_id, purpose }: { user_id: number; purpose: string },
+): Promise<{ url: string; expires_at: string }> {
+  const known = linkPurposes.find((each) => each === purpose);
+  if (!known) throw notFound('User');
+  const token = newSecret();
+  const expires_at = await transact(ctx.prisma, async ({ db }) => {
+    // The user's row is held, so that links made at the same moment are counted.
+    const [user] = await db.$queryRaw<{ id: number }[]>`
+      select u.id from "user" u join account a on a.id = u.account_id
+      where u.id = ${user_id} and u.account_id = ${accountId} and u.status = ${statusOf[known]} and a.status = 'active'
+      for no key update of u`;
+    if (!user) throw notFound('User');
+    await closeLinks(db, user_id, openLinksAtMost - 1);
+    const expires_at = after(await databaseNow(db), lifetimeSeconds[known]);
+    await db.password_link.create({
+      data: { account_id: accountId, user_id, purpose: known, digest: digestOf(token), expires_at },
+    });
+    return expires_at;
+  });
+  return { url: `${ctx.config.common.publicUrl}/oauth/password?token=${token}`, expires_at: expires_at.toISOString() };
+}
+
+/** Ends a user's open links, all but the newest few: whoever has a new password or address needs none of the old ones. */
+export async function closeLinks(db: Database, userId: number, butNewest = 0): Promise<void> {
+  await db.$executeRaw`
+    update password_link set used_at = now()
+    where user_id = ${userId} and used_at is null and id not in (
+      select id from password_link where user_id = ${userId} and used_at is null order by id desc limit ${butNewest}::int)`;
+}
+
+export type LinkOwner = {
+  id: number;
+  account_id: number;
+  email: string;
+  first_name: string;
+  last_name: string;
+  account: { name: string };
+};
+
+/** Whom a link is for; undefined when it doesn't work (any more), whatever the reason. */
+export async function findLinkOwner(ctx: IdentityContext, token: string): Promise<LinkOwner | undefined> {
+  const link = await ctx.prisma.password_link.findFirst({
+    where: { digest: digestOf(token), used_at: null, expires_at: { gt: await databaseNow(ctx.prisma) } },
+    select: {
+      purpose: true,
+      user: {
+        select: {
+          id: true,
+          account_id: true,
+          email: true,
+          first_name: true,
+          last_name: true,
+          status: true,
+          account: { select: { name: true, status: true } },
+        },
+      },
+    },
+  });
+  // Relations are read one after the other: one that is deleted meanwhile is missing, whatever its type says.
+  if (!link?.user?.account || link.user.status !== statusOf[link.purpose as LinkPurpose]) return undefined;
+  return link.user.account.status === 'active' ? link.user : undefined;
+}
+
+/** The link was used, has expired, or its user is gone. */
+export class SpentLink extends Error {}
+
+/**
+ * Sets the password of the link's user, who is active from here on, and ends his sessions and his other links; throws SpentLink.
+ * After a reset his applications need a new grant too: somebody else may have had the old password. It is all or nothing.
+ */
+export async function usePasswordLink(
+  ctx: IdentityContext,
+  token: string,
+  password: string,
+  origin: Origin,
+): Promise<{ id: number; account_id: number }> {
+  const password_hash = await ctx.passwords.hash(password);
+  const user = await transact(ctx.prisma, async (tx) => {
+    const now = await databaseNow(tx.db);
+    // The one statement that decides who of many at the same moment has the link.
+    const [link] = await tx.db.password_link.updateManyAndReturn({
+      where: { digest: digestOf(token), used_at: null, expires_at: { gt: now } },
+      data: { used_at: now },
+      select: { user_id: true, purpose: true },
+    });
+    if (!link) throw new SpentLink();
+    const purpose = link.purpose as LinkPurpose;
+    const [user] = await tx.db.user.updateManyAndReturn({
+      where: { id: link.user_id, status: statusOf[purpose], account: { status: 'active' } },
+      data: { password_hash, status: 'active' },
+      select: { id: true, account_id: true },
+    });
+    if (!user) throw new SpentLink();
+    await endOldAccess(ctx, tx, user.id, purpose, origin.requestId);
+    const act = { action: 'password.changed', resource_type: 'user', resource_id: user.id, after: { by: purpose } };
+    await recordAct(tx.db, auditEntry({ accountId: user.account_id, userId: user.id, ...origin }, act));
+    const mail = { account_id: user.account_id, template: 'password_changed', user_ids: [user.id] } as const;
+    await requestMail(tx, mail, origin.requestId);
+    return user;
+  });
+  ctx.logger.info({ account_id: user.account_id, user_id: user.id }, 'password set');
+  return user;
+}
+
+async function endOldAccess(
+  ctx: IdentityContext,
+  tx: Transaction,
+  userId: number,
+  purpose: LinkPurpose,
+  requestId: string,
+): Promise<void> {
+  await tx.db.session.deleteMany({ where: { user_id: userId } });
+  await closeLinks(tx.db, userId);
+  if (purpose === 'password_reset') await revokeFamilies(ctx, tx, { user_id: userId }, 'password_reset', requestId);
+}

@@ -1,0 +1,58 @@
+// Asking for a mail with a link to set a new password. The answer is the same, and takes as long, whether anybody has the address.
+
+import { networkOf } from '@almanac/service-kit/http/client-address';
+import { auditEntry } from '@almanac/service-kit/messaging/audit';
+import type { Client } from '../applications/applications.ts';
+import { recordAct } from '../audit/audit-log.ts';
+import type { Origin } from '../audit/origin.ts';
+import type { IdentityContext } from '../context.ts';
+import { databaseNow, transact } from '../database.ts';
+import { emailKey } from '../mails/email-address.ts';
+import type { ThrottleKey } from '../security/throttle.ts';
+
+/** An address may be in several accounts; nobody needs more mails than this. */
+const mailsAtMost = 10;
+
+/** Has the mail sent to whoever has the address, in the application's account or, without one, in any. Answers the seconds to wait. */
+export async function requestPasswordReset(
+  ctx: IdentityContext,
+  origin: Origin,
+  { email, client }: { email: string; client: Client | undefined },
+): Promise<number> {
+  const email_key = emailKey(email.replaceAll('\0', '\ufffd')).slice(0, 300);
+  // By address alone, not by account: it is one mailbox that a flood would fill.
+  const keys: ThrottleKey[] = [
+    { rule: 'resetFrom', key: `${email_key}|${origin.address}` },
+    { rule: 'resetTo', key: email_key },
+    { rule: 'resetNetwork', key: networkOf(origin.address) },
+  ];
+  const waitSeconds = (await ctx.throttle.waitSeconds(keys)) || (await ctx.throttle.count(keys));
+  if (waitSeconds > 0) {
+    ctx.logger.warn({ address: origin.address, application_id: client?.id }, 'password reset throttled');
+    return waitSeconds;
+  }
+  await transact(ctx.prisma, async (tx) => {
+    const users = await tx.db.user.findMany({
+      where: { email_key, status: 'active', account: { id: client?.account_id, status: 'active' } },
+      select: { id: true, account_id: true },
+      orderBy: { id: 'asc' },
+      take: mailsAtMost,
+    });
+    const mails = users.map(({ id, account_id }) => ({
+      account_id,
+      template: 'password_reset',
+      user_ids: [id],
+      values: {},
+    }));
+    // Nobody costs as many statements as somebody, and something is written either way: the time tells nothing.
+    if (mails.length > 0) await tx.announceAll('identity.mail.requested', mails, origin.requestId);
+    else await databaseNow(tx.db);
+    const nobody = { id: undefined, account_id: client?.account_id ?? 0 };
+    for (const { id, account_id } of users.length > 0 ? users : [nobody]) {
+      const actor = { accountId: account_id, userId: id, applicationId: client?.id, ...origin };
+      const result = id === undefined ? 'failed' : 'succeeded';
+      await recordAct(tx.db, auditEntry(actor, { action: 'password_reset.requested', result }));
+    }
+  });
+  return 0;
+}
