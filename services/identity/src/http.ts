@@ -11,6 +11,7 @@ import type { IdentityContext } from './context.ts';
 import { userGroupAssignmentRoutes } from './groups/user-group-assignments.routes.ts';
 import { userGroupRoutes } from './groups/user-groups.routes.ts';
 import { mountOAuth } from './oauth.routes.ts';
+import { permissionRoutes } from './permissions/permissions.routes.ts';
 import { userRoutes } from './users/users.routes.ts';
 
 export function identityRoutes(ctx: IdentityContext): Route[] {
@@ -19,6 +20,7 @@ export function identityRoutes(ctx: IdentityContext): Route[] {
     ...userRoutes(ctx),
     ...userGroupRoutes(ctx),
     ...userGroupAssignmentRoutes(ctx),
+    ...permissionRoutes(ctx),
     ...applicationRoutes(ctx),
     ...auditEventRoutes(ctx),
   ];

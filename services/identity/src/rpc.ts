@@ -1,4 +1,5 @@
 // Identity over gRPC: what gateways, services and operators ask.
+
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
@@ -6,9 +7,9 @@ import { createAccount, getAccountBasics, listAccounts } from './accounts/accoun
 import type { IdentityContext } from './context.ts';
 import { ensureResourceGroups, listResourceGroups } from './groups/resource-groups.ts';
 import { createPasswordLink } from './passwords/password-links.ts';
-import { getEffectivePermissions } from './permissions/permissions.ts';
+import { getEffectivePermissions } from './permissions/effective-permissions.ts';
 import { listRevocations } from './tokens/revocations.ts';
-import { findUsers, listAdministrators, listApprovers } from './users/users.ts';
+import { findUsers, listAdministrators, listApprovers } from './users/contacts.ts';
 
 const callers = {
   ListRevocations: ['gateway'],

@@ -1,4 +1,5 @@
 // The only place that constructs identity's parts, and the order in which they start.
+
 import { join } from 'node:path';
 import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
 import { createLogger } from '@almanac/service-kit/observability/logger';
@@ -15,7 +16,8 @@ import { consumeResourceEvents } from './groups/resource-events.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createIdentityHttp } from './http.ts';
 import { createPasswords } from './passwords/passwords.ts';
-import { createOwnRights } from './permissions/permissions.ts';
+import { createOwnRights } from './permissions/effective-permissions.ts';
+
 import { createIdentityRpc } from './rpc.ts';
 import { createPageSigner } from './security/page-signer.ts';
 import { createThrottle } from './security/throttle.ts';

@@ -1,7 +1,7 @@
 // What people allow is remembered until they take it back: asked once, shown on their own page, gone with all its tokens.
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Client, findClient } from '../src/applications/applications.ts';
+import { type Client, findClient } from '../src/applications/clients.ts';
 import { allow as allowConsent, createAllowedCode } from '../src/browser/consents.ts';
 import {
   type Account,

@@ -1,9 +1,11 @@
 // GET and PATCH /account.
+
 import { nameSchema } from '@almanac/service-kit/api/input';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
-import { timeSchema } from '../mails/email-address.ts';
+import { timeSchema } from '../time-schema.ts';
+
 import { dateStyles, getAccount, updateAccount } from './accounts.ts';
 
 const accountSchema = z.object({

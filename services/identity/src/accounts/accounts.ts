@@ -12,7 +12,8 @@ import { ensureGroups } from '../groups/resource-groups.ts';
 import { emailKey, emailSchema } from '../mails/email-address.ts';
 import { newReadablePassword } from '../passwords/passwords.ts';
 import { lockAccount } from '../permissions/administrators.ts';
-import { requireAdministrator } from '../permissions/permissions.ts';
+import { requireAdministrator } from '../permissions/effective-permissions.ts';
+
 import { shownOfUser } from '../users/users.ts';
 
 export const plans = ['free', 'plus', 'business', 'enterprise'] as const;

@@ -1,4 +1,5 @@
 // /oauth_applications (extension): all for administrators (api:admin).
+
 import { idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
@@ -6,7 +7,8 @@ import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { repeatable } from '../idempotency.ts';
-import { timeSchema } from '../mails/email-address.ts';
+import { timeSchema } from '../time-schema.ts';
+
 import { parseScopes, scopes } from '../tokens/scopes.ts';
 import { createSecret, deleteSecret, listSecrets, secretFields } from './application-secrets.ts';
 import {

@@ -13,9 +13,10 @@ import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { type AuditAct, auditEntry, createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
 import { recordAct, recordActOf } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
-import { type Database, type Transaction, transact } from '../database.ts';
+import { type Transaction, transact } from '../database.ts';
 import { transactOnce } from '../idempotency.ts';
-import { requireAdministrator } from '../permissions/permissions.ts';
+import { requireAdministrator } from '../permissions/effective-permissions.ts';
+
 import { newIdentifier } from '../security/digest.ts';
 import { limitScopes, revokeForever } from '../tokens/revocations.ts';
 import { addSecret } from './client-secrets.ts';
@@ -170,35 +171,4 @@ export function recordSecretChange(
 export function announceChanged(tx: Transaction, call: CallContext, clientId: string): Promise<void> {
   const payload = { account_id: call.accountId, client_id: clientId };
   return tx.announce('identity.application.changed', payload, call.requestId);
-}
-
-/** An application as the OAuth endpoints know it. */
-export type Client = {
-  id: number;
-  account_id: number;
-  name: string;
-  client_id: string;
-  redirect_uri: string;
-  confidential: boolean;
-  scopes: string;
-  secrets: { id: number; digest: Uint8Array; last_used_at: Date | null }[];
-};
-
-/** The application with this client id, in whatever open account. */
-export function findClient(db: Database, clientId: string): Promise<Client | null> {
-  // Anything else was never handed out; PostgreSQL need not see it.
-  if (!/^[A-Za-z0-9_-]{1,128}$/.test(clientId)) return Promise.resolve(null);
-  return db.oauth_application.findFirst({
-    where: { client_id: clientId, account: { status: 'active' } },
-    select: {
-      id: true,
-      account_id: true,
-      name: true,
-      client_id: true,
-      redirect_uri: true,
-      confidential: true,
-      scopes: true,
-      secrets: { select: { id: true, digest: true, last_used_at: true } },
-    },
-  });
 }

@@ -1,9 +1,11 @@
 // /audit_events (extension): the audit log, for administrators (api:admin).
+
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
-import { timeSchema } from '../mails/email-address.ts';
+import { timeSchema } from '../time-schema.ts';
+
 import { auditEventFields, getAuditEvent, listAuditEvents, results } from './audit-events.ts';
 
 const attributesSchema = z.record(z.string(), z.unknown()).nullable();

@@ -12,7 +12,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import type { IdentityContext } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { requireAdministrator } from '../permissions/permissions.ts';
+import { requireAdministrator } from '../permissions/effective-permissions.ts';
 
 export const results = ['succeeded', 'failed', 'refused'] as const;
 

@@ -29,7 +29,7 @@ export function showApplications(ctx: IdentityContext): RequestHandler {
         account,
         applications,
         notice: takeNotice(ctx, req, res),
-        takeBack: ({ id }) => carry(ctx, sessionId, 'take back', String(id)),
+        takeBack: (id) => carry(ctx, sessionId, 'take back', String(id)),
         logOut: carry(ctx, sessionId, 'log out', ''),
       }),
     });

@@ -3,7 +3,8 @@
 import { networkOf } from '@almanac/service-kit/http/client-address';
 import { type AuditAct, auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Request } from 'express';
-import type { Client } from '../applications/applications.ts';
+import type { Client } from '../applications/clients.ts';
+
 import { recordActs } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';

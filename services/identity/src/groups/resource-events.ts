@@ -8,7 +8,8 @@ import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { type Transaction, transact } from '../database.ts';
 import { lockAccount } from '../permissions/administrators.ts';
-import { dropGroups, ensureGroups, keepBranchSight, type Resource } from './resource-groups.ts';
+import { keepBranchSight } from '../permissions/branch-visibility.ts';
+import { dropGroups, ensureGroups, type Resource } from './resource-groups.ts';
 
 const queue = 'identity.resource_groups';
 const common = {

@@ -7,8 +7,8 @@ import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
 import { type Transaction, transact } from '../database.ts';
 import { lockAccount } from '../permissions/administrators.ts';
-import { groupsExceptOf, listUnseenBranches } from '../permissions/branch-visibility.ts';
-import { announcePermissionChanged } from '../permissions/permissions.ts';
+import { groupsExceptOf, keepBranchSight, listUnseenBranches } from '../permissions/branch-visibility.ts';
+import { announcePermissionChanged } from '../permissions/effective-permissions.ts';
 
 type Made = 'account' | 'domain' | 'branch';
 
@@ -81,26 +81,6 @@ async function addCreator(tx: Transaction, accountId: number, groupId: number, u
   // Nobody asked for this by itself: the log shows it as the system's.
   await recordAct(tx.db, auditEntry({ accountId, requestId }, createdAct('user_group_assignment', assignment)));
   await announcePermissionChanged(tx, accountId, userId, requestId);
-}
-
-/** What metadata tells of a branch; `revision` rises with every change of it. */
-export type BranchSight = { is_private: boolean; owner_id: number | null; revision: number };
-
-/** Keeps what was told of a branch, unless something later is known. Everybody's rights change with it. */
-export async function keepBranchSight(
-  tx: Transaction,
-  { account_id, branch_id }: { account_id: number; branch_id: number },
-  { is_private, owner_id, revision }: BranchSight,
-  requestId?: string,
-): Promise<void> {
-  const where = { account_id_branch_id: { account_id, branch_id } };
-  const before = await tx.db.branch_sight.findUnique({ where });
-  if (before && before.revision >= revision) return;
-  const told = { is_private, owner_id, revision };
-  await tx.db.branch_sight.upsert({ where, create: { account_id, branch_id, ...told }, update: told });
-  const wasPrivate = before?.is_private ?? false;
-  if (wasPrivate === is_private && (!is_private || before?.owner_id === owner_id)) return;
-  await announcePermissionChanged(tx, account_id, null, requestId);
 }
 
 /** Takes a domain's or branch's groups and permissions away, and remembers that it is gone. */

@@ -1,12 +1,12 @@
-// /user_group_assignments, and the read-only /permissions.
+// /user_group_assignments: readable by every user of the account, changed by administrators.
+
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { repeatable } from '../idempotency.ts';
-import { timeSchema } from '../mails/email-address.ts';
-import { actions, listPermissions, permissionFields, resourceTypes } from '../permissions/permissions.ts';
+import { timeSchema } from '../time-schema.ts';
 import { assignmentFields, createAssignment, deleteAssignment, listAssignments } from './user-group-assignments.ts';
 
 const assignmentSchema = z.object({
@@ -14,14 +14,6 @@ const assignmentSchema = z.object({
   user_id: z.int(),
   user_group_id: z.int(),
   created_at: timeSchema,
-});
-
-const permissionSchema = z.object({
-  id: z.int(),
-  user_group_id: z.int(),
-  action: z.enum(actions),
-  resource_type: z.enum(resourceTypes),
-  resource_id: z.int(),
 });
 
 const tag = 'User group assignments';
@@ -63,15 +55,6 @@ export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
       params: { id: idTextSchema },
       status: 204,
       handle: ({ call, params: { id } }) => deleteAssignment(ctx, call, id),
-    }),
-    route({
-      method: 'GET',
-      path: '/permissions',
-      tag: 'Permissions',
-      summary: 'List all permissions in the account',
-      query: listParameters,
-      response: pageSchema(permissionSchema),
-      handle: ({ call, query }) => listPermissions(ctx, call, readListQuery(query, permissionFields, 'action')),
     }),
   ];
 }

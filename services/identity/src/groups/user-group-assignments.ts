@@ -18,7 +18,7 @@ import { transact } from '../database.ts';
 import { transactOnce } from '../idempotency.ts';
 import { keepAnAdministrator, lockAccount, requireScopeToAppoint } from '../permissions/administrators.ts';
 import { groupsExceptOf, listUnseenBranches } from '../permissions/branch-visibility.ts';
-import { announcePermissionChanged, requireAdministrator } from '../permissions/permissions.ts';
+import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
 
 export const assignmentFields = {
   id: 'integer',

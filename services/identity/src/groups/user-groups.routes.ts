@@ -1,4 +1,5 @@
 // /user_groups: readable by everybody in the account, custom ones changed by administrators (extension).
+
 import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { visibleNameSchema } from '@almanac/service-kit/api/names';
@@ -6,8 +7,8 @@ import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { repeatable } from '../idempotency.ts';
-import { timeSchema } from '../mails/email-address.ts';
 import { actions, resourceTypes } from '../permissions/permissions.ts';
+import { timeSchema } from '../time-schema.ts';
 import { createGroup, deleteGroup, groupFields, listGroups, showGroup, updateGroup } from './user-groups.ts';
 
 const groupSchema = z.object({

@@ -20,12 +20,8 @@ import { type Database, type Transaction, transact } from '../database.ts';
 import { transactOnce } from '../idempotency.ts';
 import { keepAnAdministrator, lockAccount } from '../permissions/administrators.ts';
 import { groupsExceptOf, listUnseenBranches, permissionsExceptOn } from '../permissions/branch-visibility.ts';
-import {
-  type actions,
-  announcePermissionChanged,
-  requireAdministrator,
-  type resourceTypes,
-} from '../permissions/permissions.ts';
+import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
+import type { actions, resourceTypes } from '../permissions/permissions.ts';
 
 export const groupFields = {
   id: 'integer',

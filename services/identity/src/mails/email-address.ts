@@ -1,5 +1,4 @@
 // When two addresses are the same: compared in one normal form, stored as they were given.
-import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 
 /** Addresses in the form in which two are equal. Everything but case counts: `a+b@x` is not `a@x`. */
@@ -18,18 +17,3 @@ export const emailSchema = z
   .refine((text) => text !== '', "can't be blank")
   .refine((text) => text === '' || (text.length <= 254 && emailPattern.test(text.replaceAll("'", 'x'))), 'is invalid')
   .meta({ type: 'string', format: 'email', maxLength: 254 });
-
-/** A part of a person's name: may be empty, which null says too; holds no control characters. */
-export const personNameSchema = z
-  .string()
-  .nullable()
-  .transform((text) => text ?? '')
-  .refine(
-    (text) => [...text].length <= limits.nameCodePoints,
-    `is too long (maximum is ${limits.nameCodePoints} characters)`,
-  )
-  .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
-  .meta({ type: ['string', 'null'], maxLength: limits.nameCodePoints });
-
-/** A moment, as answers show it. */
-export const timeSchema = z.string().meta({ format: 'date-time' });

@@ -1,5 +1,6 @@
 // Access tokens: JWTs after RFC 9068 that gateways verify by themselves, and the answer of the token endpoint around them.
-import type { Client } from '../applications/applications.ts';
+
+import type { Client } from '../applications/clients.ts';
 import type { IdentityConfig } from '../config.ts';
 import type { IdentityContext } from '../context.ts';
 import { newIdentifier } from '../security/digest.ts';

@@ -1,13 +1,15 @@
 // Grant authorization_code: a user's code for a pair of tokens, once (RFC 6749, 4.1; PKCE, RFC 7636).
+
 import { createHash, randomUUID } from 'node:crypto';
-import type { Client } from '../applications/applications.ts';
+import type { Client } from '../applications/clients.ts';
+
 import { isRegistered } from '../applications/redirect-uris.ts';
 import { after, type Database, databaseNow, transact } from '../database.ts';
 import { digestOf, newSecret, sameDigest } from '../security/digest.ts';
 import { commonScopes } from '../tokens/scopes.ts';
 import { tokenAnswer } from './access-tokens.ts';
+import type { Grant } from './grant.ts';
 import { invalidGrant } from './oauth-error.ts';
-import type { Grant } from './token.ts';
 import { beginFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 const lifetimeSeconds = 60;

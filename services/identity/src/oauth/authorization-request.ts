@@ -1,6 +1,7 @@
 // Reads an authorization request (RFC 6749, 4.1.1): what is wrong with the client or its address is shown on a page, everything
 // else is sent back to the client.
-import { type Client, findClient } from '../applications/applications.ts';
+
+import { type Client, findClient } from '../applications/clients.ts';
 import { isRegistered } from '../applications/redirect-uris.ts';
 import type { IdentityContext } from '../context.ts';
 import { grantScopes } from '../tokens/scopes.ts';

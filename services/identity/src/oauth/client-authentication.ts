@@ -2,8 +2,8 @@
 
 import { networkOf } from '@almanac/service-kit/http/client-address';
 import type { Request } from 'express';
-import { type Client, findClient } from '../applications/applications.ts';
 import { noteSecretUse } from '../applications/client-secrets.ts';
+import { type Client, findClient } from '../applications/clients.ts';
 import { recordAct } from '../audit/audit-log.ts';
 import { type Origin, readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';

@@ -2,8 +2,8 @@
 
 import { grantScopes } from '../tokens/scopes.ts';
 import { issueAccessToken, tokenAnswer } from './access-tokens.ts';
+import type { Grant } from './grant.ts';
 import { OAuthError } from './oauth-error.ts';
-import type { Grant } from './token.ts';
 
 export const clientCredentials: Grant = async (ctx, { client, parameters }) => {
   if (!client.confidential)

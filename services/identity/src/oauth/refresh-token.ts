@@ -2,8 +2,8 @@
 import { databaseNow, transact } from '../database.ts';
 import { commonScopes, grantScopes } from '../tokens/scopes.ts';
 import { tokenAnswer } from './access-tokens.ts';
+import type { Grant } from './grant.ts';
 import { invalidGrant, OAuthError } from './oauth-error.ts';
-import type { Grant } from './token.ts';
 import { addPair, endOfFamily, findRefreshToken, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 export const refreshToken: Grant = async (ctx, { client, parameters, origin }) => {

@@ -1,5 +1,6 @@
 // POST /oauth/revoke (RFC 7009) and POST /oauth/introspect (RFC 7662): an application about tokens of its own.
-import type { Client } from '../applications/applications.ts';
+
+import type { Client } from '../applications/clients.ts';
 import { recordAct } from '../audit/audit-log.ts';
 import { type Origin, readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';

@@ -1,6 +1,7 @@
 // The chain of refresh tokens that one grant of one user makes. Only the newest works; using an older one again means that
 // somebody copied it, and ends the whole chain with every access token that came of it.
-import type { Client } from '../applications/applications.ts';
+
+import type { Client } from '../applications/clients.ts';
 import { recordAct } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';

@@ -2,7 +2,8 @@
 
 import { networkOf } from '@almanac/service-kit/http/client-address';
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
-import type { Client } from '../applications/applications.ts';
+import type { Client } from '../applications/clients.ts';
+
 import { recordAct } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';

@@ -1,4 +1,5 @@
 // The invitation of a person who has no password yet, sent once more.
+
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { recordActOf } from '../audit/audit-log.ts';
@@ -6,7 +7,8 @@ import type { IdentityContext } from '../context.ts';
 import { findKept, transactOnce } from '../idempotency.ts';
 import { takeInvitationTurn } from '../mails/invitation-throttle.ts';
 import { requestMail } from '../mails/mail-requests.ts';
-import { requireAdministrator } from '../permissions/permissions.ts';
+import { requireAdministrator } from '../permissions/effective-permissions.ts';
+
 import { shownOfUser } from './users.ts';
 
 /** Has the invitation mailed again, with a link of its own. 422 unless the person is still invited, 429 when it was sent often. */

@@ -1,12 +1,15 @@
 // /users: all for administrators (api:admin).
+
 import { idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { repeatable } from '../idempotency.ts';
-import { emailSchema, personNameSchema, timeSchema } from '../mails/email-address.ts';
+import { emailSchema } from '../mails/email-address.ts';
 import { passwordLimits } from '../passwords/passwords.ts';
+import { timeSchema } from '../time-schema.ts';
 import { sendInvitation } from './invitations.ts';
 import {
   createUser,
@@ -31,6 +34,18 @@ const userSchema = z.object({
 });
 
 const groupSchema = z.object({ id: z.int(), name: z.string() });
+
+// A part of a user's name: may be empty (null means the same) and holds no control character.
+const personNameSchema = z
+  .string()
+  .nullable()
+  .transform((text) => text ?? '')
+  .refine(
+    (text) => [...text].length <= limits.nameCodePoints,
+    `is too long (maximum is ${limits.nameCodePoints} characters)`,
+  )
+  .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
+  .meta({ type: ['string', 'null'], maxLength: limits.nameCodePoints });
 
 const optional = {
   first_name: personNameSchema.optional(),

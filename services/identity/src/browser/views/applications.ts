@@ -1,15 +1,18 @@
 // What a person has allowed, and taking it back.
 import { type Html, html } from '@almanac/service-kit/http/html';
-import type { AllowedApplication } from '../consents.ts';
+import type { Scope } from '../../tokens/scopes.ts';
 import { scopeList } from './consent.ts';
 import { day, given, hiddenFields, noticeBox } from './parts.ts';
+
+type AllowedApplication = { id: number; name: string; scopes: Scope[]; since: Date; lastUsed: Date | undefined };
 
 type Applications = {
   email: string;
   account: { id: number; name: string };
   applications: AllowedApplication[];
   notice: string | undefined;
-  takeBack(application: AllowedApplication): Record<string, string>;
+  /** The hidden fields of the form that takes back what one application may do. */
+  takeBack(applicationId: number): Record<string, string>;
   logOut: Record<string, string>;
 };
 
@@ -21,7 +24,7 @@ ${
     ? html`<p class="lead">No application acts for you. When you allow one, it stands here.</p>\n`
     : html`<p class="lead">These may act for you in the account <strong>${given(account.name)}</strong>, never with more rights than you have yourself.</p>
 <ul class="applications">
-${applications.map((application) => applicationItem(application, takeBack(application)))}</ul>
+${applications.map((application) => applicationItem(application, takeBack(application.id)))}</ul>
 `
 }<div class="after">
 <p>You are logged in as ${given(email)}. Account number: ${account.id}.</p>
