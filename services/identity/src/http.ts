@@ -6,7 +6,7 @@ import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtim
 import { accountRoutes } from './accounts/account.routes.ts';
 import { applicationRoutes } from './applications/applications.routes.ts';
 import { auditEventRoutes } from './audit/audit-events.routes.ts';
-import { recordActOf } from './audit/audit-log.ts';
+import { recordAct } from './audit/audit-log.ts';
 import type { IdentityContext } from './context.ts';
 import { userGroupAssignmentRoutes } from './groups/user-group-assignments.routes.ts';
 import { userGroupRoutes } from './groups/user-groups.routes.ts';
@@ -39,7 +39,7 @@ export function createIdentityHttp(ctx: IdentityContext, runtime: ServiceRuntime
     verifyContext,
     tls,
     routes: identityRoutes(ctx),
-    onRefused: (call, act) => recordActOf(ctx.prisma, call, act),
+    onRefused: (call, act) => recordAct(ctx.prisma, call, act),
     mount: mountOAuth(ctx),
   });
 }

@@ -6,11 +6,11 @@ import type { CallContext, Keyed } from '@almanac/service-kit/caller/call-contex
 import { answerOnce, findAnswer } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { IdentityContext } from './context.ts';
-import { type Transaction, transact } from './database.ts';
-import { findSealed, seal } from './security/sealed-text.ts';
+import { seal, unseal } from './security/sealed-text.ts';
+import { type Transaction, transact } from './transaction.ts';
 
 /** The header, for routes that take it. */
-export const repeatable = {
+export const idempotencyKeyHeader = {
   'Idempotency-Key': 'The same request again, within 24 hours, changes nothing and gets the first one’s answer.',
 };
 
@@ -18,7 +18,7 @@ export const repeatable = {
  * What an earlier request with the key was answered: for calls that do something before their transaction. Whoever repeats a request
  * needs the right for it still.
  */
-export async function findKept(ctx: IdentityContext, { keyed }: CallContext): Promise<JsonText | undefined> {
+export async function findKeptAnswer(ctx: IdentityContext, { keyed }: CallContext): Promise<JsonText | undefined> {
   if (!keyed) return undefined;
   const kept = await findAnswer(prismaSql(ctx.prisma), hashed(ctx, keyed));
   return kept && shown(ctx, keyed, kept.body);
@@ -46,7 +46,7 @@ function hashed(ctx: IdentityContext, { owner, hash }: Keyed): Keyed {
 }
 
 function shown(ctx: IdentityContext, keyed: Keyed, body: string): JsonText {
-  const text = findSealed(ownKey(ctx, 'answers'), ownerOf(keyed), Buffer.from(body, 'base64'));
+  const text = unseal(ownKey(ctx, 'answers'), ownerOf(keyed), Buffer.from(body, 'base64'));
   if (text === undefined) throw new Error('A kept answer can not be read: it was sealed for another request.');
   return new JsonText(text);
 }

@@ -1,14 +1,19 @@
 // The addresses of the OAuth server on identity's HTTP server; the gateway passes them through untouched.
 import type { Express, RequestHandler } from 'express';
-import { showApplications, takeApplicationBack } from './browser/application-pages.ts';
-import { showAuthorization, takeDecision } from './browser/authorization-pages.ts';
-import { showLogOut, showOwnLogIn, takeLogIn, takeLogOut } from './browser/log-in-pages.ts';
-import { showForgotPassword, showPasswordForm, takeForgotPassword, takePassword } from './browser/password-pages.ts';
+import { showApplications, submitTakeBack } from './browser/application-pages.ts';
+import { showAuthorization, submitDecision } from './browser/authorization-pages.ts';
+import { showLogOut, showOwnLogIn, submitLogIn, submitLogOut } from './browser/log-in-pages.ts';
+import {
+  showForgotPassword,
+  showPasswordForm,
+  submitForgotPassword,
+  submitPassword,
+} from './browser/password-pages.ts';
 import { styleSheet } from './browser/views/style.ts';
 import type { IdentityContext } from './context.ts';
 import { keysEndpoint, metadataEndpoint } from './oauth/metadata.ts';
 import { nothingHere, onlyMethods } from './oauth/oauth-error.ts';
-import { introspectEndpoint, revokeEndpoint } from './oauth/revoke.ts';
+import { introspectEndpoint, revokeEndpoint } from './oauth/revoke-and-introspect.ts';
 import { tokenEndpoint } from './oauth/token.ts';
 
 export function mountOAuth(ctx: IdentityContext): (app: Express) => void {
@@ -23,12 +28,12 @@ export function mountOAuth(ctx: IdentityContext): (app: Express) => void {
     // For people.
     const page = (path: string, show: RequestHandler, take: RequestHandler) =>
       app.route(path).get(show).post(take).all(onlyMethods('GET, POST'));
-    page('/oauth/authorize', showAuthorization(ctx), takeDecision(ctx));
-    page('/oauth/login', showOwnLogIn(ctx), takeLogIn(ctx));
-    page('/oauth/logout', showLogOut(ctx), takeLogOut(ctx));
-    page('/oauth/applications', showApplications(ctx), takeApplicationBack(ctx));
-    page('/oauth/password', showPasswordForm(ctx), takePassword(ctx));
-    page('/oauth/password/forgot', showForgotPassword(ctx), takeForgotPassword(ctx));
+    page('/oauth/authorize', showAuthorization(ctx), submitDecision(ctx));
+    page('/oauth/login', showOwnLogIn(ctx), submitLogIn(ctx));
+    page('/oauth/logout', showLogOut(ctx), submitLogOut(ctx));
+    page('/oauth/applications', showApplications(ctx), submitTakeBack(ctx));
+    page('/oauth/password', showPasswordForm(ctx), submitPassword(ctx));
+    page('/oauth/password/forgot', showForgotPassword(ctx), submitForgotPassword(ctx));
     app.get('/oauth/style.css', (_req, res) => {
       res.locals.route = '/oauth/style.css';
       res.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').send(styleSheet);

@@ -11,17 +11,16 @@ import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/
 import { consumeAuditMessages } from './audit/audit-messages.ts';
 import type { IdentityConfig } from './config.ts';
 import type { IdentityContext } from './context.ts';
-import { createPrisma } from './database.ts';
 import { consumeResourceEvents } from './groups/resource-events.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createIdentityHttp } from './http.ts';
 import { createPasswords } from './passwords/passwords.ts';
-import { createOwnRights } from './permissions/effective-permissions.ts';
-
+import { createLocalRights } from './permissions/effective-permissions.ts';
 import { createIdentityRpc } from './rpc.ts';
 import { createPageSigner } from './security/page-signer.ts';
 import { createThrottle } from './security/throttle.ts';
 import { createSigningKeys } from './tokens/signing-keys.ts';
+import { createPrisma } from './transaction.ts';
 
 const migrations = join(import.meta.dirname, '../prisma/migrations');
 
@@ -47,7 +46,7 @@ export async function createIdentity(
     logger,
     prisma,
     billing: billing.client,
-    rights: createOwnRights(prisma),
+    rights: createLocalRights(prisma),
     keys: createSigningKeys({
       prisma,
       encryptionKey: keyEncryptionKey,

@@ -4,9 +4,9 @@ import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { createPrisma } from '../src/database.ts';
 import { sweep } from '../src/housekeeping.ts';
 import { createSigningKeys } from '../src/tokens/signing-keys.ts';
+import { createPrisma } from '../src/transaction.ts';
 
 describe('what is kept', () => {
   let database: TestDatabase;

@@ -2,7 +2,7 @@
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Client, findClient } from '../src/applications/clients.ts';
-import { allow as allowConsent, createAllowedCode } from '../src/browser/consents.ts';
+import { allow as allowConsent, createConsentedCode } from '../src/browser/consents.ts';
 import {
   type Account,
   adminOf,
@@ -166,10 +166,10 @@ describe('a consent', () => {
     const code = { client, user_id: account.admin_user_id, redirect_uri: redirectUri, code_challenge: undefined };
     const origin = { requestId: 'request', address: '127.0.0.1' };
     const asked = { ...code, scope: 'api' };
-    expect(await createAllowedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toHaveLength(43);
+    expect(await createConsentedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toHaveLength(43);
     await prisma.session.deleteMany({ where: { user_id: account.admin_user_id } });
     const codes = await prisma.authorization_code.count();
-    expect(await createAllowedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toBeUndefined();
+    expect(await createConsentedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toBeUndefined();
     expect(await allowConsent(identity.context, origin, sessionId, asked)).toBeUndefined();
     expect(await prisma.authorization_code.count()).toBe(codes);
     expect(await acts('consent.granted')).toHaveLength(1);

@@ -2,7 +2,7 @@
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
 import { sweep } from '../src/housekeeping.ts';
-import { openLinksAtMost, SpentLink, usePasswordLink } from '../src/passwords/password-links.ts';
+import { maxOpenLinks, UnusableLink, usePasswordLink } from '../src/passwords/password-links.ts';
 import { digestOf } from '../src/security/digest.ts';
 import {
   type Account,
@@ -146,7 +146,7 @@ describe('a link', () => {
     const { prisma } = identity.context;
     await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'suspended' } });
     const origin = { requestId: 'request', address: '127.0.0.1' };
-    await expect(usePasswordLink(identity.context, token, password, origin)).rejects.toThrow(SpentLink);
+    await expect(usePasswordLink(identity.context, token, password, origin)).rejects.toThrow(UnusableLink);
     const link = await prisma.password_link.findUniqueOrThrow({ where: { digest: digestOf(token) } });
     expect(link.used_at).toBeNull();
     expect(await acts('password.changed')).toEqual([]);
@@ -186,7 +186,7 @@ describe('a link', () => {
 
   it('is one of a few that work at a time; using one ends the others', async () => {
     const links = [];
-    for (let i = 0; i <= openLinksAtMost; i += 1) links.push(await resetLink());
+    for (let i = 0; i <= maxOpenLinks; i += 1) links.push(await resetLink());
     expectSpent(await openLink(links[0] as string));
     expect((await openLink(links[1] as string)).status).toBe(200);
     expect((await setPassword(links[2] as string)).status).toBe(303);

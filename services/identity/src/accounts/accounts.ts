@@ -3,18 +3,18 @@
 import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { auditEntry, createdAct, updatedAct } from '@almanac/service-kit/messaging/audit';
-import { createApplication } from '../applications/applications.ts';
+import { insertApplication } from '../applications/applications.ts';
 import { outOfBandUri, readRedirectUris } from '../applications/redirect-uris.ts';
-import { recordAct, recordActOf } from '../audit/audit-log.ts';
+import { recordAct, recordEntry } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
-import { transact } from '../database.ts';
 import { ensureGroups } from '../groups/resource-groups.ts';
 import { emailKey, emailSchema } from '../mails/email-address.ts';
 import { newReadablePassword } from '../passwords/passwords.ts';
 import { lockAccount } from '../permissions/administrators.ts';
 import { requireAdministrator } from '../permissions/effective-permissions.ts';
+import { transact } from '../transaction.ts';
 
-import { shownOfUser } from '../users/users.ts';
+import { userColumns } from '../users/users.ts';
 
 export const plans = ['free', 'plus', 'business', 'enterprise'] as const;
 export const dateStyles = ['MDY', 'DMY', 'ISO'] as const;
@@ -35,7 +35,7 @@ export async function createAccount(ctx: IdentityContext, input: NewAccount, req
     await ensureGroups(tx, resource, {});
     const user = await tx.db.user.create({
       data: { account_id: account.id, email, email_key: emailKey(email), status: 'active', password_hash },
-      select: shownOfUser,
+      select: userColumns,
     });
     const administrators = await tx.db.user_group.findFirstOrThrow({
       where: { account_id: account.id, permissions: { some: { action: 'admin', resource_type: 'account' } } },
@@ -50,8 +50,8 @@ export async function createAccount(ctx: IdentityContext, input: NewAccount, req
       createdAct('user_group_assignment', assignment),
     ];
     // An operator's acts: he is no user of the account.
-    for (const act of acts) await recordAct(tx.db, auditEntry({ accountId: account.id, requestId }, act));
-    const application = await createApplication(
+    for (const act of acts) await recordEntry(tx.db, auditEntry({ accountId: account.id, requestId }, act));
+    const application = await insertApplication(
       tx,
       { accountId: account.id, requestId },
       {
@@ -151,7 +151,7 @@ export async function updateAccount(ctx: IdentityContext, call: CallContext, rea
     const where = { id: call.accountId };
     const before = await tx.db.account.findUniqueOrThrow({ where, select: basics });
     const after = await tx.db.account.update({ where, data: { name, date_style }, select: basics });
-    await recordActOf(tx.db, call, updatedAct('account', before, after));
+    await recordAct(tx.db, call, updatedAct('account', before, after));
     return after;
   });
   return present(account, billing);

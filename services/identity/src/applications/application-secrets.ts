@@ -12,16 +12,16 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import type { IdentityContext } from '../context.ts';
-import { transact } from '../database.ts';
 import { transactOnce } from '../idempotency.ts';
+import { transact } from '../transaction.ts';
 import {
-  announceChanged,
+  announceApplicationChanged,
   getApplication,
-  holdApplication,
+  lockApplication,
   recordSecretChange,
   requireConfidential,
 } from './applications.ts';
-import { addSecret, shownOfSecret } from './client-secrets.ts';
+import { insertSecret, secretColumns } from './client-secrets.ts';
 
 const most = 2;
 
@@ -36,7 +36,7 @@ export async function listSecrets(ctx: IdentityContext, call: CallContext, appli
   await getApplication(ctx, call, applicationId);
   const where = { application_id: applicationId, ...prismaWhere(list.conditions) };
   const [data, count] = await Promise.all([
-    ctx.prisma.oauth_secret.findMany({ where, select: shownOfSecret, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.oauth_secret.findMany({ where, select: secretColumns, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.oauth_secret.count({ where }),
   ]);
   return page(data, list, count);
@@ -46,12 +46,12 @@ export async function listSecrets(ctx: IdentityContext, call: CallContext, appli
 export async function createSecret(ctx: IdentityContext, call: CallContext, applicationId: number) {
   await getApplication(ctx, call, applicationId);
   return transactOnce(ctx, call, async (tx) => {
-    const application = await holdApplication(tx, call, applicationId);
+    const application = await lockApplication(tx, call, applicationId);
     requireConfidential(application);
     const count = await tx.db.oauth_secret.count({ where: { application_id: applicationId } });
     if (count >= most) throw validationFailed(`An application has at most ${most} secrets; delete one first.`);
-    const { secret, ...shown } = await addSecret(tx.db, applicationId);
-    await announceChanged(tx, call, application.client_id);
+    const { secret, ...shown } = await insertSecret(tx.db, applicationId);
+    await announceApplicationChanged(tx, call, application.client_id);
     const after = { secret_id: shown.id, hint: shown.hint };
     await recordSecretChange(tx, call, applicationId, 'added', { after });
     return { ...shown, client_secret: secret };
@@ -67,7 +67,7 @@ export async function deleteSecret(
 ): Promise<void> {
   await getApplication(ctx, call, applicationId);
   await transact(ctx.prisma, async (tx) => {
-    const application = await holdApplication(tx, call, applicationId);
+    const application = await lockApplication(tx, call, applicationId);
     const secrets = await tx.db.oauth_secret.findMany({
       where: { application_id: applicationId },
       select: { id: true, hint: true },
@@ -77,7 +77,7 @@ export async function deleteSecret(
     if (secrets.length === 1)
       throw validationFailed("The last secret of a confidential application can't be deleted; regenerate it instead.");
     await tx.db.oauth_secret.delete({ where: { id } });
-    await announceChanged(tx, call, application.client_id);
+    await announceApplicationChanged(tx, call, application.client_id);
     const before = { secret_id: id, hint: secret.hint };
     await recordSecretChange(tx, call, applicationId, 'deleted', { before });
   });

@@ -6,14 +6,14 @@ import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
-import { repeatable } from '../idempotency.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import { timeSchema } from '../time-schema.ts';
 
 import { parseScopes, scopes } from '../tokens/scopes.ts';
 import { createSecret, deleteSecret, listSecrets, secretFields } from './application-secrets.ts';
 import {
-  addApplication,
   applicationFields,
+  createApplication,
   deleteApplication,
   getApplication,
   listApplications,
@@ -100,7 +100,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/oauth_applications',
       summary: 'Create an OAuth application',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       example: {
         oauth_application: {
           name: 'Data warehouse',
@@ -119,7 +119,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       },
       status: 201,
       response: withSecretSchema,
-      handle: ({ call, attributes }) => addApplication(ctx, call, attributes),
+      handle: ({ call, attributes }) => createApplication(ctx, call, attributes),
     }),
     route({
       ...common,
@@ -152,7 +152,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/oauth_applications/{id}/regenerate_secret',
       summary: 'Replace the secret',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       description:
         'The new secret is in this answer, and in that to the same request with its Idempotency-Key, and never again; the old ones stop working at once.',
       params,
@@ -176,7 +176,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/oauth_applications/{id}/secrets',
       summary: 'Add a second secret',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       description:
         'Both work until one is deleted, so that a secret can be replaced without an interruption. The new one is in this answer, and in that to the same request with its Idempotency-Key, and never again.',
       params,

@@ -11,15 +11,14 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { type AuditAct, auditEntry, createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
-import { recordAct, recordActOf } from '../audit/audit-log.ts';
+import { recordAct, recordEntry } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
-import { type Transaction, transact } from '../database.ts';
 import { transactOnce } from '../idempotency.ts';
 import { requireAdministrator } from '../permissions/effective-permissions.ts';
-
 import { newIdentifier } from '../security/digest.ts';
-import { limitScopes, revokeForever } from '../tokens/revocations.ts';
-import { addSecret } from './client-secrets.ts';
+import { limitScopes, revokeSubject } from '../tokens/revocations.ts';
+import { type Transaction, transact } from '../transaction.ts';
+import { insertSecret } from './client-secrets.ts';
 
 const resource = 'oauth_application';
 
@@ -69,25 +68,25 @@ export type NewApplication = { name: string; redirect_uri: string; confidential:
 type Maker = Parameters<typeof auditEntry>[0];
 
 /** Makes an application of the maker's account, in the caller's transaction; a confidential one comes with its secret. */
-export async function createApplication(tx: Transaction, maker: Maker, attributes: NewApplication) {
+export async function insertApplication(tx: Transaction, maker: Maker, attributes: NewApplication) {
   const application = await tx.db.oauth_application.create({
     data: { ...attributes, account_id: maker.accountId, client_id: newIdentifier() },
     select: shown,
   });
-  await recordAct(tx.db, auditEntry(maker, createdAct(resource, application)));
-  const client_secret = attributes.confidential ? (await addSecret(tx.db, application.id)).secret : null;
+  await recordEntry(tx.db, auditEntry(maker, createdAct(resource, application)));
+  const client_secret = attributes.confidential ? (await insertSecret(tx.db, application.id)).secret : null;
   return { ...application, client_secret };
 }
 
 /** Makes an application for its administrator. */
-export async function addApplication(
+export async function createApplication(
   ctx: IdentityContext,
   call: CallContext,
   read: () => Pick<NewApplication, 'name'> & Partial<NewApplication>,
 ) {
   await requireAdministrator(ctx, call);
   const { name, redirect_uri = '', confidential = true, scopes = 'api:read' } = read();
-  return transactOnce(ctx, call, (tx) => createApplication(tx, call, { name, redirect_uri, confidential, scopes }));
+  return transactOnce(ctx, call, (tx) => insertApplication(tx, call, { name, redirect_uri, confidential, scopes }));
 }
 
 /** Changes an application: what it may no longer do, its tokens can't do at once. One that stops being confidential loses its secrets. */
@@ -100,13 +99,13 @@ export async function updateApplication(
   await getApplication(ctx, call, id);
   const attributes = read();
   return transact(ctx.prisma, async (tx) => {
-    const before = await holdApplication(tx, call, id);
+    const before = await lockApplication(tx, call, id);
     const application = await tx.db.oauth_application.update({ where: { id }, data: attributes, select: shown });
     if (application.scopes !== before.scopes)
       await limitScopes(tx, ctx.config, { ...application, account_id: call.accountId }, call.requestId);
     if (!application.confidential) await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
-    await announceChanged(tx, call, application.client_id);
-    await recordActOf(tx.db, call, updatedAct(resource, before, application));
+    await announceApplicationChanged(tx, call, application.client_id);
+    await recordAct(tx.db, call, updatedAct(resource, before, application));
     return application;
   });
 }
@@ -115,12 +114,12 @@ export async function updateApplication(
 export async function deleteApplication(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
   await getApplication(ctx, call, id);
   await transact(ctx.prisma, async (tx) => {
-    const before = await holdApplication(tx, call, id);
+    const before = await lockApplication(tx, call, id);
     await tx.db.oauth_application.delete({ where: { id } });
     const subject = { kind: 'application', subject: before.client_id, reason: 'application_deleted' } as const;
-    await revokeForever(tx, ctx.config, { account_id: call.accountId, ...subject }, call.requestId);
-    await announceChanged(tx, call, before.client_id);
-    await recordActOf(tx.db, call, deletedAct(resource, before));
+    await revokeSubject(tx, ctx.config, { account_id: call.accountId, ...subject }, call.requestId);
+    await announceApplicationChanged(tx, call, before.client_id);
+    await recordAct(tx.db, call, deletedAct(resource, before));
   });
 }
 
@@ -128,12 +127,12 @@ export async function deleteApplication(ctx: IdentityContext, call: CallContext,
 export async function regenerateSecret(ctx: IdentityContext, call: CallContext, id: number) {
   await getApplication(ctx, call, id);
   return transactOnce(ctx, call, async (tx) => {
-    requireConfidential(await holdApplication(tx, call, id));
+    requireConfidential(await lockApplication(tx, call, id));
     const data = { updated_at: new Date() };
     const application = await tx.db.oauth_application.update({ where: { id }, data, select: shown });
     await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
-    const { secret, id: secret_id, hint } = await addSecret(tx.db, id);
-    await announceChanged(tx, call, application.client_id);
+    const { secret, id: secret_id, hint } = await insertSecret(tx.db, id);
+    await announceApplicationChanged(tx, call, application.client_id);
     await recordSecretChange(tx, call, id, 'regenerated', { after: { secret_id, hint } });
     return { ...application, client_secret: secret };
   });
@@ -147,7 +146,7 @@ export function requireConfidential({ confidential }: { confidential: boolean })
 type Held = NewApplication & { id: number; client_id: string; created_at: Date; updated_at: Date };
 
 /** Holds an application until the end of the transaction: changes of it, and of its secrets, come one after the other. */
-export async function holdApplication(tx: Transaction, call: CallContext, id: number): Promise<Held> {
+export async function lockApplication(tx: Transaction, call: CallContext, id: number): Promise<Held> {
   const [application] = await tx.db.$queryRaw<Held[]>`
     select id, name, client_id, redirect_uri, confidential, scopes, created_at, updated_at from oauth_application
     where id = ${id} and account_id = ${call.accountId} for no key update`;
@@ -164,11 +163,11 @@ export function recordSecretChange(
   states: Pick<AuditAct, 'before' | 'after'>,
 ): Promise<void> {
   const act = { action: `${resource}.secret_${change}`, resource_type: resource, resource_id: id, ...states };
-  return recordActOf(tx.db, call, act);
+  return recordAct(tx.db, call, act);
 }
 
 /** Tells everybody who remembers an application that it is another now. */
-export function announceChanged(tx: Transaction, call: CallContext, clientId: string): Promise<void> {
+export function announceApplicationChanged(tx: Transaction, call: CallContext, clientId: string): Promise<void> {
   const payload = { account_id: call.accountId, client_id: clientId };
   return tx.announce('identity.application.changed', payload, call.requestId);
 }

@@ -1,6 +1,6 @@
 // Applications as the OAuth endpoints see them: clients, found by their client id, with the digests
 // of their secrets.
-import type { Database } from '../database.ts';
+import type { Database } from '../transaction.ts';
 
 export type Client = {
   id: number;

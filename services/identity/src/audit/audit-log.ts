@@ -2,18 +2,18 @@
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type AuditAct, type AuditEntry, auditEntry } from '@almanac/service-kit/messaging/audit';
-import type { Database } from '../database.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import type { Database } from '../transaction.ts';
 
 type NewEntry = AuditEntry & { occurred_at?: Date };
 
 /** Adds an entry; in a transaction, exactly if that commits. `occurred_at` is PostgreSQL's clock unless the act is older. */
-export async function recordAct(db: Database, entry: NewEntry): Promise<void> {
+export async function recordEntry(db: Database, entry: NewEntry): Promise<void> {
   await db.audit_event.create({ data: rowOf(entry), select: { id: true } });
 }
 
 /** Adds several entries, in one statement: it takes no longer than one. */
-export async function recordActs(db: Database, entries: NewEntry[]): Promise<void> {
+export async function recordEntries(db: Database, entries: NewEntry[]): Promise<void> {
   if (entries.length > 0) await db.audit_event.createMany({ data: entries.map(rowOf) });
 }
 
@@ -27,6 +27,6 @@ function rowOf({ before, after, result = 'succeeded', ...facts }: NewEntry) {
 }
 
 /** Adds what a call has done. No act (an update that changed nothing): nothing. */
-export async function recordActOf(db: Database, call: CallContext, act: AuditAct | undefined): Promise<void> {
-  if (act) await recordAct(db, auditEntry(call, act));
+export async function recordAct(db: Database, call: CallContext, act: AuditAct | undefined): Promise<void> {
+  if (act) await recordEntry(db, auditEntry(call, act));
 }

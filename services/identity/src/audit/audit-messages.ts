@@ -5,9 +5,9 @@ import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
-import { transact } from '../database.ts';
+import { transact } from '../transaction.ts';
 import { results } from './audit-events.ts';
-import { recordAct } from './audit-log.ts';
+import { recordEntry } from './audit-log.ts';
 
 const queue = 'identity.audit';
 // With the last of the bus' pauses between them, more than a day: a database that is away for a night costs no entry.
@@ -44,6 +44,6 @@ async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>
   const { id, occurred_at, payload } = message;
   await transact(ctx.prisma, async (tx) => {
     if (await receiveOnce(tx.sql, queue, id))
-      await recordAct(tx.db, { ...payload, occurred_at: new Date(occurred_at) });
+      await recordEntry(tx.db, { ...payload, occurred_at: new Date(occurred_at) });
   });
 }

@@ -3,11 +3,11 @@
 import type { RequestHandler } from 'express';
 import { readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { listAllowedApplications, takeBack } from './consents.ts';
-import { carry, readOurForm } from './forms.ts';
-import { leaveNotice, takeNotice } from './notices.ts';
-import { goTo, pageEndpoint } from './page-endpoint.ts';
-import { ensureSessionId, findPerson } from './sessions.ts';
+import { listAllowedApplications, revokeConsent } from './consents.ts';
+import { csrfFields, readVerifiedForm } from './forms.ts';
+import { setNotice, takeNotice } from './notices.ts';
+import { pageEndpoint, redirectToPage } from './page-endpoint.ts';
+import { ensureSessionId, findSessionUser } from './sessions.ts';
 import { applicationsPage } from './views/applications.ts';
 import { sendPage } from './views/layout.ts';
 
@@ -15,8 +15,8 @@ import { sendPage } from './views/layout.ts';
 export function showApplications(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/applications', async (req, res) => {
     const sessionId = ensureSessionId(ctx, req, res);
-    const person = await findPerson(ctx, sessionId);
-    if (!person) return goTo(ctx, res, '/oauth/login');
+    const person = await findSessionUser(ctx, sessionId);
+    if (!person) return redirectToPage(ctx, res, '/oauth/login');
     const [account, applications] = await Promise.all([
       ctx.prisma.account.findUniqueOrThrow({ where: { id: person.account_id }, select: { id: true, name: true } }),
       listAllowedApplications(ctx, person),
@@ -29,21 +29,21 @@ export function showApplications(ctx: IdentityContext): RequestHandler {
         account,
         applications,
         notice: takeNotice(ctx, req, res),
-        takeBack: (id) => carry(ctx, sessionId, 'take back', String(id)),
-        logOut: carry(ctx, sessionId, 'log out', ''),
+        revokeConsent: (id) => csrfFields(ctx, sessionId, 'take back', String(id)),
+        logOut: csrfFields(ctx, sessionId, 'log out', ''),
       }),
     });
   });
 }
 
 /** POST /oauth/applications: takes back what an application may do, tokens and all, and shows the list again. */
-export function takeApplicationBack(ctx: IdentityContext): RequestHandler {
+export function submitTakeBack(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/applications', async (req, res) => {
-    const { about, sessionId } = await readOurForm(ctx, req, res, 'take back');
-    const person = await findPerson(ctx, sessionId);
-    if (!person) return goTo(ctx, res, '/oauth/login');
-    const name = await takeBack(ctx, readOrigin(req), person, Number(about));
-    if (name !== undefined) leaveNotice(ctx, res, `${name.slice(0, 300)} can’t act for you any more.`);
-    goTo(ctx, res, '/oauth/applications');
+    const { about, sessionId } = await readVerifiedForm(ctx, req, res, 'take back');
+    const person = await findSessionUser(ctx, sessionId);
+    if (!person) return redirectToPage(ctx, res, '/oauth/login');
+    const name = await revokeConsent(ctx, readOrigin(req), person, Number(about));
+    if (name !== undefined) setNotice(ctx, res, `${name.slice(0, 300)} can’t act for you any more.`);
+    redirectToPage(ctx, res, '/oauth/applications');
   });
 }

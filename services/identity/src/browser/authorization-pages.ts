@@ -8,18 +8,18 @@ import type { IdentityContext } from '../context.ts';
 import type { NewCode } from '../oauth/authorization-code.ts';
 import {
   type AuthorizationRequest,
-  packAsShown,
+  packWithScopes,
   RefusedRequest,
   readAuthorizationRequest,
   unpack,
 } from '../oauth/authorization-request.ts';
 import { Parameters, readQuery } from '../oauth/parameters.ts';
 import { includesScopes, parseScopes } from '../tokens/scopes.ts';
-import { allow, allowedScopes, createAllowedCode } from './consents.ts';
-import { carry, readOurForm } from './forms.ts';
+import { allow, createConsentedCode, findConsentedScopes } from './consents.ts';
+import { csrfFields, readVerifiedForm } from './forms.ts';
 import { showLogIn } from './log-in-pages.ts';
-import { answerClient, backToRequest, pageEndpoint } from './page-endpoint.ts';
-import { ensureSessionId, findPerson, type Person } from './sessions.ts';
+import { pageEndpoint, redirectToClient, redirectToRequest } from './page-endpoint.ts';
+import { ensureSessionId, findSessionUser, type SessionUser } from './sessions.ts';
 import { codePage, consentPage } from './views/consent.ts';
 import { formTargetOf, sendPage } from './views/layout.ts';
 
@@ -28,44 +28,44 @@ export function showAuthorization(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/authorize', async (req, res) => {
     const request = await readAuthorizationRequest(ctx, readQuery(req));
     const sessionId = ensureSessionId(ctx, req, res);
-    const person = await findPersonFor(ctx, sessionId, request);
+    const person = await findSessionUserFor(ctx, sessionId, request);
     if (!person) return showLogIn(ctx, req, res, sessionId, { request });
-    const code = isAskedEachTime(request)
+    const code = asksEachTime(request)
       ? undefined
-      : await createAllowedCode(ctx, sessionId, codeFor(request, person));
-    if (code !== undefined) return answerClient(ctx, res, request, { code });
+      : await createConsentedCode(ctx, sessionId, codeFor(request, person));
+    if (code !== undefined) return redirectToClient(ctx, res, request, { code });
     await showConsent(ctx, res, sessionId, request, person);
   });
 }
 
 /** POST /oauth/authorize: the decision; the client gets a code or access_denied. */
-export function takeDecision(ctx: IdentityContext): RequestHandler {
+export function submitDecision(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/authorize', async (req, res) => {
-    const { posted, about, sessionId } = await readOurForm(ctx, req, res, 'consent');
+    const { posted, about, sessionId } = await readVerifiedForm(ctx, req, res, 'consent');
     const request = await readAuthorizationRequest(ctx, new Parameters(unpack(about)));
-    const person = await findPersonFor(ctx, sessionId, request);
-    if (!person) return backToRequest(ctx, res, about);
+    const person = await findSessionUserFor(ctx, sessionId, request);
+    if (!person) return redirectToRequest(ctx, res, about);
     const { client, redirectUri, state, scope } = request;
     if (posted.find('decision') !== 'allow')
       throw new RefusedRequest('access_denied', 'The user did not allow it.', redirectUri, state);
     const code = await allow(ctx, readOrigin(req), sessionId, codeFor(request, person));
-    if (code === undefined) return backToRequest(ctx, res, about);
+    if (code === undefined) return redirectToRequest(ctx, res, about);
     ctx.logger.info(
       { account_id: client.account_id, user_id: person.id, application_id: client.id, scope },
       'access allowed',
     );
     if (redirectUri === outOfBandUri) return sendPage(res, { title: 'Your code', body: codePage(client.name, code) });
-    answerClient(ctx, res, request, { code });
+    redirectToClient(ctx, res, request, { code });
   });
 }
 
 // Somebody of another account is nobody here (contract: the application's account must equal the user's).
-async function findPersonFor(
+async function findSessionUserFor(
   ctx: IdentityContext,
   sessionId: string | undefined,
   request: AuthorizationRequest,
-): Promise<Person | undefined> {
-  const person = await findPerson(ctx, sessionId);
+): Promise<SessionUser | undefined> {
+  const person = await findSessionUser(ctx, sessionId);
   return person?.account_id === request.client.account_id ? person : undefined;
 }
 
@@ -74,12 +74,12 @@ async function findPersonFor(
  * itself: any program there may take its port or its scheme, ask in its name, and would be answered without anybody seeing it
  * (RFC 8252, 8.6).
  */
-function isAskedEachTime({ client, redirectUri, wantsConsent }: AuthorizationRequest): boolean {
+function asksEachTime({ client, redirectUri, wantsConsent }: AuthorizationRequest): boolean {
   const isOwnMachine = !redirectUri.startsWith('https:');
   return wantsConsent || redirectUri === outOfBandUri || (!client.confidential && isOwnMachine);
 }
 
-function codeFor({ client, redirectUri, scope, codeChallenge }: AuthorizationRequest, person: Person): NewCode {
+function codeFor({ client, redirectUri, scope, codeChallenge }: AuthorizationRequest, person: SessionUser): NewCode {
   return { client, user_id: person.id, redirect_uri: redirectUri, scope, code_challenge: codeChallenge };
 }
 
@@ -88,12 +88,12 @@ async function showConsent(
   res: Response,
   sessionId: string,
   request: AuthorizationRequest,
-  person: Person,
+  person: SessionUser,
 ): Promise<void> {
   const { client, redirectUri, packed } = request;
   const [account, held] = await Promise.all([
     ctx.prisma.account.findUniqueOrThrow({ where: { id: client.account_id }, select: { name: true } }),
-    allowedScopes(ctx.prisma, person.id, client.id),
+    findConsentedScopes(ctx.prisma, person.id, client.id),
   ]);
   const wanted = parseScopes(request.scope) ?? [];
   const isHeld = (scope: (typeof wanted)[number]) => includesScopes(held, [scope]);
@@ -107,9 +107,9 @@ async function showConsent(
       asked: { anew: wanted.filter((scope) => !isHeld(scope)), allowed: wanted.filter(isHeld) },
       destination:
         redirectUri === outOfBandUri ? 'You will get a code to copy.' : `You will be sent to ${placeOf(redirectUri)}.`,
-      isRemembered: !isAskedEachTime({ ...request, wantsConsent: false }),
-      hidden: carry(ctx, sessionId, 'consent', packAsShown(request)),
-      logOut: carry(ctx, sessionId, 'log out', packed),
+      isKept: !asksEachTime({ ...request, wantsConsent: false }),
+      hidden: csrfFields(ctx, sessionId, 'consent', packWithScopes(request)),
+      logOut: csrfFields(ctx, sessionId, 'log out', packed),
     }),
   });
 }

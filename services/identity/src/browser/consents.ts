@@ -1,25 +1,29 @@
 // What users have allowed applications: remembered until taken back, so that nobody is asked twice for the same.
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
-import { recordAct } from '../audit/audit-log.ts';
+import { recordEntry } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { type Database, transact } from '../database.ts';
 import { createCode, type NewCode } from '../oauth/authorization-code.ts';
 import { revokeFamilies } from '../oauth/token-families.ts';
 import { includesScopes, parseScopes, type Scope } from '../tokens/scopes.ts';
-import { holdSession, type Person } from './sessions.ts';
+import { type Database, transact } from '../transaction.ts';
+import { lockSession, type SessionUser } from './sessions.ts';
 
 /** What a user has allowed an application so far. */
-export async function allowedScopes(db: Database, user_id: number, application_id: number): Promise<Scope[]> {
+export async function findConsentedScopes(db: Database, user_id: number, application_id: number): Promise<Scope[]> {
   const where = { user_id_application_id: { user_id, application_id } };
   const consent = await db.consent.findUnique({ where, select: { scope: true } });
   return parseScopes(consent?.scope ?? '') ?? [];
 }
 
 /** A code without asking, for what the user has allowed before; undefined when that is less than what is asked for, or he has left. */
-export function createAllowedCode(ctx: IdentityContext, sessionId: string, code: NewCode): Promise<string | undefined> {
+export function createConsentedCode(
+  ctx: IdentityContext,
+  sessionId: string,
+  code: NewCode,
+): Promise<string | undefined> {
   return transact(ctx.prisma, async ({ db, sql }) => {
-    if (!(await holdSession(db, sessionId))) return undefined;
+    if (!(await lockSession(db, sessionId))) return undefined;
     // The row is held: whoever takes the consent back waits, and then finds the code too.
     const { rows } = await sql('select scope from consent where user_id = $1 and application_id = $2 for share', [
       code.user_id,
@@ -43,7 +47,7 @@ export function allow(
 ): Promise<string | undefined> {
   const { client, user_id, scope } = code;
   return transact(ctx.prisma, async ({ db, sql }) => {
-    if (!(await holdSession(db, sessionId))) return undefined;
+    if (!(await lockSession(db, sessionId))) return undefined;
     // One statement joins old and new, so that two answers at the same moment lose nothing of each other.
     const { rows } = await sql(
       `insert into consent (account_id, user_id, application_id, scope) values ($1, $2, $3, $4)
@@ -55,7 +59,7 @@ export function allow(
     );
     const after = { scope: parseScopes(String(rows[0]?.scope))?.join(' ') };
     const actor = { accountId: client.account_id, userId: user_id, applicationId: client.id, ...origin };
-    await recordAct(db, auditEntry(actor, { action: 'consent.granted', ...on(client.id), after }));
+    await recordEntry(db, auditEntry(actor, { action: 'consent.granted', ...on(client.id), after }));
     return createCode(db, code);
   });
 }
@@ -65,7 +69,10 @@ const on = (applicationId: number) => ({ resource_type: 'oauth_application', res
 export type AllowedApplication = { id: number; name: string; scopes: Scope[]; since: Date; lastUsed: Date | undefined };
 
 /** The applications that may act for a person: by consent, or by tokens they hold. By name. */
-export async function listAllowedApplications(ctx: IdentityContext, person: Person): Promise<AllowedApplication[]> {
+export async function listAllowedApplications(
+  ctx: IdentityContext,
+  person: SessionUser,
+): Promise<AllowedApplication[]> {
   const rows = await ctx.prisma.$queryRaw<
     { id: number; name: string; scope: string; since: Date; last_used: Date | null }[]
   >`
@@ -89,10 +96,10 @@ export async function listAllowedApplications(ctx: IdentityContext, person: Pers
 }
 
 /** Takes back all that an application may do for a person; tokens it has are dead. Answers its name; undefined: it could do nothing. */
-export function takeBack(
+export function revokeConsent(
   ctx: IdentityContext,
   origin: Origin,
-  person: Person,
+  person: SessionUser,
   applicationId: number,
 ): Promise<string | undefined> {
   const { id: user_id, account_id } = person;
@@ -111,7 +118,7 @@ export function takeBack(
     if (rows.length === 0 && ended === 0) return undefined;
     const before = { scope: rows[0]?.scope, grants: ended };
     const actor = { accountId: account_id, userId: user_id, applicationId, ...origin };
-    await recordAct(tx.db, auditEntry(actor, { action: 'consent.revoked', ...on(applicationId), before }));
+    await recordEntry(tx.db, auditEntry(actor, { action: 'consent.revoked', ...on(applicationId), before }));
     return application.name;
   });
 }

@@ -10,12 +10,17 @@ export type FormName = 'log in' | 'consent' | 'log out' | 'take back' | 'forgot 
  * The hidden fields of a form. `about` is what it is about, in one word: an authorization request as it came, or nothing (log in
  * and log out); an application (take back); a link (set password).
  */
-export function carry(ctx: IdentityContext, sessionId: string, form: FormName, about: string): Record<string, string> {
+export function csrfFields(
+  ctx: IdentityContext,
+  sessionId: string,
+  form: FormName,
+  about: string,
+): Record<string, string> {
   return { request: about, csrf: ctx.pageSigner.sign(`csrf ${form}`, [sessionId, about]) };
 }
 
 /** A form that we didn't make just so for this visitor. */
-export class ForeignForm extends Error {
+export class UnverifiedForm extends Error {
   readonly form: FormName;
   /** What it says to be about: nothing of it is proven. */
   readonly about: string;
@@ -28,7 +33,7 @@ export class ForeignForm extends Error {
 }
 
 /** Reads a form of ours and what it is about; throws ForeignForm. */
-export async function readOurForm(
+export async function readVerifiedForm(
   ctx: IdentityContext,
   req: Request,
   res: Response,
@@ -39,6 +44,6 @@ export async function readOurForm(
   const sessionId = findSessionId(ctx, req);
   const token = posted.find('csrf') ?? '';
   if (sessionId === undefined || !ctx.pageSigner.verify(`csrf ${form}`, [sessionId, about], token))
-    throw new ForeignForm(form, about);
+    throw new UnverifiedForm(form, about);
   return { posted, about, sessionId };
 }

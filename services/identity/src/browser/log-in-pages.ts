@@ -5,11 +5,11 @@ import { readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { type AuthorizationRequest, readAuthorizationRequest, unpack } from '../oauth/authorization-request.ts';
 import { Parameters } from '../oauth/parameters.ts';
-import { carry, readOurForm } from './forms.ts';
+import { csrfFields, readVerifiedForm } from './forms.ts';
 import { logIn } from './log-in.ts';
-import { leaveNotice, takeNotice } from './notices.ts';
-import { backToRequest, forgotPath, goTo, pageEndpoint } from './page-endpoint.ts';
-import { beginSession, endSession, ensureSessionId, findPerson, rememberDevice } from './sessions.ts';
+import { setNotice, takeNotice } from './notices.ts';
+import { forgotPath, pageEndpoint, redirectToPage, redirectToRequest } from './page-endpoint.ts';
+import { endSession, ensureSessionId, findSessionUser, setDeviceCookie, startSession } from './sessions.ts';
 import { formTargetOf, sendPage } from './views/layout.ts';
 import { logInPage, logOutPage } from './views/log-in.ts';
 import { waitInWords } from './views/parts.ts';
@@ -18,24 +18,24 @@ import { waitInWords } from './views/parts.ts';
 export function showOwnLogIn(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/login', async (req, res) => {
     const sessionId = ensureSessionId(ctx, req, res);
-    if (await findPerson(ctx, sessionId)) return goTo(ctx, res, '/oauth/applications');
+    if (await findSessionUser(ctx, sessionId)) return redirectToPage(ctx, res, '/oauth/applications');
     showLogIn(ctx, req, res, sessionId, {});
   });
 }
 
 /** POST /oauth/login: checks the password and goes back to the authorization request, or on to the person's own page. */
-export function takeLogIn(ctx: IdentityContext): RequestHandler {
+export function submitLogIn(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/login', async (req, res) => {
-    const { posted, about, sessionId } = await readOurForm(ctx, req, res, 'log in');
+    const { posted, about, sessionId } = await readVerifiedForm(ctx, req, res, 'log in');
     const request = await findRequest(ctx, about);
     const email = posted.find('email') ?? '';
     const password = posted.find('password') ?? '';
     const accountNumber = posted.find('account');
     const who = request ? { client: request.client } : { accountNumber };
     const outcome = await logIn(ctx, req, readOrigin(req), { email, password, ...who });
-    if ('person' in outcome && (await beginSession(ctx, req, res, outcome))) {
-      rememberDevice(ctx, res, outcome.person.id);
-      return backToRequest(ctx, res, about);
+    if ('person' in outcome && (await startSession(ctx, req, res, outcome))) {
+      setDeviceCookie(ctx, res, outcome.person.id);
+      return redirectToRequest(ctx, res, about);
     }
     const waitSeconds = 'person' in outcome ? 0 : outcome.waitSeconds;
     if (waitSeconds > 0) res.set('Retry-After', String(waitSeconds));
@@ -74,7 +74,7 @@ export function showLogIn(
     formTarget: request && formTargetOf(request.redirectUri),
     body: logInPage({
       applicationName: request?.client.name,
-      hidden: carry(ctx, sessionId, 'log in', about),
+      hidden: csrfFields(ctx, sessionId, 'log in', about),
       forgotPath: forgotPath(about),
       notice: takeNotice(ctx, req, res),
       retry,
@@ -86,19 +86,19 @@ export function showLogIn(
 export function showLogOut(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/logout', async (req, res) => {
     const sessionId = ensureSessionId(ctx, req, res);
-    const person = await findPerson(ctx, sessionId);
-    if (!person) return goTo(ctx, res, '/oauth/login');
-    sendPage(res, { title: 'Log out', body: logOutPage(person.email, carry(ctx, sessionId, 'log out', '')) });
+    const person = await findSessionUser(ctx, sessionId);
+    if (!person) return redirectToPage(ctx, res, '/oauth/login');
+    sendPage(res, { title: 'Log out', body: logOutPage(person.email, csrfFields(ctx, sessionId, 'log out', '')) });
   });
 }
 
 /** POST /oauth/logout: ends the session and goes back to the authorization request, or to the log-in page. */
-export function takeLogOut(ctx: IdentityContext): RequestHandler {
+export function submitLogOut(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/logout', async (req, res) => {
-    const { about } = await readOurForm(ctx, req, res, 'log out');
+    const { about } = await readVerifiedForm(ctx, req, res, 'log out');
     await endSession(ctx, req, res, readOrigin(req));
-    leaveNotice(ctx, res, 'You are logged out.');
-    backToRequest(ctx, res, about);
+    setNotice(ctx, res, 'You are logged out.');
+    redirectToRequest(ctx, res, about);
   });
 }
 

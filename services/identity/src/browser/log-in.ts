@@ -5,12 +5,12 @@ import { type AuditAct, auditEntry } from '@almanac/service-kit/messaging/audit'
 import type { Request } from 'express';
 import type { Client } from '../applications/clients.ts';
 
-import { recordActs } from '../audit/audit-log.ts';
+import { recordEntries } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { emailKey } from '../mails/email-address.ts';
 import type { ThrottleKey } from '../security/throttle.ts';
-import { findDevice, type LoggedIn, type Person } from './sessions.ts';
+import { findKnownDevice, type LoggedIn, type SessionUser } from './sessions.ts';
 
 type Attempt = {
   email: string;
@@ -42,7 +42,7 @@ export async function logIn(ctx: IdentityContext, req: Request, origin: Origin, 
     .map((turn) => entryOf(turn, { action: 'login.throttled', result: 'refused' }));
   if (waiting.length === turns.length) {
     ctx.logger.warn(facts, 'log-in throttled');
-    await recordActs(ctx.prisma, notes);
+    await recordEntries(ctx.prisma, notes);
     return { waitSeconds: Math.min(...waiting.map(({ waitSeconds }) => waitSeconds)) };
   }
   const winner = await findOwner(ctx, attempt.password.slice(0, 1_000), turns);
@@ -52,7 +52,7 @@ export async function logIn(ctx: IdentityContext, req: Request, origin: Origin, 
     const failures = told
       .filter(({ waitSeconds }) => waitSeconds === 0)
       .map((turn) => entryOf(turn, { action: 'login.failed', result: 'failed' }));
-    await recordActs(ctx.prisma, [...failures, ...notes]);
+    await recordEntries(ctx.prisma, [...failures, ...notes]);
     return { waitSeconds: 0 };
   }
   // Of the others it was a wrong try, and stays counted as one: else a log-in of one's own would make up for guesses at them.
@@ -80,7 +80,7 @@ async function findOwner(ctx: IdentityContext, password: string, turns: Turn[]):
   return owners.length === 1 ? owners[0] : undefined;
 }
 
-type User = Person & { status: string; password_hash: string | null };
+type User = SessionUser & { status: string; password_hash: string | null };
 
 /** Somebody who can be meant, or nobody in a place where there can be somebody, which is counted and costs as much. */
 type Candidate = {
@@ -177,7 +177,7 @@ async function takeTurns(
 // A device in which this person, and no other with his address, has logged in before is counted by itself: strangers can't shut
 // its owner out.
 function keysOf(ctx: IdentityContext, req: Request, { user, who }: Candidate, address: string) {
-  const device = user && findDevice(ctx, req, user.id);
+  const device = user && findKnownDevice(ctx, req, user.id);
   const keys: ThrottleKey[] =
     device === undefined
       ? [

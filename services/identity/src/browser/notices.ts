@@ -7,7 +7,7 @@ import { clearCookie, readCookie, setCookie } from './cookies.ts';
 const seconds = 60;
 
 /** Has the next page say this. */
-export function leaveNotice(ctx: IdentityContext, res: Response, sentence: string): void {
+export function setNotice(ctx: IdentityContext, res: Response, sentence: string): void {
   const word = Buffer.from(sentence).toString('base64url');
   setCookie(ctx, res, 'notice', `${word}.${ctx.pageSigner.sign('notice', [word])}`, seconds);
 }

@@ -5,7 +5,7 @@ import type { IdentityContext } from '../context.ts';
 import { RefusedRequest, UntrustedRequest, unpack } from '../oauth/authorization-request.ts';
 import { toOAuthError } from '../oauth/oauth-error.ts';
 import { isTls } from './cookies.ts';
-import { ForeignForm, type FormName } from './forms.ts';
+import { type FormName, UnverifiedForm } from './forms.ts';
 import { sendPage, setPageHeaders } from './views/layout.ts';
 import { messagePage } from './views/message.ts';
 
@@ -26,13 +26,13 @@ export function pageEndpoint(
 }
 
 /** Sends the browser to a page of ours, with GET; our own address comes from configuration, never from the request. */
-export function goTo(ctx: IdentityContext, res: Response, path: `/oauth/${string}`): void {
+export function redirectToPage(ctx: IdentityContext, res: Response, path: `/oauth/${string}`): void {
   redirect(res, `${ctx.config.common.publicUrl}${path}`);
 }
 
 /** Sends the browser back to the authorization request that a form was about; without one, to the log-in page. */
-export function backToRequest(ctx: IdentityContext, res: Response, packed: string): void {
-  goTo(ctx, res, requestPath(packed));
+export function redirectToRequest(ctx: IdentityContext, res: Response, packed: string): void {
+  redirectToPage(ctx, res, requestPath(packed));
 }
 
 /** The page of an authorization request; the log-in page when there is none. The request is read anew there. */
@@ -48,7 +48,7 @@ export function forgotPath(packed: string): `/oauth/${string}` {
 type Destination = { redirectUri: string; state: string | undefined };
 
 /** Sends the browser to the client with an answer. */
-export function answerClient(
+export function redirectToClient(
   ctx: IdentityContext,
   res: Response,
   { redirectUri, state }: Destination,
@@ -64,7 +64,7 @@ function redirect(res: Response, address: string): void {
 }
 
 function showFailure(ctx: IdentityContext, res: Response, thrown: unknown): void {
-  if (thrown instanceof ForeignForm) showForeignForm(res, thrown);
+  if (thrown instanceof UnverifiedForm) showUnverifiedForm(res, thrown);
   else if (thrown instanceof UntrustedRequest)
     showMessage(res, 400, 'This request can’t be accepted', [
       thrown.message,
@@ -73,7 +73,7 @@ function showFailure(ctx: IdentityContext, res: Response, thrown: unknown): void
   else if (thrown instanceof RefusedRequest) {
     const { code, redirectUri, message } = thrown;
     if (redirectUri === outOfBandUri) showMessage(res, 400, 'The request was refused', [`${code}: ${message}`]);
-    else answerClient(ctx, res, thrown, { error: code, error_description: message });
+    else redirectToClient(ctx, res, thrown, { error: code, error_description: message });
   } else {
     const error = toOAuthError(ctx, res, thrown);
     res.set(error.headers);
@@ -93,7 +93,7 @@ const beginnings = {
 } as const satisfies Record<FormName, (about: string) => string>;
 
 // A page that lay open while its visitor logged in or out elsewhere comes here too, so there is a way on.
-function showForeignForm(res: Response, { form, about, message }: ForeignForm): void {
+function showUnverifiedForm(res: Response, { form, about, message }: UnverifiedForm): void {
   const link = { href: beginnings[form](about), text: 'Begin again' };
   showMessage(res, 403, 'This form can’t be accepted', [message, 'Nothing was done.'], link);
 }

@@ -11,18 +11,18 @@ import {
   unpack,
 } from '../oauth/authorization-request.ts';
 import { Parameters, readQuery } from '../oauth/parameters.ts';
-import { findLinkOwner, type LinkOwner, SpentLink, usePasswordLink } from '../passwords/password-links.ts';
+import { findLinkOwner, type LinkOwner, UnusableLink, usePasswordLink } from '../passwords/password-links.ts';
 import { requestPasswordReset } from '../passwords/password-reset.ts';
 import { passwordProblem } from '../passwords/password-rules.ts';
 import { digestOf } from '../security/digest.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
-import { carry, ForeignForm, readOurForm } from './forms.ts';
-import { leaveNotice } from './notices.ts';
-import { backToRequest, goTo, pageEndpoint, requestPath } from './page-endpoint.ts';
-import { endSession, ensureSessionId, rememberDevice } from './sessions.ts';
+import { csrfFields, readVerifiedForm, UnverifiedForm } from './forms.ts';
+import { setNotice } from './notices.ts';
+import { pageEndpoint, redirectToPage, redirectToRequest, requestPath } from './page-endpoint.ts';
+import { endSession, ensureSessionId, setDeviceCookie } from './sessions.ts';
 import { sendPage } from './views/layout.ts';
 import { waitInWords } from './views/parts.ts';
-import { forgotPasswordPage, linkSentPage, setPasswordPage, spentLinkPage } from './views/password.ts';
+import { forgotPasswordPage, linkSentPage, setPasswordPage, unusableLinkPage } from './views/password.ts';
 
 // As long as a link for a new password works.
 const keepSeconds = 3_600;
@@ -36,24 +36,24 @@ export function showPasswordForm(ctx: IdentityContext): RequestHandler {
     const given = readQuery(req).find('token');
     const token = given ?? readCookie(ctx, req, 'link');
     const owner = await findOwner(ctx, token);
-    if (token === undefined || owner === undefined) return showSpentLink(ctx, res);
+    if (token === undefined || owner === undefined) return showUnusableLink(ctx, res);
     if (given !== undefined) {
       setCookie(ctx, res, 'link', given, keepSeconds);
-      return goTo(ctx, res, '/oauth/password');
+      return redirectToPage(ctx, res, '/oauth/password');
     }
     showForm(ctx, res, ensureSessionId(ctx, req, res), token, owner);
   });
 }
 
 /** POST /oauth/password: sets the password, once; whoever sat at this browser is logged out. */
-export function takePassword(ctx: IdentityContext): RequestHandler {
+export function submitPassword(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/password', async (req, res) => {
-    const { posted, about, sessionId } = await readOurForm(ctx, req, res, 'set password');
+    const { posted, about, sessionId } = await readVerifiedForm(ctx, req, res, 'set password');
     const token = readCookie(ctx, req, 'link');
     const owner = await findOwner(ctx, token);
-    if (token === undefined || owner === undefined) return showSpentLink(ctx, res);
+    if (token === undefined || owner === undefined) return showUnusableLink(ctx, res);
     // Another link was opened meanwhile: its cookie must not serve a form that shows somebody else's address.
-    if (about !== nameOf(token)) throw new ForeignForm('set password', about);
+    if (about !== nameOf(token)) throw new UnverifiedForm('set password', about);
     const password = posted.find('password') ?? '';
     const problem =
       passwordProblem(password, owner) ??
@@ -62,17 +62,17 @@ export function takePassword(ctx: IdentityContext): RequestHandler {
     try {
       await usePasswordLink(ctx, token, password, readOrigin(req));
     } catch (error) {
-      if (error instanceof SpentLink) return showSpentLink(ctx, res);
+      if (error instanceof UnusableLink) return showUnusableLink(ctx, res);
       throw error;
     }
     await endSession(ctx, req, res, readOrigin(req));
     clearCookie(ctx, res, 'link');
     // Whoever has the mailbox may log in here even while others guess at his password.
-    rememberDevice(ctx, res, owner.id);
-    leaveNotice(ctx, res, 'Your password is set. Log in with it now.');
+    setDeviceCookie(ctx, res, owner.id);
+    setNotice(ctx, res, 'Your password is set. Log in with it now.');
     const request = await findKeptRequest(ctx, req, owner);
     clearCookie(ctx, res, 'request');
-    backToRequest(ctx, res, request?.packed ?? '');
+    redirectToRequest(ctx, res, request?.packed ?? '');
   });
 }
 
@@ -94,7 +94,7 @@ function showForm(
   owner: LinkOwner,
   problem?: string,
 ): void {
-  const hidden = carry(ctx, sessionId, 'set password', nameOf(token));
+  const hidden = csrfFields(ctx, sessionId, 'set password', nameOf(token));
   sendPage(res, {
     title: problem === undefined ? 'Set your password' : 'Problem: set your password',
     status: problem === undefined ? 200 : 422,
@@ -102,9 +102,9 @@ function showForm(
   });
 }
 
-function showSpentLink(ctx: IdentityContext, res: Response): void {
+function showUnusableLink(ctx: IdentityContext, res: Response): void {
   clearCookie(ctx, res, 'link');
-  sendPage(res, { title: 'This link doesn’t work', status: 410, body: spentLinkPage() });
+  sendPage(res, { title: 'This link doesn’t work', status: 410, body: unusableLinkPage() });
 }
 
 /** GET /oauth/password/forgot: asks for the address; whoever comes from an application's log-in brings its request along. */
@@ -117,9 +117,9 @@ export function showForgotPassword(ctx: IdentityContext): RequestHandler {
 }
 
 /** POST /oauth/password/forgot: has the mail sent, if there is anybody; the answer doesn't tell. */
-export function takeForgotPassword(ctx: IdentityContext): RequestHandler {
+export function submitForgotPassword(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/password/forgot', async (req, res) => {
-    const { posted, about, sessionId } = await readOurForm(ctx, req, res, 'forgot password');
+    const { posted, about, sessionId } = await readVerifiedForm(ctx, req, res, 'forgot password');
     const request = about === '' ? undefined : await readAuthorizationRequest(ctx, new Parameters(unpack(about)));
     const email = posted.find('email') ?? '';
     const client = request?.client;
@@ -147,7 +147,7 @@ function showForgotForm(
     status: retry ? 429 : 200,
     body: forgotPasswordPage({
       applicationName: request?.client.name,
-      hidden: carry(ctx, sessionId, 'forgot password', about),
+      hidden: csrfFields(ctx, sessionId, 'forgot password', about),
       backPath: requestPath(about),
       retry,
     }),

@@ -2,14 +2,14 @@
 // digest.
 import { type AuditEntry, auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Request, Response } from 'express';
-import { recordAct, recordActs } from '../audit/audit-log.ts';
+import { recordEntries, recordEntry } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { after, type Database, databaseNow, transact } from '../database.ts';
 import { digestOf, newIdentifier, newSecret } from '../security/digest.ts';
+import { after, type Database, databaseNow, transact } from '../transaction.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
 
-export type Person = { id: number; account_id: number; email: string };
+export type SessionUser = { id: number; account_id: number; email: string };
 
 const deviceSeconds = 180 * 86_400;
 
@@ -29,7 +29,10 @@ export function ensureSessionId(ctx: IdentityContext, req: Request, res: Respons
 }
 
 /** Who is logged in under this id; nobody who is deleted, disabled or whose session is over. */
-export async function findPerson(ctx: IdentityContext, sessionId: string | undefined): Promise<Person | undefined> {
+export async function findSessionUser(
+  ctx: IdentityContext,
+  sessionId: string | undefined,
+): Promise<SessionUser | undefined> {
   if (sessionId === undefined) return undefined;
   const now = await databaseNow(ctx.prisma);
   const session = await ctx.prisma.session.findFirst({
@@ -44,13 +47,13 @@ export async function findPerson(ctx: IdentityContext, sessionId: string | undef
 }
 
 /** Somebody whose password was right, as it was when it was checked, and what the audit log keeps of it: for others too (`notes`). */
-export type LoggedIn = { person: Person; password_hash: string | null; act: AuditEntry; notes: AuditEntry[] };
+export type LoggedIn = { person: SessionUser; password_hash: string | null; act: AuditEntry; notes: AuditEntry[] };
 
 /**
  * Logs a person in under a new id; the id from before is worth nothing. False when the password was changed since it was checked:
  * whoever changes it ends all sessions, and this one must not come after.
  */
-export async function beginSession(
+export async function startSession(
   ctx: IdentityContext,
   req: Request,
   res: Response,
@@ -62,7 +65,7 @@ export async function beginSession(
     const [same] = await db.$queryRaw<{ id: number }[]>`
       select id from "user" where id = ${person.id} and status = 'active' and password_hash = ${password_hash} for share`;
     // In one statement with the act: the time doesn't tell whether there are any.
-    await recordActs(db, same ? [act, ...notes] : notes);
+    await recordEntries(db, same ? [act, ...notes] : notes);
     if (!same) return false;
     if (before !== undefined) await db.session.deleteMany({ where: { digest: digestOf(before) } });
     const expires_at = after(await databaseNow(db), ctx.config.sessionSeconds);
@@ -76,7 +79,7 @@ export async function beginSession(
 }
 
 /** Holds a session's row until the end of the transaction. False: it has ended. Whoever ends it waits, and finds what was done. */
-export async function holdSession(db: Database, sessionId: string): Promise<boolean> {
+export async function lockSession(db: Database, sessionId: string): Promise<boolean> {
   const rows = await db.$queryRaw<unknown[]>`
     select from session where digest = ${digestOf(sessionId)} and expires_at > clock_timestamp() for share`;
   return rows.length > 0;
@@ -92,12 +95,12 @@ export async function endSession(ctx: IdentityContext, req: Request, res: Respon
       delete from session where digest = ${digestOf(id)} returning account_id, user_id`;
     if (!session) return;
     const actor = { accountId: session.account_id, userId: session.user_id, ...origin };
-    await recordAct(db, auditEntry(actor, { action: 'logout' }));
+    await recordEntry(db, auditEntry(actor, { action: 'logout' }));
   });
 }
 
 /** Marks a browser as one in which this person has logged in before. */
-export function rememberDevice(ctx: IdentityContext, res: Response, userId: number): void {
+export function setDeviceCookie(ctx: IdentityContext, res: Response, userId: number): void {
   const device = newIdentifier();
   const until = String(Math.floor(Date.now() / 1000) + deviceSeconds);
   const signature = ctx.pageSigner.sign('device', [String(userId), device, until]);
@@ -105,7 +108,7 @@ export function rememberDevice(ctx: IdentityContext, res: Response, userId: numb
 }
 
 /** The id of a device in which this person has logged in before. */
-export function findDevice(ctx: IdentityContext, req: Request, userId: number): string | undefined {
+export function findKnownDevice(ctx: IdentityContext, req: Request, userId: number): string | undefined {
   const [device, until, signature] = (readCookie(ctx, req, 'device') ?? '').split('.');
   if (!device || !until || !signature || !(Number(until) > Date.now() / 1000)) return undefined;
   return ctx.pageSigner.verify('device', [String(userId), device, until], signature) ? device : undefined;

@@ -6,9 +6,9 @@ import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
-import { type Transaction, transact } from '../database.ts';
 import { lockAccount } from '../permissions/administrators.ts';
-import { keepBranchSight } from '../permissions/branch-visibility.ts';
+import { saveBranchVisibility } from '../permissions/branch-visibility.ts';
+import { type Transaction, transact } from '../transaction.ts';
 import { dropGroups, ensureGroups, type Resource } from './resource-groups.ts';
 
 const queue = 'identity.resource_groups';
@@ -52,7 +52,7 @@ async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>
     if (!(await tx.db.account.findUnique({ where: { id: payload.account_id }, select: { id: true } }))) return;
     await lockAccount(tx, payload.account_id);
     // Before the groups: nobody hears their names who doesn't see the branch.
-    if ('branch_id' in payload) await keepSight(tx, payload, message.request_id);
+    if ('branch_id' in payload) await saveVisibility(tx, payload, message.request_id);
     if (done === 'deleted') return dropGroups(tx, resource, message.request_id);
     await ensureGroups(tx, resource, {
       name: payload.name,
@@ -63,9 +63,9 @@ async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>
   });
 }
 
-async function keepSight(tx: Transaction, payload: BranchPayload, requestId: string | undefined): Promise<void> {
+async function saveVisibility(tx: Transaction, payload: BranchPayload, requestId: string | undefined): Promise<void> {
   const { account_id, branch_id, branch_type, owner_id = null, revision } = payload;
   if (revision === undefined) return;
   const sight = { is_private: branch_type === 'private', owner_id, revision };
-  await keepBranchSight(tx, { account_id, branch_id }, sight, requestId);
+  await saveBranchVisibility(tx, { account_id, branch_id }, sight, requestId);
 }

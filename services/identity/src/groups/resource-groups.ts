@@ -3,12 +3,12 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { auditEntry, createdAct } from '@almanac/service-kit/messaging/audit';
-import { recordAct } from '../audit/audit-log.ts';
+import { recordEntry } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
-import { type Transaction, transact } from '../database.ts';
 import { lockAccount } from '../permissions/administrators.ts';
-import { groupsExceptOf, keepBranchSight, listUnseenBranches } from '../permissions/branch-visibility.ts';
+import { groupsExceptOf, listHiddenBranches, saveBranchVisibility } from '../permissions/branch-visibility.ts';
 import { announcePermissionChanged } from '../permissions/effective-permissions.ts';
+import { type Transaction, transact } from '../transaction.ts';
 
 type Made = 'account' | 'domain' | 'branch';
 
@@ -79,7 +79,7 @@ async function addCreator(tx: Transaction, accountId: number, groupId: number, u
     select: { id: true, user_id: true, user_group_id: true },
   });
   // Nobody asked for this by itself: the log shows it as the system's.
-  await recordAct(tx.db, auditEntry({ accountId, requestId }, createdAct('user_group_assignment', assignment)));
+  await recordEntry(tx.db, auditEntry({ accountId, requestId }, createdAct('user_group_assignment', assignment)));
   await announcePermissionChanged(tx, accountId, userId, requestId);
 }
 
@@ -116,7 +116,7 @@ export async function ensureResourceGroups(
     await lockAccount(tx, call.accountId);
     if (resource_type === 'branch' && branch) {
       const told = { ...branch, owner_id: branch.owner_id === 0 ? null : branch.owner_id };
-      await keepBranchSight(tx, { account_id: call.accountId, branch_id }, told, call.requestId);
+      await saveBranchVisibility(tx, { account_id: call.accountId, branch_id }, told, call.requestId);
     }
     await ensureGroups(tx, resource, { name: input.name, creatorId: input.creator_id, requestId: call.requestId });
   });
@@ -133,7 +133,7 @@ export async function listResourceGroups(ctx: IdentityContext, call: CallContext
   });
   const ofPermissions = { in: permissions.map((permission) => permission.user_group_id) };
   const groups = await ctx.prisma.user_group.findMany({
-    where: { account_id: call.accountId, id: ofPermissions, ...groupsExceptOf(await listUnseenBranches(ctx, call)) },
+    where: { account_id: call.accountId, id: ofPermissions, ...groupsExceptOf(await listHiddenBranches(ctx, call)) },
     select: { id: true, name: true, assignments: { select: { user: { select: member } }, orderBy: { id: 'asc' } } },
     orderBy: { id: 'asc' },
   });

@@ -5,7 +5,7 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
-import { repeatable } from '../idempotency.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import { timeSchema } from '../time-schema.ts';
 import { assignmentFields, createAssignment, deleteAssignment, listAssignments } from './user-group-assignments.ts';
 
@@ -37,7 +37,7 @@ export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
       path: '/user_group_assignments',
       tag,
       summary: 'Put a user into a group',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       example: { user_id: 5, user_group_id: 4 },
       description: appointing,
       resource: 'user_group_assignment',

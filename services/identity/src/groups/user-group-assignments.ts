@@ -12,13 +12,13 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct } from '@almanac/service-kit/messaging/audit';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import { recordActOf } from '../audit/audit-log.ts';
+import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
-import { transact } from '../database.ts';
 import { transactOnce } from '../idempotency.ts';
-import { keepAnAdministrator, lockAccount, requireScopeToAppoint } from '../permissions/administrators.ts';
-import { groupsExceptOf, listUnseenBranches } from '../permissions/branch-visibility.ts';
+import { lockAccount, requireRemainingAdministrator, requireScopeToAppoint } from '../permissions/administrators.ts';
+import { groupsExceptOf, listHiddenBranches } from '../permissions/branch-visibility.ts';
 import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
+import { transact } from '../transaction.ts';
 
 export const assignmentFields = {
   id: 'integer',
@@ -31,8 +31,8 @@ const shown = { id: true, user_id: true, user_group_id: true, created_at: true }
 
 // Nothing of private branches that the caller doesn't see.
 async function seenBy(ctx: IdentityContext, call: CallContext) {
-  const unseen = await listUnseenBranches(ctx, call);
-  return unseen.length === 0 ? {} : { user_group: groupsExceptOf(unseen) };
+  const hiddenBranchIds = await listHiddenBranches(ctx, call);
+  return hiddenBranchIds.length === 0 ? {} : { user_group: groupsExceptOf(hiddenBranchIds) };
 }
 
 export async function listAssignments(ctx: IdentityContext, call: CallContext, list: ListQuery, groupId?: number) {
@@ -70,7 +70,7 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
         data: { ...own, user_id, user_group_id },
         select: shown,
       });
-      await recordActOf(tx.db, call, createdAct('user_group_assignment', assignment));
+      await recordAct(tx.db, call, createdAct('user_group_assignment', assignment));
       await announcePermissionChanged(tx, call.accountId, user_id, call.requestId);
       return assignment;
     });
@@ -92,8 +92,8 @@ export async function deleteAssignment(ctx: IdentityContext, call: CallContext, 
     const { count } = await tx.db.user_group_assignment.deleteMany({ where });
     if (count === 0) throw notFound('User group assignment');
     await requireScopeToAppoint(tx, call, assignment.user_group_id);
-    await recordActOf(tx.db, call, deletedAct('user_group_assignment', assignment));
-    await keepAnAdministrator(tx, call.accountId);
+    await recordAct(tx.db, call, deletedAct('user_group_assignment', assignment));
+    await requireRemainingAdministrator(tx, call.accountId);
     await announcePermissionChanged(tx, call.accountId, assignment.user_id, call.requestId);
   });
 }

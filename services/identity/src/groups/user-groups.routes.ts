@@ -6,7 +6,7 @@ import { visibleNameSchema } from '@almanac/service-kit/api/names';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
-import { repeatable } from '../idempotency.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import { actions, resourceTypes } from '../permissions/permissions.ts';
 import { timeSchema } from '../time-schema.ts';
 import { createGroup, deleteGroup, groupFields, listGroups, showGroup, updateGroup } from './user-groups.ts';
@@ -65,7 +65,7 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/user_groups',
       summary: 'Create a custom group',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       example: {
         user_group: { name: 'Geographers', permissions: [{ action: 'edit', resource_type: 'domain', resource_id: 3 }] },
       },

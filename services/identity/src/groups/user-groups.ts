@@ -14,14 +14,14 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import { recordActOf } from '../audit/audit-log.ts';
+import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
-import { type Database, type Transaction, transact } from '../database.ts';
 import { transactOnce } from '../idempotency.ts';
-import { keepAnAdministrator, lockAccount } from '../permissions/administrators.ts';
-import { groupsExceptOf, listUnseenBranches, permissionsExceptOn } from '../permissions/branch-visibility.ts';
+import { lockAccount, requireRemainingAdministrator } from '../permissions/administrators.ts';
+import { groupsExceptOf, listHiddenBranches, permissionsExceptOn } from '../permissions/branch-visibility.ts';
 import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
 import type { actions, resourceTypes } from '../permissions/permissions.ts';
+import { type Database, type Transaction, transact } from '../transaction.ts';
 
 export const groupFields = {
   id: 'integer',
@@ -36,8 +36,8 @@ export const groupFields = {
 const permissionsShown = { id: true, action: true, resource_type: true, resource_id: true } as const;
 
 // Nothing of private branches that the caller doesn't see.
-const shownExcept = (unseen: number[]) =>
-  ({ ...shown, permissions: { ...shown.permissions, where: permissionsExceptOn(unseen) } }) as const;
+const shownExcept = (hiddenBranchIds: number[]) =>
+  ({ ...shown, permissions: { ...shown.permissions, where: permissionsExceptOn(hiddenBranchIds) } }) as const;
 
 const shown = {
   id: true,
@@ -67,9 +67,9 @@ function present<T extends Shown>({ system_key, assignments, ...group }: T) {
 }
 
 export async function listGroups(ctx: IdentityContext, call: CallContext, list: ListQuery) {
-  const unseen = await listUnseenBranches(ctx, call);
-  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...groupsExceptOf(unseen) };
-  const select = shownExcept(unseen);
+  const hiddenBranchIds = await listHiddenBranches(ctx, call);
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...groupsExceptOf(hiddenBranchIds) };
+  const select = shownExcept(hiddenBranchIds);
   const [groups, count] = await Promise.all([
     ctx.prisma.user_group.findMany({ where, select, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.user_group.count({ where }),
@@ -79,12 +79,12 @@ export async function listGroups(ctx: IdentityContext, call: CallContext, list: 
 
 /** One group, unless it is of a private branch that the caller doesn't see. */
 export async function showGroup(ctx: IdentityContext, call: CallContext, id: number) {
-  return getGroup(ctx.prisma, call, id, await listUnseenBranches(ctx, call));
+  return getGroup(ctx.prisma, call, id, await listHiddenBranches(ctx, call));
 }
 
-async function getGroup(db: Database, call: CallContext, id: number, unseen: number[] = []) {
-  const where = { id, account_id: call.accountId, ...groupsExceptOf(unseen) };
-  const group = await db.user_group.findFirst({ where, select: shownExcept(unseen) });
+async function getGroup(db: Database, call: CallContext, id: number, hiddenBranchIds: number[] = []) {
+  const where = { id, account_id: call.accountId, ...groupsExceptOf(hiddenBranchIds) };
+  const group = await db.user_group.findFirst({ where, select: shownExcept(hiddenBranchIds) });
   if (!group) throw notFound('User group');
   return present(group);
 }
@@ -115,7 +115,7 @@ export async function createGroup(ctx: IdentityContext, call: CallContext, read:
       });
       await replacePermissions(tx, call, id, permissions);
       const group = await getGroup(tx.db, call, id);
-      await recordActOf(tx.db, call, createdAct('user_group', recorded(group)));
+      await recordAct(tx.db, call, createdAct('user_group', recorded(group)));
       return group;
     }),
   );
@@ -137,11 +137,11 @@ export async function updateGroup(ctx: IdentityContext, call: CallContext, id: n
       await tx.db.user_group.update({ where: { id, account_id: call.accountId }, data });
       if (permissions !== undefined) {
         await replacePermissions(tx, call, id, permissions);
-        await keepAnAdministrator(tx, call.accountId);
+        await requireRemainingAdministrator(tx, call.accountId);
         await announcePermissionChanged(tx, call.accountId, null, call.requestId);
       }
       const group = await getGroup(tx.db, call, id);
-      await recordActOf(tx.db, call, updatedAct('user_group', recorded(before), recorded(group)));
+      await recordAct(tx.db, call, updatedAct('user_group', recorded(before), recorded(group)));
       return group;
     }),
   );
@@ -156,8 +156,8 @@ export async function deleteGroup(ctx: IdentityContext, call: CallContext, id: n
     await lockAccount(tx, call.accountId);
     const gone = await getGroup(tx.db, call, id);
     await tx.db.user_group.delete({ where: { id, account_id: call.accountId } });
-    await recordActOf(tx.db, call, deletedAct('user_group', recorded(gone)));
-    await keepAnAdministrator(tx, call.accountId);
+    await recordAct(tx.db, call, deletedAct('user_group', recorded(gone)));
+    await requireRemainingAdministrator(tx, call.accountId);
     await announcePermissionChanged(tx, call.accountId, null, call.requestId);
   });
 }

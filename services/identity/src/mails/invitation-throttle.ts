@@ -1,8 +1,8 @@
 // How often somebody is invited: nobody's mailbox is flooded from here, nor by deleting its user and making him anew.
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { IdentityContext } from '../context.ts';
-import type { Transaction } from '../database.ts';
 import type { ThrottleKey } from '../security/throttle.ts';
+import type { Transaction } from '../transaction.ts';
 import { emailKey } from './email-address.ts';
 
 type Invited = { account_id: number; email: string /** Of one who is there already. */; user_id?: number };
@@ -11,7 +11,7 @@ type Invited = { account_id: number; email: string /** Of one who is there alrea
  * Counts an invitation in the transaction that asks for its mail, so that a call that is refused uses up none; throws 429 when its
  * mailbox, or its user, got a few within the hour.
  */
-export async function takeInvitationTurn(
+export async function throttleInvitation(
   ctx: IdentityContext,
   tx: Transaction,
   { account_id, email, user_id }: Invited,

@@ -1,6 +1,6 @@
 // Mails that identity wants sent: who gets which. Jobs writes and sends them, and asks for the link in one only then
 // (password-links.ts), so no secret waits in a queue.
-import type { Transaction } from '../database.ts';
+import type { Transaction } from '../transaction.ts';
 
 export type MailTemplate = 'invitation' | 'password_reset' | 'password_changed';
 

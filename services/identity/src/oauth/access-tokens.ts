@@ -43,7 +43,7 @@ export async function issueAccessToken(ctx: IdentityContext, grant: Grant): Prom
 }
 
 /** The success answer: exactly the contract's fields. */
-export function tokenAnswer(ctx: IdentityContext, issued: IssuedToken, refreshToken?: string) {
+export function tokenResponse(ctx: IdentityContext, issued: IssuedToken, refreshToken?: string) {
   return {
     access_token: issued.token,
     token_type: 'Bearer',
@@ -66,7 +66,7 @@ export type AccessClaims = {
 };
 
 /** The claims of an access token that works now: signed by us, not expired, not revoked. */
-export async function findLiveAccessToken(ctx: IdentityContext, token: string): Promise<AccessClaims | undefined> {
+export async function findValidAccessToken(ctx: IdentityContext, token: string): Promise<AccessClaims | undefined> {
   const expected = {
     issuer: ctx.config.common.publicUrl,
     audience: audienceOf(ctx.config),

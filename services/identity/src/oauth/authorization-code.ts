@@ -4,13 +4,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Client } from '../applications/clients.ts';
 
 import { isRegistered } from '../applications/redirect-uris.ts';
-import { after, type Database, databaseNow, transact } from '../database.ts';
 import { digestOf, newSecret, sameDigest } from '../security/digest.ts';
 import { commonScopes } from '../tokens/scopes.ts';
-import { tokenAnswer } from './access-tokens.ts';
+import { after, type Database, databaseNow, transact } from '../transaction.ts';
+import { tokenResponse } from './access-tokens.ts';
 import type { Grant } from './grant.ts';
 import { invalidGrant } from './oauth-error.ts';
-import { beginFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
+import { createFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 const lifetimeSeconds = 60;
 
@@ -54,11 +54,11 @@ export const authorizationCode: Grant = async (ctx, { client, parameters, origin
     });
     if (count === 0) return (await isUsed(tx.db, code.id)) ? 'used' : 'expired';
     if (!proven) return 'burnt';
-    return beginFamily(ctx, tx, { id: code.family_id, client, user_id: code.user_id, allowed: code.scope, scope });
+    return createFamily(ctx, tx, { id: code.family_id, client, user_id: code.user_id, allowed: code.scope, scope });
   });
   if (pair === 'used') return replayed();
   if (pair === 'expired' || pair === 'burnt') throw invalidGrant();
-  return tokenAnswer(ctx, pair.access, pair.refreshToken);
+  return tokenResponse(ctx, pair.access, pair.refreshToken);
 
   // A code that comes again was seen by somebody: what it gave is taken back.
   async function replayed(): Promise<never> {

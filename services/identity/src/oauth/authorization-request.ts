@@ -65,7 +65,7 @@ const toWord = (query: URLSearchParams) => Buffer.from(query.toString()).toStrin
  * The same request as one word, asking for just the scopes that it has now: one that leaves them out means all of the application's,
  * and those may be more by the time somebody answers what he was shown.
  */
-export function packAsShown({ packed, scope }: AuthorizationRequest): string {
+export function packWithScopes({ packed, scope }: AuthorizationRequest): string {
   const query = new URLSearchParams(unpack(packed));
   query.set('scope', scope);
   return toWord(query);

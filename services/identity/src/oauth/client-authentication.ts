@@ -2,9 +2,9 @@
 
 import { networkOf } from '@almanac/service-kit/http/client-address';
 import type { Request } from 'express';
-import { noteSecretUse } from '../applications/client-secrets.ts';
+import { recordSecretUse } from '../applications/client-secrets.ts';
 import { type Client, findClient } from '../applications/clients.ts';
-import { recordAct } from '../audit/audit-log.ts';
+import { recordEntry } from '../audit/audit-log.ts';
 import { type Origin, readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { digestOf, sameDigest } from '../security/digest.ts';
@@ -21,16 +21,16 @@ export async function authenticateClient(ctx: IdentityContext, req: Request, par
   const secret = findSecret(client, credentials.secret);
   if (!client || !holds(client, credentials.secret, secret))
     throw await refuse(ctx, readOrigin(req), credentials, client);
-  if (secret) besideTheAnswer(ctx, noteSecretUse(ctx.prisma, secret), 'the use of a client secret could not be noted');
+  if (secret) inBackground(ctx, recordSecretUse(ctx.prisma, secret), 'the use of a client secret could not be noted');
   return client;
 }
 
-const nobodysSecrets: Client['secrets'] = [{ id: 0, digest: new Uint8Array(32), last_used_at: null }];
+const dummySecrets: Client['secrets'] = [{ id: 0, digest: new Uint8Array(32), last_used_at: null }];
 
 // Always hashes and compares, so that the time doesn't tell whether the application exists.
 function findSecret(client: Client | null, secret: string | undefined): Client['secrets'][number] | undefined {
   const digest = digestOf(secret ?? '');
-  return (client?.secrets ?? nobodysSecrets).filter((kept) => sameDigest(kept.digest, digest))[0];
+  return (client?.secrets ?? dummySecrets).filter((kept) => sameDigest(kept.digest, digest))[0];
 }
 
 function holds({ confidential }: Client, secret: string | undefined, kept: object | undefined): boolean {
@@ -51,7 +51,7 @@ async function refuse(
     { rule: 'clientNetwork', key: networkOf(address) },
   ];
   const wait = (await ctx.throttle.waitSeconds(keys)) || (await ctx.throttle.count(keys));
-  if (client) besideTheAnswer(ctx, recordFailure(ctx, origin, client, wait), 'a failed log-in could not be recorded');
+  if (client) inBackground(ctx, recordFailure(ctx, origin, client, wait), 'a failed log-in could not be recorded');
   if (wait > 0)
     return new OAuthError('slow_down', 'Too many wrong credentials; try again later.', {
       status: 429,
@@ -68,7 +68,7 @@ async function recordFailure(
   wait: number,
 ): Promise<void> {
   if (wait > 0 && !(await ctx.throttle.isFirstInMinute(`client ${client.id}`))) return;
-  await recordAct(ctx.prisma, {
+  await recordEntry(ctx.prisma, {
     action: wait > 0 ? 'login.throttled' : 'login.failed',
     result: wait > 0 ? 'refused' : 'failed',
     account_id: client.account_id,
@@ -79,7 +79,7 @@ async function recordFailure(
 }
 
 // Not waited for: it must neither fail an answer nor, by the time it takes, tell which applications exist.
-function besideTheAnswer(ctx: IdentityContext, work: Promise<void>, problem: string): void {
+function inBackground(ctx: IdentityContext, work: Promise<void>, problem: string): void {
   work.catch((error: unknown) => ctx.logger.warn({ err: error }, problem));
 }
 

@@ -1,7 +1,7 @@
 // Grant client_credentials: an application for itself, without a user and without a refresh token (RFC 6749, 4.4).
 
 import { grantScopes } from '../tokens/scopes.ts';
-import { issueAccessToken, tokenAnswer } from './access-tokens.ts';
+import { issueAccessToken, tokenResponse } from './access-tokens.ts';
 import type { Grant } from './grant.ts';
 import { OAuthError } from './oauth-error.ts';
 
@@ -11,5 +11,5 @@ export const clientCredentials: Grant = async (ctx, { client, parameters }) => {
   const scope = grantScopes(client.scopes, parameters.find('scope'));
   if (scope === undefined)
     throw new OAuthError('invalid_scope', 'The scope is unknown or wider than the application has.');
-  return tokenAnswer(ctx, await issueAccessToken(ctx, { client, scope }));
+  return tokenResponse(ctx, await issueAccessToken(ctx, { client, scope }));
 };

@@ -1,10 +1,18 @@
 // Grant refresh_token: rotates on each use; an old one that comes again ends its family (RFC 6749, 6; RFC 9700, 4.14).
-import { databaseNow, transact } from '../database.ts';
+
 import { commonScopes, grantScopes } from '../tokens/scopes.ts';
-import { tokenAnswer } from './access-tokens.ts';
+import { databaseNow, transact } from '../transaction.ts';
+import { tokenResponse } from './access-tokens.ts';
 import type { Grant } from './grant.ts';
 import { invalidGrant, OAuthError } from './oauth-error.ts';
-import { addPair, endOfFamily, findRefreshToken, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
+import {
+  addPair,
+  extendFamily,
+  familyExpiry,
+  findRefreshToken,
+  mayHaveTokens,
+  revokeFamily,
+} from './token-families.ts';
 
 export const refreshToken: Grant = async (ctx, { client, parameters, origin }) => {
   const token = await findRefreshToken(ctx, client, parameters.get('refresh_token'));
@@ -19,9 +27,9 @@ export const refreshToken: Grant = async (ctx, { client, parameters, origin }) =
     throw new OAuthError('invalid_scope', 'The scope is unknown or wider than what was granted.');
 
   const pair = await transact(ctx.prisma, async (tx) => {
-    if (!(await holdFamily(ctx, tx, family))) return 'revoked';
+    if (!(await extendFamily(ctx, tx, family))) return 'revoked';
     const now = await databaseNow(tx.db);
-    if (endOfFamily(ctx, family) <= now) return 'ended';
+    if (familyExpiry(ctx, family) <= now) return 'ended';
     const { count } = await tx.db.refresh_token.updateMany({
       where: { id: token.id, used_at: null, expires_at: { gt: now } },
       data: { used_at: now },
@@ -32,7 +40,7 @@ export const refreshToken: Grant = async (ctx, { client, parameters, origin }) =
   if (pair === 'reused') return reused();
   if (pair === 'ended') throw new OAuthError('invalid_grant', 'The grant has ended: the user has to log in again.');
   if (pair === 'revoked' || pair === 'expired') throw invalidGrant();
-  return tokenAnswer(ctx, pair.access, pair.refreshToken);
+  return tokenResponse(ctx, pair.access, pair.refreshToken);
 
   async function reused(): Promise<never> {
     await revokeFamily(ctx, family.id, 'refresh_reuse', origin);

@@ -2,34 +2,34 @@
 // somebody copied it, and ends the whole chain with every access token that came of it.
 
 import type { Client } from '../applications/clients.ts';
-import { recordAct } from '../audit/audit-log.ts';
+import { recordEntry } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { after, databaseNow, type Transaction, transact } from '../database.ts';
 import { digestOf, newSecret } from '../security/digest.ts';
 import { revokeTokensOfFamilies } from '../tokens/revocations.ts';
+import { after, databaseNow, type Transaction, transact } from '../transaction.ts';
 import { type IssuedToken, issueAccessToken } from './access-tokens.ts';
 
 export type IssuedPair = { access: IssuedToken; refreshToken: string };
 
 /** When a family ends, however often it is used: so long after the user's yes. */
-export function endOfFamily({ config }: IdentityContext, family: { created_at: Date }): Date {
+export function familyExpiry({ config }: IdentityContext, family: { created_at: Date }): Date {
   return after(family.created_at, config.grantSeconds);
 }
 
 // How long a token of a family may lie unused, but no longer than the family lives.
-function restUntil(ctx: IdentityContext, now: Date, family: { created_at: Date }): Date {
-  const [unused, end] = [after(now, ctx.config.refreshTokenSeconds), endOfFamily(ctx, family)];
+function idleExpiry(ctx: IdentityContext, now: Date, family: { created_at: Date }): Date {
+  const [unused, end] = [after(now, ctx.config.refreshTokenSeconds), familyExpiry(ctx, family)];
   return new Date(Math.min(unused.getTime(), end.getTime()));
 }
 
 type NewFamily = { id: string; client: Client; user_id: number; allowed: string; scope: string };
 
 /** Begins a family with its first pair of tokens. `allowed` is what the user said yes to, `scope` that of the access token. */
-export async function beginFamily(ctx: IdentityContext, tx: Transaction, family: NewFamily): Promise<IssuedPair> {
+export async function createFamily(ctx: IdentityContext, tx: Transaction, family: NewFamily): Promise<IssuedPair> {
   const { id, client, user_id, allowed, scope } = family;
   const created_at = await databaseNow(tx.db);
-  const expires_at = restUntil(ctx, created_at, { created_at });
+  const expires_at = idleExpiry(ctx, created_at, { created_at });
   await tx.db.token_family.create({
     data: {
       id,
@@ -58,7 +58,7 @@ export async function addPair(ctx: IdentityContext, tx: Transaction, pair: NewPa
       digest: digestOf(refreshToken),
       access_token_id: access.jti,
       access_expires_at: access.expiresAt,
-      expires_at: restUntil(ctx, await databaseNow(tx.db), family),
+      expires_at: idleExpiry(ctx, await databaseNow(tx.db), family),
     },
   });
   return { access, refreshToken };
@@ -68,8 +68,8 @@ export async function addPair(ctx: IdentityContext, tx: Transaction, pair: NewPa
  * Holds a living family's row until the end of the transaction and lets it live on from now. False: it is revoked. Whoever
  * revokes waits here, so no token is added to a family after it was revoked.
  */
-export async function holdFamily(ctx: IdentityContext, tx: Transaction, family: Family): Promise<boolean> {
-  const expires_at = restUntil(ctx, await databaseNow(tx.db), family);
+export async function extendFamily(ctx: IdentityContext, tx: Transaction, family: Family): Promise<boolean> {
+  const expires_at = idleExpiry(ctx, await databaseNow(tx.db), family);
   const { count } = await tx.db.token_family.updateMany({
     where: { id: family.id, revoked_at: null },
     data: { expires_at },
@@ -100,7 +100,7 @@ export async function revokeFamily(
     const { id, account_id, user_id, application_id } = family;
     const result = reason === 'revoked' ? 'succeeded' : 'refused';
     const who = { account_id, user_id, application_id, address, request_id: requestId };
-    await recordAct(tx.db, { ...who, action: actions[reason], result, after: { family_id: id } });
+    await recordEntry(tx.db, { ...who, action: actions[reason], result, after: { family_id: id } });
   });
 }
 

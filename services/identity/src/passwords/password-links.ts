@@ -3,13 +3,13 @@
 
 import { notFound } from '@almanac/service-kit/errors';
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
-import { recordAct } from '../audit/audit-log.ts';
+import { recordEntry } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { after, type Database, databaseNow, type Transaction, transact } from '../database.ts';
 import { requestMail } from '../mails/mail-requests.ts';
 import { revokeFamilies } from '../oauth/token-families.ts';
 import { digestOf, newSecret } from '../security/digest.ts';
+import { after, type Database, databaseNow, type Transaction, transact } from '../transaction.ts';
 
 export const linkPurposes = ['invitation', 'password_reset'] as const;
 export type LinkPurpose = (typeof linkPurposes)[number];
@@ -20,10 +20,13 @@ const lifetimeSeconds = { invitation: 7 * 86_400, password_reset: 3_600 } as con
 >;
 
 // Whom a link is for, when it is made and when it is used: an invited user who has got a password meanwhile needs none.
-const statusOf = { invitation: 'invited', password_reset: 'active' } as const satisfies Record<LinkPurpose, string>;
+const requiredStatus = { invitation: 'invited', password_reset: 'active' } as const satisfies Record<
+  LinkPurpose,
+  string
+>;
 
 /** How many links of one user work at the same time; another one ends the oldest. */
-export const openLinksAtMost = 5;
+export const maxOpenLinks = 5;
 
 /** Makes a link for a user of the account; not found when there is nobody (any more) who needs it. */
 export async function createPasswordLink(
@@ -38,10 +41,10 @@ export async function createPasswordLink(
     // The user's row is held, so that links made at the same moment are counted.
     const [user] = await db.$queryRaw<{ id: number }[]>`
       select u.id from "user" u join account a on a.id = u.account_id
-      where u.id = ${user_id} and u.account_id = ${accountId} and u.status = ${statusOf[known]} and a.status = 'active'
+      where u.id = ${user_id} and u.account_id = ${accountId} and u.status = ${requiredStatus[known]} and a.status = 'active'
       for no key update of u`;
     if (!user) throw notFound('User');
-    await closeLinks(db, user_id, openLinksAtMost - 1);
+    await closeLinks(db, user_id, maxOpenLinks - 1);
     const expires_at = after(await databaseNow(db), lifetimeSeconds[known]);
     await db.password_link.create({
       data: { account_id: accountId, user_id, purpose: known, digest: digestOf(token), expires_at },
@@ -88,12 +91,12 @@ export async function findLinkOwner(ctx: IdentityContext, token: string): Promis
     },
   });
   // Relations are read one after the other: one that is deleted meanwhile is missing, whatever its type says.
-  if (!link?.user?.account || link.user.status !== statusOf[link.purpose as LinkPurpose]) return undefined;
+  if (!link?.user?.account || link.user.status !== requiredStatus[link.purpose as LinkPurpose]) return undefined;
   return link.user.account.status === 'active' ? link.user : undefined;
 }
 
 /** The link was used, has expired, or its user is gone. */
-export class SpentLink extends Error {}
+export class UnusableLink extends Error {}
 
 /**
  * Sets the password of the link's user, who is active from here on, and ends his sessions and his other links; throws SpentLink.
@@ -114,17 +117,17 @@ export async function usePasswordLink(
       data: { used_at: now },
       select: { user_id: true, purpose: true },
     });
-    if (!link) throw new SpentLink();
+    if (!link) throw new UnusableLink();
     const purpose = link.purpose as LinkPurpose;
     const [user] = await tx.db.user.updateManyAndReturn({
-      where: { id: link.user_id, status: statusOf[purpose], account: { status: 'active' } },
+      where: { id: link.user_id, status: requiredStatus[purpose], account: { status: 'active' } },
       data: { password_hash, status: 'active' },
       select: { id: true, account_id: true },
     });
-    if (!user) throw new SpentLink();
+    if (!user) throw new UnusableLink();
     await endOldAccess(ctx, tx, user.id, purpose, origin.requestId);
     const act = { action: 'password.changed', resource_type: 'user', resource_id: user.id, after: { by: purpose } };
-    await recordAct(tx.db, auditEntry({ accountId: user.account_id, userId: user.id, ...origin }, act));
+    await recordEntry(tx.db, auditEntry({ accountId: user.account_id, userId: user.id, ...origin }, act));
     const mail = { account_id: user.account_id, template: 'password_changed', user_ids: [user.id] } as const;
     await requestMail(tx, mail, origin.requestId);
     return user;

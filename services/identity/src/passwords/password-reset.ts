@@ -4,12 +4,12 @@ import { networkOf } from '@almanac/service-kit/http/client-address';
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Client } from '../applications/clients.ts';
 
-import { recordAct } from '../audit/audit-log.ts';
+import { recordEntry } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { databaseNow, transact } from '../database.ts';
 import { emailKey } from '../mails/email-address.ts';
 import type { ThrottleKey } from '../security/throttle.ts';
+import { databaseNow, transact } from '../transaction.ts';
 
 /** An address may be in several accounts; nobody needs more mails than this. */
 const mailsAtMost = 10;
@@ -52,7 +52,7 @@ export async function requestPasswordReset(
     for (const { id, account_id } of users.length > 0 ? users : [nobody]) {
       const actor = { accountId: account_id, userId: id, applicationId: client?.id, ...origin };
       const result = id === undefined ? 'failed' : 'succeeded';
-      await recordAct(tx.db, auditEntry(actor, { action: 'password_reset.requested', result }));
+      await recordEntry(tx.db, auditEntry(actor, { action: 'password_reset.requested', result }));
     }
   });
   return 0;

@@ -1,7 +1,7 @@
 // Every account keeps an administrator who can log in, and who that is isn't decided by any token that may write.
 import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
-import type { Transaction } from '../database.ts';
+import type { Transaction } from '../transaction.ts';
 
 /**
  * Lets one change of an account's people, groups or assignments happen at a time, so that two can't each remove the other's last
@@ -12,7 +12,7 @@ export async function lockAccount(tx: Transaction, accountId: number): Promise<v
 }
 
 /** Throws 422 (and so undoes the change) when nobody is left who administers the account. */
-export async function keepAnAdministrator(tx: Transaction, accountId: number): Promise<void> {
+export async function requireRemainingAdministrator(tx: Transaction, accountId: number): Promise<void> {
   const [row] = await tx.db.$queryRaw<{ present: boolean }[]>`
     select exists (
       select from "user" u

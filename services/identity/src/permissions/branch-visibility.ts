@@ -3,11 +3,11 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { isKnown } from '@almanac/service-kit/rights/rights';
 import type { IdentityContext } from '../context.ts';
-import type { Transaction } from '../database.ts';
+import type { Transaction } from '../transaction.ts';
 import { announcePermissionChanged } from './effective-permissions.ts';
 
 /** The private branches that the caller doesn't see. Machines see all of their account. */
-export async function listUnseenBranches(ctx: IdentityContext, call: CallContext): Promise<number[]> {
+export async function listHiddenBranches(ctx: IdentityContext, call: CallContext): Promise<number[]> {
   if (call.userId === undefined) return [];
   const held = await ctx.rights.get(call);
   return [...held.closedBranches].filter((branchId) => !isKnown(held, { branchId }));
@@ -24,13 +24,13 @@ export const groupsExceptOf = (branchIds: number[]) =>
     : { OR: [{ resource_type: null }, { resource_type: { not: 'branch' } }, { resource_id: { notIn: branchIds } }] };
 
 /** What metadata tells of a branch; `revision` rises with every change of it. */
-export type BranchSight = { is_private: boolean; owner_id: number | null; revision: number };
+export type BranchVisibility = { is_private: boolean; owner_id: number | null; revision: number };
 
 /** Keeps what was told of a branch, unless something later is known. Everybody's rights change with it. */
-export async function keepBranchSight(
+export async function saveBranchVisibility(
   tx: Transaction,
   { account_id, branch_id }: { account_id: number; branch_id: number },
-  { is_private, owner_id, revision }: BranchSight,
+  { is_private, owner_id, revision }: BranchVisibility,
   requestId?: string,
 ): Promise<void> {
   const where = { account_id_branch_id: { account_id, branch_id } };

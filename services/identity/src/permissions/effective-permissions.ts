@@ -10,8 +10,8 @@ import {
   userGone,
 } from '@almanac/service-kit/rights/rights';
 import type { IdentityContext } from '../context.ts';
-import type { Transaction } from '../database.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
+import type { Transaction } from '../transaction.ts';
 
 type Held = EffectivePermissions & { user_id: number; revision: number; private_branch_ids: number[] };
 
@@ -46,7 +46,7 @@ export async function getEffectivePermissions(prisma: PrismaClient, accountId: n
 }
 
 /** The rights of callers of our own endpoints. Nothing is remembered: the database is at hand. */
-export function createOwnRights(prisma: PrismaClient): Rights {
+export function createLocalRights(prisma: PrismaClient): Rights {
   return {
     async get(call) {
       try {

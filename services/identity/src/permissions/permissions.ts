@@ -9,7 +9,7 @@ import {
 } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { IdentityContext } from '../context.ts';
-import { listUnseenBranches, permissionsExceptOn } from './branch-visibility.ts';
+import { listHiddenBranches, permissionsExceptOn } from './branch-visibility.ts';
 
 export const actions = ['admin', 'develop', 'edit', 'view', 'approve'] as const;
 export const resourceTypes = ['account', 'domain', 'branch', 'table_definition'] as const;
@@ -26,8 +26,12 @@ const shown = { id: true, user_group_id: true, action: true, resource_type: true
 
 /** All permissions in the account, but those of private branches that the caller doesn't see. */
 export async function listPermissions(ctx: IdentityContext, call: CallContext, list: ListQuery) {
-  const unseen = await listUnseenBranches(ctx, call);
-  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...permissionsExceptOn(unseen) };
+  const hiddenBranchIds = await listHiddenBranches(ctx, call);
+  const where = {
+    account_id: call.accountId,
+    ...prismaWhere(list.conditions),
+    ...permissionsExceptOn(hiddenBranchIds),
+  };
   const [data, count] = await Promise.all([
     ctx.prisma.permission.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.permission.count({ where }),

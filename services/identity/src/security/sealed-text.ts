@@ -10,7 +10,7 @@ export function seal(key: Buffer, owner: string, text: string): Uint8Array<Array
 }
 
 /** The text; undefined when it was sealed with another key or for another owner. */
-export function findSealed(key: Buffer, owner: string, sealed: Uint8Array): string | undefined {
+export function unseal(key: Buffer, owner: string, sealed: Uint8Array): string | undefined {
   const bytes = Buffer.from(sealed);
   try {
     const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))

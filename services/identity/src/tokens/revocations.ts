@@ -1,8 +1,8 @@
 // Tokens that are dead before their time: written and announced in the transaction that killed them, listed for gateways that
 // connect, forgotten when no such token can be alive any more.
 import type { IdentityConfig } from '../config.ts';
-import { after, databaseNow, type Transaction } from '../database.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
+import { after, databaseNow, type Transaction } from '../transaction.ts';
 
 type RevocationKind = 'token' | 'application' | 'user' | 'account';
 
@@ -80,7 +80,7 @@ export async function limitScopes(
 const marginSeconds = 600;
 
 /** Kills every token of something that is gone for good. */
-export async function revokeForever(
+export async function revokeSubject(
   tx: Transaction,
   config: IdentityConfig,
   subject: Pick<Revocation, 'account_id' | 'kind' | 'subject' | 'reason'>,

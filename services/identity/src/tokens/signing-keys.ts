@@ -14,12 +14,12 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose';
-import { type Database, transact } from '../database.ts';
 import type { Prisma, PrismaClient, signing_key } from '../generated/prisma/client.ts';
-import { findSealed, seal } from '../security/sealed-text.ts';
+import { seal, unseal } from '../security/sealed-text.ts';
+import { type Database, transact } from '../transaction.ts';
 
 const algorithm = 'ES256';
-const rememberMs = 30_000;
+const cacheMs = 30_000;
 /** Another instance may sign with a replaced key for as long as it remembers it. */
 const overlapSeconds = 120;
 
@@ -58,7 +58,7 @@ export function createSigningKeys(options: Options): SigningKeys {
   let loadedAt = 0;
 
   const current = async (): Promise<Loaded> => {
-    if (!loaded || Date.now() - loadedAt > rememberMs) {
+    if (!loaded || Date.now() - loadedAt > cacheMs) {
       loadedAt = Date.now();
       loaded = load(prisma, encryptionKeys, verifiesForSeconds);
       loaded.catch(() => {
@@ -79,8 +79,8 @@ export function createSigningKeys(options: Options): SigningKeys {
     async start() {
       await transact(prisma, async ({ db }) => {
         await lock(db);
-        if (previousEncryptionKey) await encryptAnew(db, encryptionKey, previousEncryptionKey);
-        await addMissing(db, encryptionKey);
+        if (previousEncryptionKey) await reencrypt(db, encryptionKey, previousEncryptionKey);
+        await addMissingKeys(db, encryptionKey);
       });
       await current();
     },
@@ -108,11 +108,11 @@ export function createSigningKeys(options: Options): SigningKeys {
     async rotate() {
       const kid = await transact(prisma, async ({ db, announce }) => {
         await lock(db);
-        await addMissing(db, encryptionKey);
+        await addMissingKeys(db, encryptionKey);
         await db.$executeRaw`update signing_key set retired_at = now() where activated_at is not null and retired_at is null`;
         const next = await db.signing_key.findFirstOrThrow({ where: { activated_at: null }, orderBy: { id: 'asc' } });
         await db.$executeRaw`update signing_key set activated_at = now() where id = ${next.id}`;
-        await addMissing(db, encryptionKey);
+        await addMissingKeys(db, encryptionKey);
         await announce('identity.signing_key.rotated', { kid: next.kid });
         return next.kid;
       });
@@ -127,7 +127,7 @@ const isTokenFault = (error: unknown) => /^ERR_J[A-Z]+_/.test(String((error as {
 
 const lock = (db: Database) => db.$queryRaw`select pg_advisory_xact_lock(hashtext('almanac.signing_key'))::text`;
 
-async function addMissing(db: Database, encryptionKey: Buffer): Promise<void> {
+async function addMissingKeys(db: Database, encryptionKey: Buffer): Promise<void> {
   const alive = await db.signing_key.findMany({ where: { retired_at: null }, orderBy: { id: 'asc' } });
   if (!alive.some((key) => key.activated_at !== null)) {
     const data = await newKey(encryptionKey);
@@ -150,10 +150,9 @@ async function newKey(encryptionKey: Buffer) {
   };
 }
 
-async function encryptAnew(db: Database, encryptionKey: Buffer, previous: Buffer): Promise<void> {
+async function reencrypt(db: Database, encryptionKey: Buffer, previous: Buffer): Promise<void> {
   for (const { id, kid, private_key } of await db.signing_key.findMany()) {
-    const text =
-      findSealed(encryptionKey, kid, private_key) === undefined ? findSealed(previous, kid, private_key) : undefined;
+    const text = unseal(encryptionKey, kid, private_key) === undefined ? unseal(previous, kid, private_key) : undefined;
     if (text === undefined) continue;
     await db.signing_key.update({ where: { id }, data: { private_key: seal(encryptionKey, kid, text) } });
   }
@@ -182,7 +181,7 @@ async function load(prisma: PrismaClient, encryptionKeys: Buffer[], verifiesForS
 
 function decrypt(encryptionKeys: Buffer[], kid: string, sealed: Uint8Array): string {
   for (const encryptionKey of encryptionKeys) {
-    const text = findSealed(encryptionKey, kid, sealed);
+    const text = unseal(encryptionKey, kid, sealed);
     if (text !== undefined) return text;
   }
   throw new Error(

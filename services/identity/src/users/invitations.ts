@@ -2,28 +2,28 @@
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
-import { recordActOf } from '../audit/audit-log.ts';
+import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
-import { findKept, transactOnce } from '../idempotency.ts';
-import { takeInvitationTurn } from '../mails/invitation-throttle.ts';
+import { findKeptAnswer, transactOnce } from '../idempotency.ts';
+import { throttleInvitation } from '../mails/invitation-throttle.ts';
 import { requestMail } from '../mails/mail-requests.ts';
 import { requireAdministrator } from '../permissions/effective-permissions.ts';
 
-import { shownOfUser } from './users.ts';
+import { userColumns } from './users.ts';
 
 /** Has the invitation mailed again, with a link of its own. 422 unless the person is still invited, 429 when it was sent often. */
 export async function sendInvitation(ctx: IdentityContext, call: CallContext, id: number, readBody: () => void) {
   const where = { id, account_id: call.accountId };
-  const user = await ctx.prisma.user.findFirst({ where, select: shownOfUser });
+  const user = await ctx.prisma.user.findFirst({ where, select: userColumns });
   if (!user) throw notFound('User');
   await requireAdministrator(ctx, call);
   readBody();
-  const kept = await findKept(ctx, call);
+  const kept = await findKeptAnswer(ctx, call);
   if (kept) return kept;
   if (user.status !== 'invited') throw new ServiceError('wrong_state', `The user is ${user.status}, not invited.`);
   return transactOnce(ctx, call, async (tx) => {
-    await takeInvitationTurn(ctx, tx, { account_id: call.accountId, email: user.email, user_id: id });
-    await recordActOf(tx.db, call, { action: 'user.invited', resource_type: 'user', resource_id: id });
+    await throttleInvitation(ctx, tx, { account_id: call.accountId, email: user.email, user_id: id });
+    await recordAct(tx.db, call, { action: 'user.invited', resource_type: 'user', resource_id: id });
     const mail = { account_id: call.accountId, template: 'invitation', user_ids: [id] } as const;
     await requestMail(tx, mail, call.requestId);
     return user;

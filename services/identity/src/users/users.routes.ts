@@ -6,7 +6,7 @@ import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
-import { repeatable } from '../idempotency.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import { emailSchema } from '../mails/email-address.ts';
 import { passwordLimits } from '../passwords/passwords.ts';
 import { timeSchema } from '../time-schema.ts';
@@ -98,7 +98,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/users',
       summary: 'Create a user',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       example: {
         user: { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace', license_type: 'developer' },
       },
@@ -135,7 +135,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/users/{id}/send_invitation',
       summary: 'Send the invitation again',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       description: 'For a user who is still invited; a few times an hour.',
       extension: true,
       params,

@@ -12,20 +12,19 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import { recordActOf } from '../audit/audit-log.ts';
+import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
-import { type Transaction, transact } from '../database.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { findKept, transactOnce } from '../idempotency.ts';
+import { findKeptAnswer, transactOnce } from '../idempotency.ts';
 import { emailKey } from '../mails/email-address.ts';
-import { takeInvitationTurn } from '../mails/invitation-throttle.ts';
+import { throttleInvitation } from '../mails/invitation-throttle.ts';
 import { requestMail } from '../mails/mail-requests.ts';
 import { revokeFamilies } from '../oauth/token-families.ts';
 import { closeLinks } from '../passwords/password-links.ts';
-import { keepAnAdministrator, lockAccount } from '../permissions/administrators.ts';
+import { lockAccount, requireRemainingAdministrator } from '../permissions/administrators.ts';
 import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
-
-import { revokeForever } from '../tokens/revocations.ts';
+import { revokeSubject } from '../tokens/revocations.ts';
+import { type Transaction, transact } from '../transaction.ts';
 
 export const licenseTypes = ['developer', 'end_user'] as const;
 
@@ -44,7 +43,7 @@ export const userFields = {
 } as const satisfies Fields;
 
 /** What may be seen of a person; the password's hash is not among it. */
-export const shownOfUser = {
+export const userColumns = {
   id: true,
   first_name: true,
   last_name: true,
@@ -60,7 +59,7 @@ export async function listUsers(ctx: IdentityContext, call: CallContext, list: L
   await requireAdministrator(ctx, call);
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
   const [data, count] = await Promise.all([
-    ctx.prisma.user.findMany({ where, select: shownOfUser, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.user.findMany({ where, select: userColumns, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.user.count({ where }),
   ]);
   return page(data, list, count);
@@ -71,7 +70,7 @@ export async function getUser(ctx: IdentityContext, call: CallContext, id: numbe
   const user = await ctx.prisma.user.findFirst({
     where: { id, account_id: call.accountId },
     select: {
-      ...shownOfUser,
+      ...userColumns,
       assignments: { select: { user_group: { select: { id: true, name: true } } }, orderBy: { id: 'asc' } },
     },
   });
@@ -94,16 +93,16 @@ type NewUser = {
 export async function createUser(ctx: IdentityContext, call: CallContext, read: () => NewUser) {
   await requireAdministrator(ctx, call);
   const { password, ...attributes } = read();
-  const kept = await findKept(ctx, call);
+  const kept = await findKeptAnswer(ctx, call);
   if (kept) return kept;
   const access = await accessOf(ctx, password);
   return withUniqueEmail(() =>
     transactOnce(ctx, call, async (tx) => {
       const user = await tx.db.user.create({
         data: { ...attributes, ...access, account_id: call.accountId, email_key: emailKey(attributes.email) },
-        select: shownOfUser,
+        select: userColumns,
       });
-      await recordActOf(tx.db, call, createdAct('user', user));
+      await recordAct(tx.db, call, createdAct('user', user));
       if (password === undefined) await invite(ctx, tx, call, user);
       return user;
     }),
@@ -111,7 +110,7 @@ export async function createUser(ctx: IdentityContext, call: CallContext, read: 
 }
 
 async function invite(ctx: IdentityContext, tx: Transaction, call: CallContext, user: { id: number; email: string }) {
-  await takeInvitationTurn(ctx, tx, { account_id: call.accountId, email: user.email });
+  await throttleInvitation(ctx, tx, { account_id: call.accountId, email: user.email });
   const mail = { account_id: call.accountId, template: 'invitation', user_ids: [user.id] } as const;
   await requestMail(tx, mail, call.requestId);
 }
@@ -134,23 +133,23 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
     transact(ctx.prisma, async (tx) => {
       await lockAccount(tx, call.accountId);
       const where = { id, account_id: call.accountId };
-      const { had_password, ...before } = await holdUser(tx, call.accountId, id);
+      const { had_password, ...before } = await lockUser(tx, call.accountId, id);
       const status = nextStatus(before.status, wanted, {
         hasPassword: had_password || password !== undefined,
         isGiven: password !== undefined,
       });
       const key = attributes.email === undefined ? {} : { email_key: emailKey(attributes.email) };
       const data = { ...attributes, ...key, password_hash, status };
-      const user = await tx.db.user.update({ where, data, select: shownOfUser });
-      await recordActOf(tx.db, call, updatedAct('user', before, user));
+      const user = await tx.db.user.update({ where, data, select: userColumns });
+      await recordAct(tx.db, call, updatedAct('user', before, user));
       const isSuspended = status === 'suspended' && before.status !== status;
       if (isSuspended) await endAccess(ctx, tx, call, id, 'user_suspended');
       else if (password !== undefined && !keep_sessions) await endAccess(ctx, tx, call, id, 'password_set');
-      if (password !== undefined) await tellOfPassword(tx, call, id, !keep_sessions);
+      if (password !== undefined) await notifyPasswordChanged(tx, call, id, !keep_sessions);
       // A link on its way to the old mailbox must not undo what was changed, nor open the account to whoever reads there.
       if (isSuspended || password !== undefined || user.email !== before.email) await closeLinks(tx.db, id);
       if (attributes.license_type !== undefined || wanted !== undefined) {
-        await keepAnAdministrator(tx, call.accountId);
+        await requireRemainingAdministrator(tx, call.accountId);
         await announcePermissionChanged(tx, call.accountId, id, call.requestId);
       }
       return user;
@@ -158,10 +157,10 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
   );
 }
 
-type Held = Prisma.userGetPayload<{ select: typeof shownOfUser }> & { had_password: boolean };
+type Held = Prisma.userGetPayload<{ select: typeof userColumns }> & { had_password: boolean };
 
 // The row is held: a link that makes the user active, or a log-in, comes before all of the change or after it.
-async function holdUser(tx: Transaction, accountId: number, id: number): Promise<Held> {
+async function lockUser(tx: Transaction, accountId: number, id: number): Promise<Held> {
   const [user] = await tx.db.$queryRaw<Held[]>`
     select id, first_name, last_name, email, license_type, status, created_at, updated_at,
       password_hash is not null as had_password
@@ -195,9 +194,14 @@ async function endAccess(
   await revokeFamilies(ctx, tx, { user_id: id }, reason, call.requestId);
 }
 
-async function tellOfPassword(tx: Transaction, call: CallContext, id: number, endedTokens: boolean): Promise<void> {
+async function notifyPasswordChanged(
+  tx: Transaction,
+  call: CallContext,
+  id: number,
+  endedTokens: boolean,
+): Promise<void> {
   const after = { by: 'administrator', ended_tokens: endedTokens };
-  await recordActOf(tx.db, call, { action: 'password.changed', resource_type: 'user', resource_id: id, after });
+  await recordAct(tx.db, call, { action: 'password.changed', resource_type: 'user', resource_id: id, after });
   const mail = { account_id: call.accountId, template: 'password_changed', user_ids: [id] } as const;
   await requestMail(tx, mail, call.requestId);
 }
@@ -211,16 +215,16 @@ export async function deleteUser(ctx: IdentityContext, call: CallContext, id: nu
   await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);
     const where = { id, account_id: call.accountId };
-    const select = { ...shownOfUser, assignments: { select: { user_group_id: true } } };
+    const select = { ...userColumns, assignments: { select: { user_group_id: true } } };
     const gone = await tx.db.user.findFirst({ where, select });
     if (!gone) throw notFound('User');
     await tx.db.user.delete({ where });
-    await keepAnAdministrator(tx, call.accountId);
+    await requireRemainingAdministrator(tx, call.accountId);
     const { assignments, ...attributes } = gone;
     const user_group_ids = assignments.map(({ user_group_id }) => user_group_id);
-    await recordActOf(tx.db, call, deletedAct('user', { ...attributes, user_group_ids }));
+    await recordAct(tx.db, call, deletedAct('user', { ...attributes, user_group_ids }));
     const subject = { account_id: call.accountId, kind: 'user', subject: String(id), reason: 'user_deleted' } as const;
-    await revokeForever(tx, ctx.config, subject, call.requestId);
+    await revokeSubject(tx, ctx.config, subject, call.requestId);
     await tx.announce('identity.user.deleted', { account_id: call.accountId, user_id: id }, call.requestId);
     await announcePermissionChanged(tx, call.accountId, id, call.requestId);
   });

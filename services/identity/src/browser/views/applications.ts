@@ -2,7 +2,7 @@
 import { type Html, html } from '@almanac/service-kit/http/html';
 import type { Scope } from '../../tokens/scopes.ts';
 import { scopeList } from './consent.ts';
-import { day, given, hiddenFields, noticeBox } from './parts.ts';
+import { bdi, day, hiddenFields, noticeBox } from './parts.ts';
 
 type AllowedApplication = { id: number; name: string; scopes: Scope[]; since: Date; lastUsed: Date | undefined };
 
@@ -12,22 +12,22 @@ type Applications = {
   applications: AllowedApplication[];
   notice: string | undefined;
   /** The hidden fields of the form that takes back what one application may do. */
-  takeBack(applicationId: number): Record<string, string>;
+  revokeConsent(applicationId: number): Record<string, string>;
   logOut: Record<string, string>;
 };
 
 export function applicationsPage(shown: Applications): Html {
-  const { email, account, applications, notice, takeBack, logOut } = shown;
+  const { email, account, applications, notice, revokeConsent, logOut } = shown;
   return html`${noticeBox(notice)}<h1>Your applications</h1>
 ${
   applications.length === 0
     ? html`<p class="lead">No application acts for you. When you allow one, it stands here.</p>\n`
-    : html`<p class="lead">These may act for you in the account <strong>${given(account.name)}</strong>, never with more rights than you have yourself.</p>
+    : html`<p class="lead">These may act for you in the account <strong>${bdi(account.name)}</strong>, never with more rights than you have yourself.</p>
 <ul class="applications">
-${applications.map((application) => applicationItem(application, takeBack(application.id)))}</ul>
+${applications.map((application) => applicationItem(application, revokeConsent(application.id)))}</ul>
 `
 }<div class="after">
-<p>You are logged in as ${given(email)}. Account number: ${account.id}.</p>
+<p>You are logged in as ${bdi(email)}. Account number: ${account.id}.</p>
 <p><a href="/oauth/password/forgot">Set a new password</a></p>
 <form method="post" action="/oauth/logout">
 ${hiddenFields(logOut)}<button type="submit" class="second small">Log out</button>
@@ -37,7 +37,7 @@ ${hiddenFields(logOut)}<button type="submit" class="second small">Log out</butto
 function applicationItem(application: AllowedApplication, hidden: Record<string, string>): Html {
   const { id, name, scopes, since, lastUsed } = application;
   return html`<li>
-<h2 id="application-${id}">${given(name)}</h2>
+<h2 id="application-${id}">${bdi(name)}</h2>
 <p class="quiet">Allowed on ${day(since)}, ${lastUsed ? html`last used on ${day(lastUsed)}` : 'not used yet'}.</p>
 ${scopeList(scopes)}<form method="post" action="/oauth/applications">
 ${hiddenFields(hidden)}<button type="submit" class="danger small" aria-describedby="application-${id}">Take back access</button>

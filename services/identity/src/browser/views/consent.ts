@@ -1,7 +1,7 @@
 // Allow an application or not; take a code over by hand.
 import { type Html, html } from '@almanac/service-kit/http/html';
 import { type Scope, scopeMeanings } from '../../tokens/scopes.ts';
-import { given, hiddenFields } from './parts.ts';
+import { bdi, hiddenFields } from './parts.ts';
 
 type Consent = {
   applicationName: string;
@@ -12,17 +12,17 @@ type Consent = {
   /** Where the answer goes, in words. */
   destination: string;
   /** False when the answer is not kept: the next time is asked again. */
-  isRemembered: boolean;
+  isKept: boolean;
   hidden: Record<string, string>;
   logOut: Record<string, string>;
 };
 
 export function consentPage(consent: Consent): Html {
-  const { applicationName, accountName, email, asked, destination, isRemembered, hidden, logOut } = consent;
-  const name = given(applicationName);
+  const { applicationName, accountName, email, asked, destination, isKept, hidden, logOut } = consent;
+  const name = bdi(applicationName);
   const isMore = asked.anew.length > 0 && asked.allowed.length > 0;
   return html`<h1>Allow ${name}?</h1>
-<p class="lead"><strong>${name}</strong> asks to act for you in the account <strong>${given(accountName)}</strong>.</p>
+<p class="lead"><strong>${name}</strong> asks to act for you in the account <strong>${bdi(accountName)}</strong>.</p>
 ${
   isMore
     ? html`<h2>New: it also wants to</h2>
@@ -34,7 +34,7 @@ ${scopeList([...asked.anew, ...asked.allowed], 'wanted')}`
 <li>It can never do more than you may yourself.</li>
 <li>${destination}</li>
 <li>${
-    isRemembered
+    isKept
       ? html`You won’t be asked again for this, until you take it back under <a href="/oauth/applications">Your applications</a>.`
       : html`You will be asked each time. What it got you can take back under <a href="/oauth/applications">Your applications</a>.`
   }</li>
@@ -43,7 +43,7 @@ ${scopeList([...asked.anew, ...asked.allowed], 'wanted')}`
 ${hiddenFields(hidden)}<button type="submit" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny" class="second">Don’t allow</button>
 </form>
-<div class="after">You are logged in as ${given(email)}.
+<div class="after">You are logged in as ${bdi(email)}.
 <form class="inline" method="post" action="/oauth/logout">
 ${hiddenFields(logOut)}<button type="submit" class="plain">Log out</button>
 </form></div>`;
@@ -58,7 +58,7 @@ ${scopes.map((scope) => html`<li>${scopeMeanings[scope]} <span class="quiet">${s
 
 export function codePage(applicationName: string, code: string): Html {
   return html`<h1>Your code</h1>
-<p>Copy this code to <strong>${given(applicationName)}</strong>. It works once, within one minute.</p>
+<p>Copy this code to <strong>${bdi(applicationName)}</strong>. It works once, within one minute.</p>
 <code id="code">${code}</code>
 <p class="quiet">Give it to nobody else. You can close this page.</p>`;
 }

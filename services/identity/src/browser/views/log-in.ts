@@ -1,6 +1,6 @@
 // Log in, for an application or to one's own pages; log out.
 import { type Html, html } from '@almanac/service-kit/http/html';
-import { field, given, hiddenFields, noticeBox, problemBox } from './parts.ts';
+import { bdi, field, hiddenFields, noticeBox, problemBox } from './parts.ts';
 
 type LogIn = {
   /** Whom the person wants to go on to; undefined: to his own pages. */
@@ -16,7 +16,7 @@ export function logInPage({ applicationName, hidden, forgotPath, notice, retry }
 <p class="lead">${
     applicationName === undefined
       ? 'to see which applications act for you.'
-      : html`to continue to <strong>${given(applicationName)}</strong>.`
+      : html`to continue to <strong>${bdi(applicationName)}</strong>.`
   }</p>
 ${problemBox('You are not logged in', retry?.problem, 'email')}<form method="post" action="/oauth/login">
 ${hiddenFields(hidden)}${field({
@@ -49,7 +49,7 @@ function accountField(value: string): Html {
 
 export function logOutPage(email: string, hidden: Record<string, string>): Html {
   return html`<h1>Log out?</h1>
-<p>You are logged in as <strong>${given(email)}</strong>. Applications that you have allowed go on working.</p>
+<p>You are logged in as <strong>${bdi(email)}</strong>. Applications that you have allowed go on working.</p>
 <form method="post" action="/oauth/logout">
 ${hiddenFields(hidden)}<button type="submit">Log out</button>
 </form>

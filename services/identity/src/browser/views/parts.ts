@@ -7,7 +7,7 @@ export function hiddenFields(fields: Record<string, string>): Html[] {
 }
 
 /** A name that somebody gave; one from right to left doesn't turn the sentence around it. */
-export function given(name: string): Html {
+export function bdi(name: string): Html {
   return html`<bdi>${name}</bdi>`;
 }
 

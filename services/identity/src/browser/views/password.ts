@@ -1,14 +1,14 @@
 // Set a password by a mailed link; ask for such a link.
 import { type Html, html } from '@almanac/service-kit/http/html';
 import { passwordLimits } from '../../passwords/passwords.ts';
-import { field, given, hiddenFields, problemBox } from './parts.ts';
+import { bdi, field, hiddenFields, problemBox } from './parts.ts';
 
 type SetPassword = { email: string; accountName: string; hidden: Record<string, string>; problem?: string };
 
 export function setPasswordPage({ email, accountName, hidden, problem }: SetPassword): Html {
   const { minimum, maximum } = passwordLimits;
   return html`<h1>Set your password</h1>
-<p class="lead">for the account <strong>${given(accountName)}</strong>.</p>
+<p class="lead">for the account <strong>${bdi(accountName)}</strong>.</p>
 ${problemBox('The password is not set', problem, 'password')}<form method="post" action="/oauth/password">
 ${hiddenFields(hidden)}${field({
   name: 'email',
@@ -35,7 +35,7 @@ ${hiddenFields(hidden)}${field({
 </form>`;
 }
 
-export function spentLinkPage(): Html {
+export function unusableLinkPage(): Html {
   return html`<h1>This link doesn’t work</h1>
 <p>It was used already, is too old, or was not copied whole. Nothing was changed.</p>
 <h2>How to get a new one</h2>
@@ -56,7 +56,7 @@ type Forgot = {
 export function forgotPasswordPage({ applicationName, hidden, backPath, retry }: Forgot): Html {
   return html`<h1>Forgotten your password?</h1>
 <p class="lead">We mail you a link with which you can set a new one${
-    applicationName !== undefined && html` and then go on to <strong>${given(applicationName)}</strong>`
+    applicationName !== undefined && html` and then go on to <strong>${bdi(applicationName)}</strong>`
   }.</p>
 ${problemBox('No mail was sent', retry?.problem, 'email')}<form method="post" action="/oauth/password/forgot">
 ${hiddenFields(hidden)}${field({
@@ -74,7 +74,7 @@ ${hiddenFields(hidden)}${field({
 
 export function linkSentPage(email: string, backPath: string): Html {
   return html`<h1>Look into your mail</h1>
-<p>If somebody here has the address <strong>${given(email)}</strong>, a mail with a link is on its way to it. The link works once, within an hour.</p>
+<p>If somebody here has the address <strong>${bdi(email)}</strong>, a mail with a link is on its way to it. The link works once, within an hour.</p>
 <p class="quiet">No mail after some minutes? Look into the folder for spam, and see whether the address is right.</p>
 <p class="after"><a href="${backPath}">Back to log-in</a></p>`;
 }

@@ -1,17 +1,17 @@
 // POST /oauth/revoke (RFC 7009) and POST /oauth/introspect (RFC 7662): an application about tokens of its own.
 
 import type { Client } from '../applications/clients.ts';
-import { recordAct } from '../audit/audit-log.ts';
+import { recordEntry } from '../audit/audit-log.ts';
 import { type Origin, readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { databaseNow, transact } from '../database.ts';
 import { revoke } from '../tokens/revocations.ts';
 import { commonScopes } from '../tokens/scopes.ts';
-import { audienceOf, findLiveAccessToken } from './access-tokens.ts';
+import { databaseNow, transact } from '../transaction.ts';
+import { audienceOf, findValidAccessToken } from './access-tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { OAuthError, oauthEndpoint } from './oauth-error.ts';
 import { readForm } from './parameters.ts';
-import { endOfFamily, findRefreshToken, mayHaveTokens, revokeFamily } from './token-families.ts';
+import { familyExpiry, findRefreshToken, mayHaveTokens, revokeFamily } from './token-families.ts';
 
 /** Answers 200 whatever the token is; only a token of the asking application is revoked. A refresh token takes its family along. */
 export function revokeEndpoint(ctx: IdentityContext) {
@@ -33,7 +33,7 @@ async function revokeAccessToken(
   token: string,
   { requestId, address }: Origin,
 ): Promise<void> {
-  const claims = await findLiveAccessToken(ctx, token);
+  const claims = await findValidAccessToken(ctx, token);
   if (!claims || claims.client_id !== client.client_id) return;
   const end = new Date(claims.exp * 1000);
   const subject = { account_id: client.account_id, kind: 'token', subject: claims.jti, reason: 'revoked' } as const;
@@ -41,7 +41,7 @@ async function revokeAccessToken(
   await transact(ctx.prisma, async (tx) => {
     await revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId);
     const after = { token_id: claims.jti };
-    await recordAct(tx.db, { ...who, request_id: requestId, action: 'token.revoked', after });
+    await recordEntry(tx.db, { ...who, request_id: requestId, action: 'token.revoked', after });
   });
 }
 
@@ -60,7 +60,7 @@ export function introspectEndpoint(ctx: IdentityContext) {
 }
 
 async function describeAccess(ctx: IdentityContext, client: Client, token: string) {
-  const claims = await findLiveAccessToken(ctx, token);
+  const claims = await findValidAccessToken(ctx, token);
   if (!claims || claims.client_id !== client.client_id) return undefined;
   const scope = commonScopes(claims.scope, client.scopes);
   if (scope === undefined) return undefined;
@@ -84,7 +84,7 @@ async function describeRefresh(ctx: IdentityContext, client: Client, token: stri
   const found = await findRefreshToken(ctx, client, token);
   const now = await databaseNow(ctx.prisma);
   if (!found || found.used_at) return undefined;
-  const end = new Date(Math.min(found.expires_at.getTime(), endOfFamily(ctx, found.family).getTime()));
+  const end = new Date(Math.min(found.expires_at.getTime(), familyExpiry(ctx, found.family).getTime()));
   if (end <= now) return undefined;
   if (found.family.revoked_at || !mayHaveTokens(found.family.user, client)) return undefined;
   const scope = commonScopes(found.family.scope, client.scopes);
