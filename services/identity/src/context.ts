@@ -1,4 +1,4 @@
-// What every function of identity may use, beside the call and its input.
+// The dependencies of identity's functions, passed beside the call and its input.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
@@ -14,7 +14,7 @@ export type IdentityContext = {
   logger: Logger;
   prisma: PrismaClient;
   billing: RpcClient<'billing'>;
-  /** What a user may do, from our own database. */
+  /** Rights of users, read from identity's own database. */
   rights: Rights;
   keys: SigningKeys;
   passwords: Passwords;

@@ -1,5 +1,5 @@
-// Forgets what can no longer matter: expired codes, families, sessions, links, revocations, keys, answers and counters. Every instance does it;
-// deleting twice harms nobody.
+// Deletes expired codes, token families, sessions, links, revocations, signing keys, stored answers
+// and counters. Every instance does it; deleting twice has no effect.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import type { Logger } from '@almanac/service-kit/observability/logger';
@@ -11,13 +11,14 @@ const everyMs = 10 * 60_000;
 
 export type Housekeeping = { start(): void; stop(): Promise<void> };
 
+/** Runs a round at start and every ten minutes. */
 export function createHousekeeping(prisma: PrismaClient, config: IdentityConfig, logger: Logger): Housekeeping {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   const work = async () => {
     while (!stopping.signal.aborted) {
       await sweep(prisma, config).catch((error: unknown) =>
-        logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
+        logger.warn({ err: error }, 'housekeeping failed; the next round will retry'),
       );
       await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
     }
@@ -33,12 +34,13 @@ export function createHousekeeping(prisma: PrismaClient, config: IdentityConfig,
   };
 }
 
-/** One round. A used code is kept as long as its family, so that a replay is noticed. */
+/** Runs one round. A used code is kept as long as its family, so that a replay is detected. */
 export async function sweep(
   prisma: PrismaClient,
   { accessTokenSeconds, grantSeconds }: Pick<IdentityConfig, 'accessTokenSeconds' | 'grantSeconds'>,
 ): Promise<void> {
-  // Its last access token may outlive a family; as long as it lives, the family must be there to be revoked.
+  // The last access token of a family can outlive it, and can be revoked only through the family's
+  // row.
   await prisma.$executeRaw`
     delete from token_family
     where least(expires_at, created_at + make_interval(secs => ${grantSeconds}::int))

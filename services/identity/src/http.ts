@@ -1,4 +1,4 @@
-// Identity over HTTP: the OAuth server, and the REST resources it owns.
+// Identity's HTTP server: the REST resources it owns, and the OAuth server.
 
 import type { Route } from '@almanac/service-kit/api/route';
 import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
@@ -14,6 +14,7 @@ import { mountOAuth } from './oauth.routes.ts';
 import { permissionRoutes } from './permissions/permissions.routes.ts';
 import { userRoutes } from './users/users.routes.ts';
 
+/** The routes of every REST resource that identity owns. */
 export function identityRoutes(ctx: IdentityContext): Route[] {
   return [
     ...accountRoutes(ctx),
@@ -26,6 +27,7 @@ export function identityRoutes(ctx: IdentityContext): Route[] {
   ];
 }
 
+/** Builds the HTTP server; it listens only after `start`. */
 export function createIdentityHttp(ctx: IdentityContext, runtime: ServiceRuntime): HttpServer {
   const { host, httpPort } = ctx.config.common;
   const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;

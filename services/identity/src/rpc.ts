@@ -1,4 +1,4 @@
-// Identity over gRPC: what gateways, services and operators ask.
+// Identity's gRPC server, and which service may call which method.
 
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
@@ -26,6 +26,7 @@ const callers = {
   RotateSigningKey: ['operator'],
 } as const satisfies RpcServerOptions<'identity'>['callers'];
 
+/** Builds the gRPC server; it listens only after `start`. */
 export function createIdentityRpc(ctx: IdentityContext, runtime: ServiceRuntime): RpcServer {
   const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
   const { host } = ctx.config.common;

@@ -1,4 +1,4 @@
-// The only place that constructs identity's parts, and the order in which they start.
+// The composition root: constructs every part of identity and starts them in order.
 
 import { join } from 'node:path';
 import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
@@ -24,13 +24,13 @@ import { createPrisma } from './transaction.ts';
 
 const migrations = join(import.meta.dirname, '../prisma/migrations');
 
-/** Brings the database up to date. */
+/** Applies pending migrations to identity's database. */
 export async function migrateIdentity(config: IdentityConfig, { log }: Overrides = {}): Promise<void> {
   const logger = createLogger('identity', config.common.logLevel, log);
   await migrate({ databaseUrl: config.secrets.databaseUrl, directory: migrations, logger });
 }
 
-/** Builds the service; nothing connects or listens until `start`. */
+/** Builds the service. It connects and listens only after `start`. */
 export async function createIdentity(
   config: IdentityConfig,
   overrides: Overrides = {},

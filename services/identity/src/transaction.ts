@@ -1,7 +1,10 @@
-// Transactions of identity over Prisma: tried again on deadlocks, with the outbox at hand and PostgreSQL's clock.
+// Transactions of identity over Prisma, with the outbox, retries after deadlocks, and PostgreSQL's
+// clock.
 
+import { validationFailed } from '@almanac/service-kit/errors';
 import { announce, announceAll } from '@almanac/service-kit/messaging/outbox';
 import { prismaSql, retryTransaction, type Sql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
@@ -9,7 +12,7 @@ import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
 /** A Prisma client, inside a transaction or not. */
 export type Database = PrismaClient | Prisma.TransactionClient;
 
-/** What one transaction of identity is given. */
+/** The parameters of the work of one transaction. */
 export type Transaction = {
   db: Prisma.TransactionClient;
   sql: Sql;
@@ -19,16 +22,22 @@ export type Transaction = {
   announceAll(type: string, payloads: Record<string, unknown>[], requestId?: string): Promise<void>;
 };
 
-/** Prisma over our own pool. Waiting for a connection is bounded by the pool, not by Prisma's two seconds. */
+/**
+ * Prisma over the service's pool, which bounds the wait for a connection (Prisma's own limit is 2
+ * s).
+ */
 export function createPrisma(pool: pg.Pool): PrismaClient {
   return new PrismaClient({
     adapter: new PrismaPg(pool),
-    errorFormat: 'minimal', // the others quote what was asked for: addresses, digests
+    errorFormat: 'minimal', // other formats quote arguments: e-mail addresses, digests
     transactionOptions: { maxWait: 15_000, timeout: 20_000 },
   });
 }
 
-/** Runs `work` in one transaction. It may run again after a deadlock, so it must have no other effect. */
+/**
+ * Runs `work` in one transaction. A deadlock runs it again, so it has no effect outside the
+ * database.
+ */
 export function transact<T>(prisma: PrismaClient, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return retryTransaction(() =>
     prisma.$transaction((db) => {
@@ -49,13 +58,23 @@ export function transact<T>(prisma: PrismaClient, work: (tx: Transaction) => Pro
   );
 }
 
-/** The time by PostgreSQL's clock, which all instances share: lifetimes of codes, tokens and sessions go by it. */
+/** Runs `work`; the violation of a unique index becomes a 422 with this sentence. */
+export async function mapUniqueViolation<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (findSqlState(error) === '23505') throw validationFailed(sentence);
+    throw error;
+  }
+}
+
+/** The time of PostgreSQL's clock, which all instances share; lifetimes are measured with it. */
 export async function databaseNow(db: Database): Promise<Date> {
   const [row] = await db.$queryRaw<{ now: Date }[]>`select clock_timestamp() as now`;
   return (row as { now: Date }).now;
 }
 
-/** `seconds` after a time. */
-export function after(time: Date, seconds: number): Date {
+/** The time `seconds` later. */
+export function addSeconds(time: Date, seconds: number): Date {
   return new Date(time.getTime() + seconds * 1000);
 }

@@ -2,7 +2,7 @@
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Client, findClient } from '../src/applications/clients.ts';
-import { allow as allowConsent, createConsentedCode } from '../src/browser/consents.ts';
+import { createConsentedCode, grantConsent } from '../src/browser/consents.ts';
 import {
   type Account,
   adminOf,
@@ -170,7 +170,7 @@ describe('a consent', () => {
     await prisma.session.deleteMany({ where: { user_id: account.admin_user_id } });
     const codes = await prisma.authorization_code.count();
     expect(await createConsentedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toBeUndefined();
-    expect(await allowConsent(identity.context, origin, sessionId, asked)).toBeUndefined();
+    expect(await grantConsent(identity.context, origin, sessionId, asked)).toBeUndefined();
     expect(await prisma.authorization_code.count()).toBe(codes);
     expect(await acts('consent.granted')).toHaveLength(1);
   });

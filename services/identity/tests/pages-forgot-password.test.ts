@@ -35,7 +35,7 @@ describe('forgetting a password', () => {
   it('is linked from both log-in pages, and leads back to them', async () => {
     for (const url of [`${identity.url}/oauth/login`, authorizeUrl(identity, account, { state: 'a&b"c' })]) {
       const browser = new Browser();
-      const link = hrefOf(await browser.open(url), 'Forgotten your password?');
+      const link = hrefOf(await browser.open(url), 'Forgot your password?');
       const page = await browser.open(link);
       expect(page.status).toBe(200);
       const back = await browser.open(hrefOf(page, 'Back to log-in'));

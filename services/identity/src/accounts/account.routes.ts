@@ -26,6 +26,7 @@ const accountSchema = z.object({
   }),
 });
 
+/** Routes of the account. */
 export function accountRoutes(ctx: IdentityContext): Route[] {
   return [
     route({

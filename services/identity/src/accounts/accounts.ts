@@ -1,4 +1,5 @@
-// Accounts: opened by operators with all that makes them usable, shown with what billing knows of them.
+// Accounts: operators create them with groups, an administrator and an application; the API shows
+// them with their plan and usage, which billing owns.
 
 import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
@@ -22,8 +23,8 @@ export const dateStyles = ['MDY', 'DMY', 'ISO'] as const;
 type NewAccount = { name: string; admin_email: string; redirect_uri: string; plan: string };
 
 /**
- * Opens an account: its groups, its first administrator, its first application, all or nothing. Password and secret are
- * answered here and never again.
+ * Creates an account with its groups, first administrator and first application in one transaction.
+ * The password and the secret are returned once and stored only as hashes.
  */
 export async function createAccount(ctx: IdentityContext, input: NewAccount, requestId: string) {
   const { name, email, plan, redirectUri } = checkNewAccount(input);
@@ -49,7 +50,7 @@ export async function createAccount(ctx: IdentityContext, input: NewAccount, req
       createdAct('user', user),
       createdAct('user_group_assignment', assignment),
     ];
-    // An operator's acts: he is no user of the account.
+    // An operator acts, who is not a user of the account: the entries have no user.
     for (const act of acts) await recordEntry(tx.db, auditEntry({ accountId: account.id, requestId }, act));
     const application = await insertApplication(
       tx,
@@ -88,18 +89,18 @@ function checkNewAccount(input: NewAccount) {
   return { name, email: email.data as string, plan, redirectUri: uris.text };
 }
 
-const basics = { id: true, name: true, date_style: true, status: true, created_at: true } as const;
+const basicColumns = { id: true, name: true, date_style: true, status: true, created_at: true } as const;
 
-/** Name, settings and state, for other services. */
+/** The account's name, settings and status, for other services. */
 export async function getAccountBasics(ctx: IdentityContext, accountId: number) {
-  const account = await ctx.prisma.account.findUnique({ where: { id: accountId }, select: basics });
+  const account = await ctx.prisma.account.findUnique({ where: { id: accountId }, select: basicColumns });
   if (!account) throw notFound('Account');
   return { ...account, created_at: account.created_at.toISOString() };
 }
 
 /** All accounts, for operators. */
 export async function listAccounts(ctx: IdentityContext) {
-  const accounts = await ctx.prisma.account.findMany({ select: basics, orderBy: { id: 'asc' } });
+  const accounts = await ctx.prisma.account.findMany({ select: basicColumns, orderBy: { id: 'asc' } });
   return accounts.map((account) => ({ ...account, created_at: account.created_at.toISOString() }));
 }
 
@@ -136,12 +137,14 @@ export async function getAccount(ctx: IdentityContext, call: CallContext) {
 
 type AccountChange = { name?: string; date_style?: string; overage_enabled?: boolean };
 
-/** Changes settings; overage is billing's and takes the scope api:admin. Administrators only. */
+/**
+ * Changes settings, for administrators. Overage belongs to billing and needs the scope api:admin.
+ */
 export async function updateAccount(ctx: IdentityContext, call: CallContext, read: () => AccountChange) {
   await requireAdministrator(ctx, call);
   const { name, date_style, overage_enabled } = read();
   if (overage_enabled !== undefined) requireScope(call, 'api:admin');
-  // Billing first: if it is away nothing has changed, and a repetition does the rest.
+  // Billing first: if it is unavailable nothing has changed, and a repeated request does the rest.
   const billing =
     overage_enabled === undefined
       ? await ctx.billing.GetAccountBilling(call, {})
@@ -149,8 +152,8 @@ export async function updateAccount(ctx: IdentityContext, call: CallContext, rea
   const account = await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);
     const where = { id: call.accountId };
-    const before = await tx.db.account.findUniqueOrThrow({ where, select: basics });
-    const after = await tx.db.account.update({ where, data: { name, date_style }, select: basics });
+    const before = await tx.db.account.findUniqueOrThrow({ where, select: basicColumns });
+    const after = await tx.db.account.update({ where, data: { name, date_style }, select: basicColumns });
     await recordAct(tx.db, call, updatedAct('account', before, after));
     return after;
   });

@@ -1,5 +1,5 @@
-// The secrets of an application as its administrators see them. Two may work at the same time, so that one can take the other's
-// place without a moment in which neither does.
+// The secrets of an application, as its administrators manage them. Two secrets may be valid at the
+// same time, so that one replaces the other without an interruption.
 
 import {
   type Fields,
@@ -23,7 +23,7 @@ import {
 } from './applications.ts';
 import { insertSecret, secretColumns } from './client-secrets.ts';
 
-const most = 2;
+const maxSecrets = 2;
 
 export const secretFields = {
   id: 'integer',
@@ -32,6 +32,7 @@ export const secretFields = {
   last_used_at: 'time?',
 } as const satisfies Fields;
 
+/** The secrets of an application, without their text. */
 export async function listSecrets(ctx: IdentityContext, call: CallContext, applicationId: number, list: ListQuery) {
   await getApplication(ctx, call, applicationId);
   const where = { application_id: applicationId, ...prismaWhere(list.conditions) };
@@ -42,23 +43,24 @@ export async function listSecrets(ctx: IdentityContext, call: CallContext, appli
   return page(data, list, count);
 }
 
-/** Adds a secret beside the present one. */
+/** Adds a second secret. */
 export async function createSecret(ctx: IdentityContext, call: CallContext, applicationId: number) {
   await getApplication(ctx, call, applicationId);
   return transactOnce(ctx, call, async (tx) => {
     const application = await lockApplication(tx, call, applicationId);
     requireConfidential(application);
     const count = await tx.db.oauth_secret.count({ where: { application_id: applicationId } });
-    if (count >= most) throw validationFailed(`An application has at most ${most} secrets; delete one first.`);
-    const { secret, ...shown } = await insertSecret(tx.db, applicationId);
+    if (count >= maxSecrets)
+      throw validationFailed(`An application has at most ${maxSecrets} secrets; delete one first.`);
+    const { secret, ...visible } = await insertSecret(tx.db, applicationId);
     await announceApplicationChanged(tx, call, application.client_id);
-    const after = { secret_id: shown.id, hint: shown.hint };
+    const after = { secret_id: visible.id, hint: visible.hint };
     await recordSecretChange(tx, call, applicationId, 'added', { after });
-    return { ...shown, client_secret: secret };
+    return { ...visible, client_secret: secret };
   });
 }
 
-/** Deletes a secret: it is worthless from here on. A confidential application keeps one. */
+/** Deletes a secret, which stops working at once. A confidential application keeps at least one. */
 export async function deleteSecret(
   ctx: IdentityContext,
   call: CallContext,

@@ -75,6 +75,7 @@ const common = { tag: 'OAuth applications', scope: 'api:admin', extension: true 
 const resource = 'oauth_application';
 const params = { id: idTextSchema };
 
+/** Routes of OAuth applications and their secrets. */
 export function applicationRoutes(ctx: IdentityContext): Route[] {
   return [
     route({

@@ -1,4 +1,5 @@
-// OAuth applications: who may ask for tokens.
+// OAuth applications of an account, as its administrators manage them. clients.ts has the view of
+// the OAuth endpoints.
 
 import {
   type Fields,
@@ -33,7 +34,7 @@ export const applicationFields = {
   updated_at: 'time',
 } as const satisfies Fields;
 
-const shown = {
+const columns = {
   id: true,
   name: true,
   client_id: true,
@@ -44,11 +45,12 @@ const shown = {
   updated_at: true,
 } as const;
 
+/** Applications of the account, for administrators. */
 export async function listApplications(ctx: IdentityContext, call: CallContext, list: ListQuery) {
   await requireAdministrator(ctx, call);
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
   const [data, count] = await Promise.all([
-    ctx.prisma.oauth_application.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.oauth_application.findMany({ where, select: columns, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.oauth_application.count({ where }),
   ]);
   return page(data, list, count);
@@ -57,7 +59,7 @@ export async function listApplications(ctx: IdentityContext, call: CallContext, 
 /** One application; another account's is not found. */
 export async function getApplication(ctx: IdentityContext, call: CallContext, id: number) {
   const where = { id, account_id: call.accountId };
-  const application = await ctx.prisma.oauth_application.findFirst({ where, select: shown });
+  const application = await ctx.prisma.oauth_application.findFirst({ where, select: columns });
   if (!application) throw notFound('OAuth application');
   await requireAdministrator(ctx, call);
   return application;
@@ -65,20 +67,23 @@ export async function getApplication(ctx: IdentityContext, call: CallContext, id
 
 export type NewApplication = { name: string; redirect_uri: string; confidential: boolean; scopes: string };
 
-type Maker = Parameters<typeof auditEntry>[0];
+type Actor = Parameters<typeof auditEntry>[0];
 
-/** Makes an application of the maker's account, in the caller's transaction; a confidential one comes with its secret. */
-export async function insertApplication(tx: Transaction, maker: Maker, attributes: NewApplication) {
+/**
+ * Creates an application in the caller's transaction; a confidential one is returned with its
+ * secret.
+ */
+export async function insertApplication(tx: Transaction, actor: Actor, attributes: NewApplication) {
   const application = await tx.db.oauth_application.create({
-    data: { ...attributes, account_id: maker.accountId, client_id: newIdentifier() },
-    select: shown,
+    data: { ...attributes, account_id: actor.accountId, client_id: newIdentifier() },
+    select: columns,
   });
-  await recordEntry(tx.db, auditEntry(maker, createdAct(resource, application)));
+  await recordEntry(tx.db, auditEntry(actor, createdAct(resource, application)));
   const client_secret = attributes.confidential ? (await insertSecret(tx.db, application.id)).secret : null;
   return { ...application, client_secret };
 }
 
-/** Makes an application for its administrator. */
+/** Creates an application, for administrators. */
 export async function createApplication(
   ctx: IdentityContext,
   call: CallContext,
@@ -89,7 +94,10 @@ export async function createApplication(
   return transactOnce(ctx, call, (tx) => insertApplication(tx, call, { name, redirect_uri, confidential, scopes }));
 }
 
-/** Changes an application: what it may no longer do, its tokens can't do at once. One that stops being confidential loses its secrets. */
+/**
+ * Changes an application. Narrowed scopes limit its existing tokens at once. An application that
+ * becomes public loses its secrets.
+ */
 export async function updateApplication(
   ctx: IdentityContext,
   call: CallContext,
@@ -100,7 +108,7 @@ export async function updateApplication(
   const attributes = read();
   return transact(ctx.prisma, async (tx) => {
     const before = await lockApplication(tx, call, id);
-    const application = await tx.db.oauth_application.update({ where: { id }, data: attributes, select: shown });
+    const application = await tx.db.oauth_application.update({ where: { id }, data: attributes, select: columns });
     if (application.scopes !== before.scopes)
       await limitScopes(tx, ctx.config, { ...application, account_id: call.accountId }, call.requestId);
     if (!application.confidential) await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
@@ -110,7 +118,7 @@ export async function updateApplication(
   });
 }
 
-/** Deletes an application; all its tokens, and those of its users, are dead everywhere at once. */
+/** Deletes an application and revokes all its tokens, at once and in every service. */
 export async function deleteApplication(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
   await getApplication(ctx, call, id);
   await transact(ctx.prisma, async (tx) => {
@@ -123,13 +131,13 @@ export async function deleteApplication(ctx: IdentityContext, call: CallContext,
   });
 }
 
-/** Replaces all secrets by a new one; the old ones are worthless from here on. */
+/** Replaces all secrets by a new one; the old ones stop working at once. */
 export async function regenerateSecret(ctx: IdentityContext, call: CallContext, id: number) {
   await getApplication(ctx, call, id);
   return transactOnce(ctx, call, async (tx) => {
     requireConfidential(await lockApplication(tx, call, id));
     const data = { updated_at: new Date() };
-    const application = await tx.db.oauth_application.update({ where: { id }, data, select: shown });
+    const application = await tx.db.oauth_application.update({ where: { id }, data, select: columns });
     await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
     const { secret, id: secret_id, hint } = await insertSecret(tx.db, id);
     await announceApplicationChanged(tx, call, application.client_id);
@@ -143,18 +151,18 @@ export function requireConfidential({ confidential }: { confidential: boolean })
   if (!confidential) throw validationFailed('An application that is not confidential has no secret.');
 }
 
-type Held = NewApplication & { id: number; client_id: string; created_at: Date; updated_at: Date };
+type LockedApplication = NewApplication & { id: number; client_id: string; created_at: Date; updated_at: Date };
 
-/** Holds an application until the end of the transaction: changes of it, and of its secrets, come one after the other. */
-export async function lockApplication(tx: Transaction, call: CallContext, id: number): Promise<Held> {
-  const [application] = await tx.db.$queryRaw<Held[]>`
+/** Locks an application's row: changes of it and of its secrets run one after another. */
+export async function lockApplication(tx: Transaction, call: CallContext, id: number): Promise<LockedApplication> {
+  const [application] = await tx.db.$queryRaw<LockedApplication[]>`
     select id, name, client_id, redirect_uri, confidential, scopes, created_at, updated_at from oauth_application
     where id = ${id} and account_id = ${call.accountId} for no key update`;
   if (!application) throw notFound('OAuth application');
   return application;
 }
 
-/** Writes what became of an application's secrets into the audit log: which one, never the secret. */
+/** Records a change of an application's secrets: which secret, never its text. */
 export function recordSecretChange(
   tx: Transaction,
   call: CallContext,
@@ -166,7 +174,7 @@ export function recordSecretChange(
   return recordAct(tx.db, call, act);
 }
 
-/** Tells everybody who remembers an application that it is another now. */
+/** Invalidates other services' caches of an application. */
 export function announceApplicationChanged(tx: Transaction, call: CallContext, clientId: string): Promise<void> {
   const payload = { account_id: call.accountId, client_id: clientId };
   return tx.announce('identity.application.changed', payload, call.requestId);

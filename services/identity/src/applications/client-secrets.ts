@@ -1,9 +1,10 @@
-// The secrets by which confidential applications prove who they are: shown when they are made, kept as a digest.
+// Secrets with which confidential applications authenticate: returned on creation, stored as a
+// digest.
 
 import { digestOf, newSecret } from '../security/digest.ts';
 import type { Database } from '../transaction.ts';
 
-/** What of a secret may be seen again. */
+/** The columns of a secret that the API shows. */
 export const secretColumns = { id: true, hint: true, created_at: true, last_used_at: true } as const;
 
 export type NewSecret = {
@@ -14,17 +15,17 @@ export type NewSecret = {
   secret: string;
 };
 
-/** Makes a secret for an application. */
+/** Creates a secret for an application. */
 export async function insertSecret(db: Database, applicationId: number): Promise<NewSecret> {
   const secret = newSecret();
-  const kept = await db.oauth_secret.create({
+  const columns = await db.oauth_secret.create({
     data: { application_id: applicationId, digest: digestOf(secret), hint: secret.slice(-4) },
     select: secretColumns,
   });
-  return { ...kept, secret };
+  return { ...columns, secret };
 }
 
-/** Remembers, to the hour, that a secret was used. Of many uses at once the first that gets there writes. */
+/** Records, to the hour, that a secret was used. Of concurrent uses only the first writes. */
 export async function recordSecretUse(db: Database, secret: { id: number; last_used_at: Date | null }): Promise<void> {
   if (secret.last_used_at && Date.now() - secret.last_used_at.getTime() < 3_600_000) return;
   await db.$executeRaw`

@@ -2,6 +2,7 @@
 // of their secrets.
 import type { Database } from '../transaction.ts';
 
+/** An application as the OAuth endpoints see it. */
 export type Client = {
   id: number;
   account_id: number;

@@ -18,7 +18,7 @@ const auditEventSchema = z.object({
   actor: z.object({
     type: z.enum(['user', 'application', 'system']),
     id: z.int().nullable(),
-    name: z.string().nullable().meta({ description: 'As of now; null for those who are gone.' }),
+    name: z.string().nullable().meta({ description: 'The current name; null when the actor was deleted.' }),
   }),
   user_id: z.int().nullable(),
   application_id: z.int().nullable(),
@@ -30,7 +30,7 @@ const auditEventSchema = z.object({
   request_id: z.string().nullable(),
 });
 
-// This log outgrows the ids of other resources.
+// Ids of entries outgrow the 32 bits of other resources' ids.
 const eventIdSchema = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, 'must be a positive integer')
@@ -39,6 +39,7 @@ const eventIdSchema = z
 
 const common = { tag: 'Audit log', scope: 'api:admin', extension: true } as const;
 
+/** Routes of the audit log. */
 export function auditEventRoutes(ctx: IdentityContext): Route[] {
   return [
     route({

@@ -1,4 +1,4 @@
-// The audit log as administrators read it. What writes to it is audit.ts.
+// Reads the audit log, for administrators. audit-log.ts writes it.
 
 import {
   type Fields,
@@ -29,7 +29,7 @@ export const auditEventFields = {
   request_id: 'text?',
 } as const satisfies Fields;
 
-const shown = {
+const columns = {
   id: true,
   occurred_at: true,
   action: true,
@@ -44,29 +44,29 @@ const shown = {
   request_id: true,
 } as const satisfies Prisma.audit_eventSelect;
 
-type Stored = Prisma.audit_eventGetPayload<{ select: typeof shown }>;
+type Stored = Prisma.audit_eventGetPayload<{ select: typeof columns }>;
 
 /** Entries of the account, for administrators. */
 export async function listAuditEvents(ctx: IdentityContext, call: CallContext, list: ListQuery) {
   await requireAdministrator(ctx, call);
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
   const [events, count] = await Promise.all([
-    ctx.prisma.audit_event.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.audit_event.findMany({ where, select: columns, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.audit_event.count({ where }),
   ]);
-  return page(await present(ctx, call, events), list, count);
+  return page(await withActors(ctx, call, events), list, count);
 }
 
-/** One entry. */
+/** One entry, for administrators. */
 export async function getAuditEvent(ctx: IdentityContext, call: CallContext, id: number) {
   const where = { id, account_id: call.accountId };
-  const event = await ctx.prisma.audit_event.findFirst({ where, select: shown });
+  const event = await ctx.prisma.audit_event.findFirst({ where, select: columns });
   if (!event) throw notFound('Audit event');
   await requireAdministrator(ctx, call);
-  return (await present(ctx, call, [event]))[0];
+  return (await withActors(ctx, call, [event]))[0];
 }
 
-async function present(ctx: IdentityContext, call: CallContext, events: Stored[]) {
+async function withActors(ctx: IdentityContext, call: CallContext, events: Stored[]) {
   const names = await findNames(ctx, call, events);
   return events.map((event) => {
     const { type, id } = actorOf(event);
@@ -74,7 +74,8 @@ async function present(ctx: IdentityContext, call: CallContext, events: Stored[]
   });
 }
 
-// A person acts, through whatever application; an application by itself; or nobody of the account: an operator, or a service.
+// The actor is the user, through any application; else the application; else an operator or a
+// service.
 function actorOf({ user_id, application_id }: Stored) {
   if (user_id !== null) return { type: 'user', id: user_id } as const;
   if (application_id !== null) return { type: 'application', id: application_id } as const;
@@ -83,7 +84,7 @@ function actorOf({ user_id, application_id }: Stored) {
 
 type Named = { actor: string; name: string };
 
-// The names they have now, in one query; who is gone has none.
+// Current names, in one query; deleted actors have none.
 async function findNames(ctx: IdentityContext, call: CallContext, events: Stored[]): Promise<Map<string, string>> {
   const idsOf = (wanted: 'user' | 'application') =>
     events.flatMap((event) => {

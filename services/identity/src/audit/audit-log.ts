@@ -1,4 +1,5 @@
-// The audit log: written in the transaction of the act it tells of, never changed afterwards (a trigger refuses it).
+// Writes the audit log: each entry in the transaction of its act. Entries never change; a trigger
+// refuses updates.
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type AuditAct, type AuditEntry, auditEntry } from '@almanac/service-kit/messaging/audit';
@@ -7,12 +8,14 @@ import type { Database } from '../transaction.ts';
 
 type NewEntry = AuditEntry & { occurred_at?: Date };
 
-/** Adds an entry; in a transaction, exactly if that commits. `occurred_at` is PostgreSQL's clock unless the act is older. */
+/** Adds an entry. `occurred_at` is the time of PostgreSQL's clock unless given. */
 export async function recordEntry(db: Database, entry: NewEntry): Promise<void> {
   await db.audit_event.create({ data: rowOf(entry), select: { id: true } });
 }
 
-/** Adds several entries, in one statement: it takes no longer than one. */
+/**
+ * Adds several entries in one statement, so that their number doesn't show in the response time.
+ */
 export async function recordEntries(db: Database, entries: NewEntry[]): Promise<void> {
   if (entries.length > 0) await db.audit_event.createMany({ data: entries.map(rowOf) });
 }
@@ -26,7 +29,7 @@ function rowOf({ before, after, result = 'succeeded', ...facts }: NewEntry) {
   };
 }
 
-/** Adds what a call has done. No act (an update that changed nothing): nothing. */
+/** Adds an entry for an act of the caller; undefined (an update that changed nothing) adds none. */
 export async function recordAct(db: Database, call: CallContext, act: AuditAct | undefined): Promise<void> {
   if (act) await recordEntry(db, auditEntry(call, act));
 }

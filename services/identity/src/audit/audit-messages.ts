@@ -1,4 +1,5 @@
-// Hears what was done in the other services and adds it to the audit log, once, with the time at which it happened there.
+// Consumes acts of the other services and adds each to the audit log once, with the time of the
+// act.
 import { auditMessageTypes } from '@almanac/service-kit/messaging/audit';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
@@ -10,10 +11,10 @@ import { results } from './audit-events.ts';
 import { recordEntry } from './audit-log.ts';
 
 const queue = 'identity.audit';
-// With the last of the bus' pauses between them, more than a day: a database that is away for a night costs no entry.
+// At the longest backoff of the bus this is more than a day: an outage of a night loses no entry.
 const attempts = 2_000;
 
-/** Consumes the acts for as long as the bus runs. */
+/** Consumes the acts while the bus runs. */
 export function consumeAuditMessages(ctx: IdentityContext, bus: Bus): Promise<void> {
   return bus.consume(queue, payloads, (message) => receive(ctx, message), { attempts });
 }

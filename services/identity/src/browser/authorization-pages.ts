@@ -1,5 +1,6 @@
-// The authorization endpoint: whoever is logged in is asked whether the client may act for him, unless he has said so before.
-// A request travels through log-in and consent in signed forms, and is read anew at each step.
+// The authorization endpoint: asks a logged-in user to allow the client, unless they have allowed
+// it before. The request travels through log-in and consent in signed forms and is validated at
+// each step.
 
 import type { RequestHandler, Response } from 'express';
 import { outOfBandUri } from '../applications/redirect-uris.ts';
@@ -15,7 +16,7 @@ import {
 } from '../oauth/authorization-request.ts';
 import { Parameters, readQuery } from '../oauth/parameters.ts';
 import { includesScopes, parseScopes } from '../tokens/scopes.ts';
-import { allow, createConsentedCode, findConsentedScopes } from './consents.ts';
+import { createConsentedCode, findConsentedScopes, grantConsent } from './consents.ts';
 import { csrfFields, readVerifiedForm } from './forms.ts';
 import { showLogIn } from './log-in-pages.ts';
 import { pageEndpoint, redirectToClient, redirectToRequest } from './page-endpoint.ts';
@@ -23,35 +24,36 @@ import { ensureSessionId, findSessionUser, type SessionUser } from './sessions.t
 import { codePage, consentPage } from './views/consent.ts';
 import { formTargetOf, sendPage } from './views/layout.ts';
 
-/** GET /oauth/authorize: the log-in page; for whoever is logged in the consent page, or the code at once if he has allowed it. */
+/**
+ * GET /oauth/authorize: the log-in page, the consent page, or a code at once when the user has
+ * consented.
+ */
 export function showAuthorization(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/authorize', async (req, res) => {
     const request = await readAuthorizationRequest(ctx, readQuery(req));
     const sessionId = ensureSessionId(ctx, req, res);
-    const person = await findSessionUserFor(ctx, sessionId, request);
-    if (!person) return showLogIn(ctx, req, res, sessionId, { request });
-    const code = asksEachTime(request)
-      ? undefined
-      : await createConsentedCode(ctx, sessionId, codeFor(request, person));
+    const user = await findSessionUserFor(ctx, sessionId, request);
+    if (!user) return showLogIn(ctx, req, res, sessionId, { request });
+    const code = asksEachTime(request) ? undefined : await createConsentedCode(ctx, sessionId, codeFor(request, user));
     if (code !== undefined) return redirectToClient(ctx, res, request, { code });
-    await showConsent(ctx, res, sessionId, request, person);
+    await showConsent(ctx, res, sessionId, request, user);
   });
 }
 
-/** POST /oauth/authorize: the decision; the client gets a code or access_denied. */
+/** POST /oauth/authorize: the user's decision; the client gets a code or access_denied. */
 export function submitDecision(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/authorize', async (req, res) => {
-    const { posted, about, sessionId } = await readVerifiedForm(ctx, req, res, 'consent');
-    const request = await readAuthorizationRequest(ctx, new Parameters(unpack(about)));
-    const person = await findSessionUserFor(ctx, sessionId, request);
-    if (!person) return redirectToRequest(ctx, res, about);
+    const { posted, subject, sessionId } = await readVerifiedForm(ctx, req, res, 'consent');
+    const request = await readAuthorizationRequest(ctx, new Parameters(unpack(subject)));
+    const user = await findSessionUserFor(ctx, sessionId, request);
+    if (!user) return redirectToRequest(ctx, res, subject);
     const { client, redirectUri, state, scope } = request;
     if (posted.find('decision') !== 'allow')
       throw new RefusedRequest('access_denied', 'The user did not allow it.', redirectUri, state);
-    const code = await allow(ctx, readOrigin(req), sessionId, codeFor(request, person));
-    if (code === undefined) return redirectToRequest(ctx, res, about);
+    const code = await grantConsent(ctx, readOrigin(req), sessionId, codeFor(request, user));
+    if (code === undefined) return redirectToRequest(ctx, res, subject);
     ctx.logger.info(
-      { account_id: client.account_id, user_id: person.id, application_id: client.id, scope },
+      { account_id: client.account_id, user_id: user.id, application_id: client.id, scope },
       'access allowed',
     );
     if (redirectUri === outOfBandUri) return sendPage(res, { title: 'Your code', body: codePage(client.name, code) });
@@ -59,19 +61,20 @@ export function submitDecision(ctx: IdentityContext): RequestHandler {
   });
 }
 
-// Somebody of another account is nobody here (contract: the application's account must equal the user's).
+// A user of another account counts as not logged in: the application's account must be the user's.
 async function findSessionUserFor(
   ctx: IdentityContext,
   sessionId: string | undefined,
   request: AuthorizationRequest,
 ): Promise<SessionUser | undefined> {
-  const person = await findSessionUser(ctx, sessionId);
-  return person?.account_id === request.client.account_id ? person : undefined;
+  const user = await findSessionUser(ctx, sessionId);
+  return user?.account_id === request.client.account_id ? user : undefined;
 }
 
 /**
- * A code that shows on a page needs somebody to read it. A public application on the person's own machine can't prove that it is
- * itself: any program there may take its port or its scheme, ask in its name, and would be answered without anybody seeing it
+ * True when consent must be asked each time: the client wants it, or the code is shown on a page,
+ * or the client is a public application on the user's own machine. The last can't prove its
+ * identity: any program there could use its port or scheme and get a code without the user's notice
  * (RFC 8252, 8.6).
  */
 function asksEachTime({ client, redirectUri, wantsConsent }: AuthorizationRequest): boolean {
@@ -79,8 +82,8 @@ function asksEachTime({ client, redirectUri, wantsConsent }: AuthorizationReques
   return wantsConsent || redirectUri === outOfBandUri || (!client.confidential && isOwnMachine);
 }
 
-function codeFor({ client, redirectUri, scope, codeChallenge }: AuthorizationRequest, person: SessionUser): NewCode {
-  return { client, user_id: person.id, redirect_uri: redirectUri, scope, code_challenge: codeChallenge };
+function codeFor({ client, redirectUri, scope, codeChallenge }: AuthorizationRequest, user: SessionUser): NewCode {
+  return { client, user_id: user.id, redirect_uri: redirectUri, scope, code_challenge: codeChallenge };
 }
 
 async function showConsent(
@@ -88,12 +91,12 @@ async function showConsent(
   res: Response,
   sessionId: string,
   request: AuthorizationRequest,
-  person: SessionUser,
+  user: SessionUser,
 ): Promise<void> {
   const { client, redirectUri, packed } = request;
   const [account, held] = await Promise.all([
     ctx.prisma.account.findUniqueOrThrow({ where: { id: client.account_id }, select: { name: true } }),
-    findConsentedScopes(ctx.prisma, person.id, client.id),
+    findConsentedScopes(ctx.prisma, user.id, client.id),
   ]);
   const wanted = parseScopes(request.scope) ?? [];
   const isHeld = (scope: (typeof wanted)[number]) => includesScopes(held, [scope]);
@@ -103,8 +106,8 @@ async function showConsent(
     body: consentPage({
       applicationName: client.name,
       accountName: account.name,
-      email: person.email,
-      asked: { anew: wanted.filter((scope) => !isHeld(scope)), allowed: wanted.filter(isHeld) },
+      email: user.email,
+      asked: { added: wanted.filter((scope) => !isHeld(scope)), allowed: wanted.filter(isHeld) },
       destination:
         redirectUri === outOfBandUri ? 'You will get a code to copy.' : `You will be sent to ${placeOf(redirectUri)}.`,
       isKept: !asksEachTime({ ...request, wantsConsent: false }),

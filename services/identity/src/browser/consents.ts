@@ -1,4 +1,5 @@
-// What users have allowed applications: remembered until taken back, so that nobody is asked twice for the same.
+// Consents: what users have allowed applications. A consent lasts until the user takes it back, so
+// that the same is not asked twice.
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
 import { recordEntry } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
@@ -9,14 +10,16 @@ import { includesScopes, parseScopes, type Scope } from '../tokens/scopes.ts';
 import { type Database, transact } from '../transaction.ts';
 import { lockSession, type SessionUser } from './sessions.ts';
 
-/** What a user has allowed an application so far. */
+/** The scopes that a user has allowed an application. */
 export async function findConsentedScopes(db: Database, user_id: number, application_id: number): Promise<Scope[]> {
   const where = { user_id_application_id: { user_id, application_id } };
   const consent = await db.consent.findUnique({ where, select: { scope: true } });
   return parseScopes(consent?.scope ?? '') ?? [];
 }
 
-/** A code without asking, for what the user has allowed before; undefined when that is less than what is asked for, or he has left. */
+/**
+ * Creates a code by an earlier consent; undefined when it includes less, or the session has ended.
+ */
 export function createConsentedCode(
   ctx: IdentityContext,
   sessionId: string,
@@ -24,7 +27,7 @@ export function createConsentedCode(
 ): Promise<string | undefined> {
   return transact(ctx.prisma, async ({ db, sql }) => {
     if (!(await lockSession(db, sessionId))) return undefined;
-    // The row is held: whoever takes the consent back waits, and then finds the code too.
+    // The lock makes a concurrent `revokeConsent` wait, so that it finds the code.
     const { rows } = await sql('select scope from consent where user_id = $1 and application_id = $2 for share', [
       code.user_id,
       code.client.id,
@@ -36,10 +39,10 @@ export function createConsentedCode(
 }
 
 /**
- * The user says yes: what is asked for is remembered with all that was allowed before, and the client may have its code. Undefined
- * when his session has ended meanwhile.
+ * Adds the code's scopes to the user's consent and creates the code; undefined when the session has
+ * ended in between.
  */
-export function allow(
+export function grantConsent(
   ctx: IdentityContext,
   origin: Origin,
   sessionId: string,
@@ -48,7 +51,7 @@ export function allow(
   const { client, user_id, scope } = code;
   return transact(ctx.prisma, async ({ db, sql }) => {
     if (!(await lockSession(db, sessionId))) return undefined;
-    // One statement joins old and new, so that two answers at the same moment lose nothing of each other.
+    // One statement merges old and new scopes, so that concurrent consents lose nothing.
     const { rows } = await sql(
       `insert into consent (account_id, user_id, application_id, scope) values ($1, $2, $3, $4)
        on conflict (user_id, application_id) do update set updated_at = now(), scope = (
@@ -59,50 +62,53 @@ export function allow(
     );
     const after = { scope: parseScopes(String(rows[0]?.scope))?.join(' ') };
     const actor = { accountId: client.account_id, userId: user_id, applicationId: client.id, ...origin };
-    await recordEntry(db, auditEntry(actor, { action: 'consent.granted', ...on(client.id), after }));
+    await recordEntry(db, auditEntry(actor, { action: 'consent.granted', ...resource(client.id), after }));
     return createCode(db, code);
   });
 }
 
-const on = (applicationId: number) => ({ resource_type: 'oauth_application', resource_id: applicationId });
+const resource = (applicationId: number) => ({ resource_type: 'oauth_application', resource_id: applicationId });
 
+/** An application that may act for a user. */
 export type AllowedApplication = { id: number; name: string; scopes: Scope[]; since: Date; lastUsed: Date | undefined };
 
-/** The applications that may act for a person: by consent, or by tokens they hold. By name. */
-export async function listAllowedApplications(
-  ctx: IdentityContext,
-  person: SessionUser,
-): Promise<AllowedApplication[]> {
+/**
+ * The applications that may act for a user, by consent or by a valid token family, sorted by name.
+ */
+export async function listAllowedApplications(ctx: IdentityContext, user: SessionUser): Promise<AllowedApplication[]> {
   const rows = await ctx.prisma.$queryRaw<
     { id: number; name: string; scope: string; since: Date; last_used: Date | null }[]
   >`
     select application.id, application.name, concat_ws(' ', consent.scope, family.scope) as scope,
       least(consent.created_at, family.since) as since, family.last_used
     from oauth_application application
-    left join consent on consent.application_id = application.id and consent.user_id = ${person.id}
+    left join consent on consent.application_id = application.id and consent.user_id = ${user.id}
     left join lateral (
       select string_agg(scope, ' ') filter (where is_alive) as scope, min(created_at) filter (where is_alive) as since,
         max((select max(created_at) from refresh_token where family_id = token_family.id)) as last_used
       from token_family, lateral (select revoked_at is null and expires_at > now() as is_alive) life
-      where application_id = application.id and user_id = ${person.id}
+      where application_id = application.id and user_id = ${user.id}
     ) family on true
-    where application.account_id = ${person.account_id} and (consent.id is not null or family.since is not null)
+    where application.account_id = ${user.account_id} and (consent.id is not null or family.since is not null)
     order by lower(application.name), application.id`;
   return rows.map(({ scope, last_used, ...row }) => {
     const scopes = parseScopes(scope) ?? [];
-    // `api` is all there is; the others say nothing beside it.
+    // `api` includes the others.
     return { ...row, scopes: scopes.includes('api') ? ['api'] : scopes, lastUsed: last_used ?? undefined };
   });
 }
 
-/** Takes back all that an application may do for a person; tokens it has are dead. Answers its name; undefined: it could do nothing. */
+/**
+ * Revokes a user's consent for an application and all its tokens. Returns the application's name;
+ * undefined when there was nothing to revoke.
+ */
 export function revokeConsent(
   ctx: IdentityContext,
   origin: Origin,
-  person: SessionUser,
+  user: SessionUser,
   applicationId: number,
 ): Promise<string | undefined> {
-  const { id: user_id, account_id } = person;
+  const { id: user_id, account_id } = user;
   return transact(ctx.prisma, async (tx) => {
     const application = await tx.db.oauth_application.findFirst({
       where: { id: applicationId, account_id },
@@ -118,7 +124,7 @@ export function revokeConsent(
     if (rows.length === 0 && ended === 0) return undefined;
     const before = { scope: rows[0]?.scope, grants: ended };
     const actor = { accountId: account_id, userId: user_id, applicationId, ...origin };
-    await recordEntry(tx.db, auditEntry(actor, { action: 'consent.revoked', ...on(applicationId), before }));
+    await recordEntry(tx.db, auditEntry(actor, { action: 'consent.revoked', ...resource(applicationId), before }));
     return application.name;
   });
 }

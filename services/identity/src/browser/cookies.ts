@@ -1,17 +1,22 @@
-// Cookies of the pages: out of the reach of scripts, not sent along with other sites' forms, and over TLS of this very host only.
+// Cookies of the pages: hidden from scripts, not sent with other sites' forms, and limited to this
+// host and, when the pages are served over TLS, to TLS.
 import type { Request, Response } from 'express';
 import type { IdentityContext } from '../context.ts';
 
-/** What each is for: who visits; a device somebody has logged in on; see notices.ts and password-pages.ts for the others. */
+/**
+ * `session` and `device`: sessions.ts; `notice`: notices.ts; `link` and `request`:
+ * password-pages.ts.
+ */
 type CookieName = 'session' | 'device' | 'notice' | 'link' | 'request';
 
 /** True when the pages are served over TLS. */
 export const isTls = (ctx: IdentityContext): boolean => ctx.config.common.publicUrl.startsWith('https:');
 
-// Browsers take a name with this prefix only from this host, over TLS and for all paths: no sister host can plant one.
+// Browsers accept this prefix only over TLS, for all paths and without a domain, so that no other
+// host of the domain can set the cookie.
 const fullName = (ctx: IdentityContext, name: CookieName) => `${isTls(ctx) ? '__Host-' : ''}almanac_${name}`;
 
-/** The cookie's value as the browser sent it; undefined when it sent none. */
+/** The cookie's value; undefined when the browser sent none. */
 export function readCookie(ctx: IdentityContext, req: Request, name: CookieName): string | undefined {
   const wanted = fullName(ctx, name);
   for (const pair of String(req.headers.cookie ?? '').split(';')) {
@@ -21,7 +26,7 @@ export function readCookie(ctx: IdentityContext, req: Request, name: CookieName)
   return undefined;
 }
 
-/** Sends a cookie; `value` holds nothing that needs encoding. */
+/** Sets a cookie; `value` needs no encoding. */
 export function setCookie(
   ctx: IdentityContext,
   res: Response,
@@ -38,7 +43,7 @@ export function setCookie(
   });
 }
 
-/** Has the browser forget a cookie. */
+/** Makes the browser delete a cookie. */
 export function clearCookie(ctx: IdentityContext, res: Response, name: CookieName): void {
   setCookie(ctx, res, name, '', 0);
 }

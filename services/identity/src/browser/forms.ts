@@ -1,49 +1,51 @@
-// Forms of ours: what they carry unseen, and the proof that we made a form for this very visitor and purpose (CSRF).
+// Forms with a CSRF token, which proves that identity made the form for this session, purpose and
+// subject.
 import type { Request, Response } from 'express';
 import type { IdentityContext } from '../context.ts';
 import { type Parameters, readPostedForm } from '../oauth/parameters.ts';
 import { findSessionId } from './sessions.ts';
 
+/** Names of forms are signed into CSRF tokens: renaming one invalidates open pages. */
 export type FormName = 'log in' | 'consent' | 'log out' | 'take back' | 'forgot password' | 'set password';
 
 /**
- * The hidden fields of a form. `about` is what it is about, in one word: an authorization request as it came, or nothing (log in
- * and log out); an application (take back); a link (set password).
+ * The hidden fields of a form. `subject` is what the form acts on: a packed authorization request
+ * or nothing (log in, log out, forgot password), an application (take back), a link (set password).
  */
 export function csrfFields(
   ctx: IdentityContext,
   sessionId: string,
   form: FormName,
-  about: string,
+  subject: string,
 ): Record<string, string> {
-  return { request: about, csrf: ctx.pageSigner.sign(`csrf ${form}`, [sessionId, about]) };
+  return { request: subject, csrf: ctx.pageSigner.sign(`csrf ${form}`, [sessionId, subject]) };
 }
 
-/** A form that we didn't make just so for this visitor. */
+/** A form without a valid CSRF token for this session. */
 export class UnverifiedForm extends Error {
   readonly form: FormName;
-  /** What it says to be about: nothing of it is proven. */
-  readonly about: string;
+  /** The subject as sent, unverified. */
+  readonly subject: string;
 
-  constructor(form: FormName, about: string) {
+  constructor(form: FormName, subject: string) {
     super('The form is out of date or was not made here.');
     this.form = form;
-    this.about = about;
+    this.subject = subject;
   }
 }
 
-/** Reads a form of ours and what it is about; throws ForeignForm. */
+/** Reads a form and verifies its CSRF token; throws UnverifiedForm. */
 export async function readVerifiedForm(
   ctx: IdentityContext,
   req: Request,
   res: Response,
   form: FormName,
-): Promise<{ posted: Parameters; about: string; sessionId: string }> {
+): Promise<{ posted: Parameters; subject: string; sessionId: string }> {
   const posted = await readPostedForm(req, res);
-  const about = posted.find('request') ?? '';
+  const subject = posted.find('request') ?? '';
   const sessionId = findSessionId(ctx, req);
   const token = posted.find('csrf') ?? '';
-  if (sessionId === undefined || !ctx.pageSigner.verify(`csrf ${form}`, [sessionId, about], token))
-    throw new UnverifiedForm(form, about);
-  return { posted, about, sessionId };
+  if (sessionId === undefined || !ctx.pageSigner.verify(`csrf ${form}`, [sessionId, subject], token))
+    throw new UnverifiedForm(form, subject);
+  return { posted, subject, sessionId };
 }

@@ -1,4 +1,4 @@
-// Log in and log out: on the way to an application, or to one's own pages.
+// The log-in and log-out pages, for an application's request or for the user's own pages.
 
 import type { Request, RequestHandler, Response } from 'express';
 import { readOrigin } from '../audit/origin.ts';
@@ -14,7 +14,7 @@ import { formTargetOf, sendPage } from './views/layout.ts';
 import { logInPage, logOutPage } from './views/log-in.ts';
 import { waitInWords } from './views/parts.ts';
 
-/** GET /oauth/login: the form, for whoever comes without an application. */
+/** GET /oauth/login: the form without an application's request. */
 export function showOwnLogIn(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/login', async (req, res) => {
     const sessionId = ensureSessionId(ctx, req, res);
@@ -23,21 +23,24 @@ export function showOwnLogIn(ctx: IdentityContext): RequestHandler {
   });
 }
 
-/** POST /oauth/login: checks the password and goes back to the authorization request, or on to the person's own page. */
+/**
+ * POST /oauth/login: checks the password and redirects to the authorization request or the user's
+ * own page.
+ */
 export function submitLogIn(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/login', async (req, res) => {
-    const { posted, about, sessionId } = await readVerifiedForm(ctx, req, res, 'log in');
-    const request = await findRequest(ctx, about);
+    const { posted, subject, sessionId } = await readVerifiedForm(ctx, req, res, 'log in');
+    const request = await findRequest(ctx, subject);
     const email = posted.find('email') ?? '';
     const password = posted.find('password') ?? '';
     const accountNumber = posted.find('account');
     const who = request ? { client: request.client } : { accountNumber };
     const outcome = await logIn(ctx, req, readOrigin(req), { email, password, ...who });
-    if ('person' in outcome && (await startSession(ctx, req, res, outcome))) {
-      setDeviceCookie(ctx, res, outcome.person.id);
-      return redirectToRequest(ctx, res, about);
+    if ('user' in outcome && (await startSession(ctx, req, res, outcome))) {
+      setDeviceCookie(ctx, res, outcome.user.id);
+      return redirectToRequest(ctx, res, subject);
     }
-    const waitSeconds = 'person' in outcome ? 0 : outcome.waitSeconds;
+    const waitSeconds = 'user' in outcome ? 0 : outcome.waitSeconds;
     if (waitSeconds > 0) res.set('Retry-After', String(waitSeconds));
     showLogIn(ctx, req, res, sessionId, {
       request,
@@ -59,7 +62,7 @@ type LogInForm = {
   status?: number;
 };
 
-/** Shows the log-in form, for an application's request if there is one. */
+/** Shows the log-in form, for an application's request if given. */
 export function showLogIn(
   ctx: IdentityContext,
   req: Request,
@@ -67,42 +70,45 @@ export function showLogIn(
   sessionId: string,
   { request, retry, status }: LogInForm,
 ): void {
-  const about = request?.packed ?? '';
+  const subject = request?.packed ?? '';
   sendPage(res, {
     title: retry ? 'Problem: log in' : 'Log in',
     status,
     formTarget: request && formTargetOf(request.redirectUri),
     body: logInPage({
       applicationName: request?.client.name,
-      hidden: csrfFields(ctx, sessionId, 'log in', about),
-      forgotPath: forgotPath(about),
+      hidden: csrfFields(ctx, sessionId, 'log in', subject),
+      forgotPath: forgotPath(subject),
       notice: takeNotice(ctx, req, res),
       retry,
     }),
   });
 }
 
-/** GET /oauth/logout: asks first, since a link from anywhere leads here. */
+/** GET /oauth/logout: asks for confirmation, since any site can link here. */
 export function showLogOut(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/logout', async (req, res) => {
     const sessionId = ensureSessionId(ctx, req, res);
-    const person = await findSessionUser(ctx, sessionId);
-    if (!person) return redirectToPage(ctx, res, '/oauth/login');
-    sendPage(res, { title: 'Log out', body: logOutPage(person.email, csrfFields(ctx, sessionId, 'log out', '')) });
+    const user = await findSessionUser(ctx, sessionId);
+    if (!user) return redirectToPage(ctx, res, '/oauth/login');
+    sendPage(res, { title: 'Log out', body: logOutPage(user.email, csrfFields(ctx, sessionId, 'log out', '')) });
   });
 }
 
-/** POST /oauth/logout: ends the session and goes back to the authorization request, or to the log-in page. */
+/**
+ * POST /oauth/logout: ends the session and redirects to the authorization request or the log-in
+ * page.
+ */
 export function submitLogOut(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/logout', async (req, res) => {
-    const { about } = await readVerifiedForm(ctx, req, res, 'log out');
+    const { subject } = await readVerifiedForm(ctx, req, res, 'log out');
     await endSession(ctx, req, res, readOrigin(req));
     setNotice(ctx, res, 'You are logged out.');
-    redirectToRequest(ctx, res, about);
+    redirectToRequest(ctx, res, subject);
   });
 }
 
-function findRequest(ctx: IdentityContext, about: string): Promise<AuthorizationRequest | undefined> {
-  if (about === '') return Promise.resolve(undefined);
-  return readAuthorizationRequest(ctx, new Parameters(unpack(about)));
+function findRequest(ctx: IdentityContext, subject: string): Promise<AuthorizationRequest | undefined> {
+  if (subject === '') return Promise.resolve(undefined);
+  return readAuthorizationRequest(ctx, new Parameters(unpack(subject)));
 }

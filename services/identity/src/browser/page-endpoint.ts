@@ -1,4 +1,5 @@
-// An endpoint for people: its failures are pages, or go to the client where that can be trusted.
+// An endpoint for browsers: errors are shown as pages, or sent to the client when it can be
+// trusted.
 import type { Request, RequestHandler, Response } from 'express';
 import { outOfBandUri, withParameters } from '../applications/redirect-uris.ts';
 import type { IdentityContext } from '../context.ts';
@@ -9,6 +10,7 @@ import { type FormName, UnverifiedForm } from './forms.ts';
 import { sendPage, setPageHeaders } from './views/layout.ts';
 import { messagePage } from './views/message.ts';
 
+/** Wraps a page's handler: page headers, and errors as pages. */
 export function pageEndpoint(
   ctx: IdentityContext,
   path: string,
@@ -25,40 +27,45 @@ export function pageEndpoint(
   };
 }
 
-/** Sends the browser to a page of ours, with GET; our own address comes from configuration, never from the request. */
+/**
+ * Redirects to a page of identity. The host comes from the configuration, never from the request.
+ */
 export function redirectToPage(ctx: IdentityContext, res: Response, path: `/oauth/${string}`): void {
   redirect(res, `${ctx.config.common.publicUrl}${path}`);
 }
 
-/** Sends the browser back to the authorization request that a form was about; without one, to the log-in page. */
+/** Redirects to a packed authorization request, or to the log-in page when it is empty. */
 export function redirectToRequest(ctx: IdentityContext, res: Response, packed: string): void {
   redirectToPage(ctx, res, requestPath(packed));
 }
 
-/** The page of an authorization request; the log-in page when there is none. The request is read anew there. */
+/**
+ * The path of a packed authorization request, which is validated there; the log-in page when it is
+ * empty.
+ */
 export function requestPath(packed: string): `/oauth/${string}` {
   return packed === '' ? '/oauth/login' : `/oauth/authorize?${new URLSearchParams(unpack(packed))}`;
 }
 
-/** The page for those who have forgotten their password, who come from there. */
+/** The path of the page for a new password, which keeps the authorization request. */
 export function forgotPath(packed: string): `/oauth/${string}` {
   return `/oauth/password/forgot${packed === '' ? '' : `?${new URLSearchParams(unpack(packed))}`}`;
 }
 
 type Destination = { redirectUri: string; state: string | undefined };
 
-/** Sends the browser to the client with an answer. */
+/** Redirects to the client with an authorization response. */
 export function redirectToClient(
   ctx: IdentityContext,
   res: Response,
   { redirectUri, state }: Destination,
-  answer: Record<string, string>,
+  parameters: Record<string, string>,
 ): void {
   const iss = ctx.config.common.publicUrl;
-  redirect(res, withParameters(redirectUri, { ...answer, ...(state === undefined ? {} : { state }), iss }));
+  redirect(res, withParameters(redirectUri, { ...parameters, ...(state === undefined ? {} : { state }), iss }));
 }
 
-// 303, so that the browser asks with GET.
+// 303 makes the browser use GET.
 function redirect(res: Response, address: string): void {
   res.status(303).set('Location', address).end();
 }
@@ -68,7 +75,7 @@ function showFailure(ctx: IdentityContext, res: Response, thrown: unknown): void
   else if (thrown instanceof UntrustedRequest)
     showMessage(res, 400, 'This request can’t be accepted', [
       thrown.message,
-      'Nothing was allowed. Tell whoever runs the application that sent you here.',
+      'Nothing was allowed. Contact the provider of the application that sent you here.',
     ]);
   else if (thrown instanceof RefusedRequest) {
     const { code, redirectUri, message } = thrown;
@@ -82,19 +89,21 @@ function showFailure(ctx: IdentityContext, res: Response, thrown: unknown): void
   }
 }
 
-// Where a form is to be had anew. What it says to be about is unproven, and is read there as if it were the visitor's own word.
-const beginnings = {
+// Where the user starts again after an unverified form. The subject is unverified; the pages
+// validate it.
+const restartPaths = {
   'log in': requestPath,
   consent: requestPath,
   'log out': requestPath,
   'take back': () => '/oauth/applications',
-  'forgot password': (about) => forgotPath(about),
+  'forgot password': forgotPath,
   'set password': () => '/oauth/password',
-} as const satisfies Record<FormName, (about: string) => string>;
+} as const satisfies Record<FormName, (subject: string) => string>;
 
-// A page that lay open while its visitor logged in or out elsewhere comes here too, so there is a way on.
-function showUnverifiedForm(res: Response, { form, about, message }: UnverifiedForm): void {
-  const link = { href: beginnings[form](about), text: 'Begin again' };
+// A page left open while the user logged in or out elsewhere ends here, too, so the page links to a
+// restart.
+function showUnverifiedForm(res: Response, { form, subject, message }: UnverifiedForm): void {
+  const link = { href: restartPaths[form](subject), text: 'Begin again' };
   showMessage(res, 403, 'This form can’t be accepted', [message, 'Nothing was done.'], link);
 }
 

@@ -1,4 +1,4 @@
-// Setting a password by a mailed link, and asking for such a link.
+// The pages for setting a password with a mailed link, and for requesting such a link.
 
 import type { Request, RequestHandler, Response } from 'express';
 import { readOrigin } from '../audit/origin.ts';
@@ -24,36 +24,37 @@ import { sendPage } from './views/layout.ts';
 import { waitInWords } from './views/parts.ts';
 import { forgotPasswordPage, linkSentPage, setPasswordPage, unusableLinkPage } from './views/password.ts';
 
-// As long as a link for a new password works.
-const keepSeconds = 3_600;
+// The lifetime of a link for a new password.
+const cookieSeconds = 3_600;
 
 /**
- * GET /oauth/password: the form. A link's secret goes from the address into a cookie first, so that it stays out of the browser's
- * history, of what people copy from the address bar, and of the page itself.
+ * GET /oauth/password: the form. The link's secret is moved from the address to a cookie first,
+ * which keeps it out of the browser's history, of copied addresses, and of the page.
  */
 export function showPasswordForm(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/password', async (req, res) => {
-    const given = readQuery(req).find('token');
-    const token = given ?? readCookie(ctx, req, 'link');
+    const sent = readQuery(req).find('token');
+    const token = sent ?? readCookie(ctx, req, 'link');
     const owner = await findOwner(ctx, token);
     if (token === undefined || owner === undefined) return showUnusableLink(ctx, res);
-    if (given !== undefined) {
-      setCookie(ctx, res, 'link', given, keepSeconds);
+    if (sent !== undefined) {
+      setCookie(ctx, res, 'link', sent, cookieSeconds);
       return redirectToPage(ctx, res, '/oauth/password');
     }
     showForm(ctx, res, ensureSessionId(ctx, req, res), token, owner);
   });
 }
 
-/** POST /oauth/password: sets the password, once; whoever sat at this browser is logged out. */
+/** POST /oauth/password: sets the password and ends the browser's session. */
 export function submitPassword(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/password', async (req, res) => {
-    const { posted, about, sessionId } = await readVerifiedForm(ctx, req, res, 'set password');
+    const { posted, subject, sessionId } = await readVerifiedForm(ctx, req, res, 'set password');
     const token = readCookie(ctx, req, 'link');
     const owner = await findOwner(ctx, token);
     if (token === undefined || owner === undefined) return showUnusableLink(ctx, res);
-    // Another link was opened meanwhile: its cookie must not serve a form that shows somebody else's address.
-    if (about !== nameOf(token)) throw new UnverifiedForm('set password', about);
+    // Another link was opened in between: its cookie must not serve a form that shows another
+    // user's address.
+    if (subject !== formIdOf(token)) throw new UnverifiedForm('set password', subject);
     const password = posted.find('password') ?? '';
     const problem =
       passwordProblem(password, owner) ??
@@ -67,7 +68,7 @@ export function submitPassword(ctx: IdentityContext): RequestHandler {
     }
     await endSession(ctx, req, res, readOrigin(req));
     clearCookie(ctx, res, 'link');
-    // Whoever has the mailbox may log in here even while others guess at his password.
+    // The owner of the mailbox can log in here even while others guess the password.
     setDeviceCookie(ctx, res, owner.id);
     setNotice(ctx, res, 'Your password is set. Log in with it now.');
     const request = await findKeptRequest(ctx, req, owner);
@@ -77,12 +78,12 @@ export function submitPassword(ctx: IdentityContext): RequestHandler {
 }
 
 async function findOwner(ctx: IdentityContext, token: string | undefined): Promise<LinkOwner | undefined> {
-  // Anything else was never handed out.
+  // No link has a secret of another form.
   return token !== undefined && /^[A-Za-z0-9_-]{43}$/.test(token) ? findLinkOwner(ctx, token) : undefined;
 }
 
-/** A link as forms may tell it: nobody gets from here to its secret. */
-function nameOf(token: string): string {
+/** Identifies a link in a form without revealing its secret. */
+function formIdOf(token: string): string {
   return Buffer.from(digestOf(`form ${token}`)).toString('base64url');
 }
 
@@ -94,7 +95,7 @@ function showForm(
   owner: LinkOwner,
   problem?: string,
 ): void {
-  const hidden = csrfFields(ctx, sessionId, 'set password', nameOf(token));
+  const hidden = csrfFields(ctx, sessionId, 'set password', formIdOf(token));
   sendPage(res, {
     title: problem === undefined ? 'Set your password' : 'Problem: set your password',
     status: problem === undefined ? 200 : 422,
@@ -107,7 +108,7 @@ function showUnusableLink(ctx: IdentityContext, res: Response): void {
   sendPage(res, { title: 'This link doesn’t work', status: 410, body: unusableLinkPage() });
 }
 
-/** GET /oauth/password/forgot: asks for the address; whoever comes from an application's log-in brings its request along. */
+/** GET /oauth/password/forgot: asks for the e-mail address and keeps the application's request. */
 export function showForgotPassword(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/password/forgot', async (req, res) => {
     const query = readQuery(req);
@@ -116,11 +117,14 @@ export function showForgotPassword(ctx: IdentityContext): RequestHandler {
   });
 }
 
-/** POST /oauth/password/forgot: has the mail sent, if there is anybody; the answer doesn't tell. */
+/**
+ * POST /oauth/password/forgot: requests the mail. The page doesn't reveal whether the address is
+ * known.
+ */
 export function submitForgotPassword(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/password/forgot', async (req, res) => {
-    const { posted, about, sessionId } = await readVerifiedForm(ctx, req, res, 'forgot password');
-    const request = about === '' ? undefined : await readAuthorizationRequest(ctx, new Parameters(unpack(about)));
+    const { posted, subject, sessionId } = await readVerifiedForm(ctx, req, res, 'forgot password');
+    const request = subject === '' ? undefined : await readAuthorizationRequest(ctx, new Parameters(unpack(subject)));
     const email = posted.find('email') ?? '';
     const client = request?.client;
     const waitSeconds = await requestPasswordReset(ctx, readOrigin(req), { email, client });
@@ -129,8 +133,8 @@ export function submitForgotPassword(ctx: IdentityContext): RequestHandler {
       const problem = `A link was asked for several times already. Look into your mail, or try again in ${waitInWords(waitSeconds)}.`;
       return showForgotForm(ctx, res, sessionId, request, { email, problem });
     }
-    keepRequest(ctx, res, about);
-    sendPage(res, { title: 'Look into your mail', body: linkSentPage(email, requestPath(about)) });
+    keepRequest(ctx, res, subject);
+    sendPage(res, { title: 'Look into your mail', body: linkSentPage(email, requestPath(subject)) });
   });
 }
 
@@ -141,29 +145,30 @@ function showForgotForm(
   request: AuthorizationRequest | undefined,
   retry?: { email: string; problem: string },
 ): void {
-  const about = request?.packed ?? '';
+  const subject = request?.packed ?? '';
   sendPage(res, {
-    title: retry ? 'Problem: forgotten password' : 'Forgotten password',
+    title: retry ? 'Problem: forgot password' : 'Forgot password',
     status: retry ? 429 : 200,
     body: forgotPasswordPage({
       applicationName: request?.client.name,
-      hidden: csrfFields(ctx, sessionId, 'forgot password', about),
-      backPath: requestPath(about),
+      hidden: csrfFields(ctx, sessionId, 'forgot password', subject),
+      backPath: requestPath(subject),
       retry,
     }),
   });
 }
 
-// Browsers keep about 4 kB of a cookie; whoever brings more begins again at the application.
-const longestRequest = 3_000;
+// Browsers keep about 4 kB of a cookie; with a longer request the user starts again at the
+// application.
+const maxRequestLength = 3_000;
 
-/** Keeps the request that the person came with, until the mail's link is opened in the same browser. */
+/** Keeps the authorization request until the link in the mail is opened in the same browser. */
 function keepRequest(ctx: IdentityContext, res: Response, packed: string): void {
-  if (packed === '' || packed.length > longestRequest) clearCookie(ctx, res, 'request');
-  else setCookie(ctx, res, 'request', packed, keepSeconds);
+  if (packed === '' || packed.length > maxRequestLength) clearCookie(ctx, res, 'request');
+  else setCookie(ctx, res, 'request', packed, cookieSeconds);
 }
 
-/** The request kept in this browser, if it still holds and is for this person's account. */
+/** The request kept in this browser, if it is still valid and for the user's account. */
 async function findKeptRequest(
   ctx: IdentityContext,
   req: Request,

@@ -1,4 +1,5 @@
-// Hears what metadata tells of domains and branches, and keeps their groups in step. Messages may come twice or late.
+// Consumes metadata's events of domains and branches, and creates, renames and deletes their
+// groups. Messages may be redelivered or arrive late.
 
 import { limits } from '@almanac/service-kit/limits';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
@@ -9,7 +10,7 @@ import type { IdentityContext } from '../context.ts';
 import { lockAccount } from '../permissions/administrators.ts';
 import { saveBranchVisibility } from '../permissions/branch-visibility.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { dropGroups, ensureGroups, type Resource } from './resource-groups.ts';
+import { deleteGroups, ensureGroups, type Resource } from './resource-groups.ts';
 
 const queue = 'identity.resource_groups';
 const common = {
@@ -20,7 +21,7 @@ const common = {
     .optional(),
   creator_id: messageId.nullish(),
 };
-const types = (noun: string) => ['created', 'updated', 'deleted'].map((done) => `metadata.${noun}.${done}`);
+const types = (noun: string) => ['created', 'updated', 'deleted'].map((verb) => `metadata.${noun}.${verb}`);
 const payloads = {
   ...alike(types('domain'), z.object({ ...common, domain_id: messageId })),
   ...alike(
@@ -28,7 +29,7 @@ const payloads = {
     z.object({
       ...common,
       branch_id: messageId,
-      // A metadata of an earlier release tells none of the three.
+      // Metadata of an earlier release sends none of the three.
       branch_type: z.enum(['shared', 'private']).optional(),
       owner_id: messageId.nullish(),
       revision: z.int().min(0).optional(),
@@ -37,13 +38,13 @@ const payloads = {
 };
 type BranchPayload = Extract<MessageOf<typeof payloads>['payload'], { branch_id: number }>;
 
-/** Consumes the events for as long as the bus runs. */
+/** Consumes the events while the bus runs. */
 export function consumeResourceEvents(ctx: IdentityContext, bus: Bus): Promise<void> {
   return bus.consume(queue, payloads, (message) => receive(ctx, message));
 }
 
 async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>): Promise<void> {
-  const [, noun, done] = message.type.split('.') as [string, 'domain' | 'branch', string];
+  const [, noun, verb] = message.type.split('.') as [string, 'domain' | 'branch', string];
   const { payload } = message;
   const id = 'domain_id' in payload ? payload.domain_id : payload.branch_id;
   const resource: Resource = { account_id: payload.account_id, resource_type: noun, resource_id: id };
@@ -51,13 +52,13 @@ async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>
     if (!(await receiveOnce(tx.sql, queue, message.id))) return;
     if (!(await tx.db.account.findUnique({ where: { id: payload.account_id }, select: { id: true } }))) return;
     await lockAccount(tx, payload.account_id);
-    // Before the groups: nobody hears their names who doesn't see the branch.
+    // Visibility first: the names of new groups must not show to users who don't see the branch.
     if ('branch_id' in payload) await saveVisibility(tx, payload, message.request_id);
-    if (done === 'deleted') return dropGroups(tx, resource, message.request_id);
+    if (verb === 'deleted') return deleteGroups(tx, resource, message.request_id);
     await ensureGroups(tx, resource, {
       name: payload.name,
       creatorId: payload.creator_id ?? undefined,
-      rename: done === 'updated',
+      rename: verb === 'updated',
       requestId: message.request_id,
     });
   });
@@ -66,6 +67,6 @@ async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>
 async function saveVisibility(tx: Transaction, payload: BranchPayload, requestId: string | undefined): Promise<void> {
   const { account_id, branch_id, branch_type, owner_id = null, revision } = payload;
   if (revision === undefined) return;
-  const sight = { is_private: branch_type === 'private', owner_id, revision };
-  await saveBranchVisibility(tx, { account_id, branch_id }, sight, requestId);
+  const visibility = { is_private: branch_type === 'private', owner_id, revision };
+  await saveBranchVisibility(tx, { account_id, branch_id }, visibility, requestId);
 }

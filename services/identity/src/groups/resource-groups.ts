@@ -1,4 +1,4 @@
-// The groups the system makes with an account, a domain or a branch (design 3.2), and their going away with it.
+// System groups: created with an account, a domain or a branch, and deleted with it.
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -10,9 +10,9 @@ import { groupsExceptOf, listHiddenBranches, saveBranchVisibility } from '../per
 import { announcePermissionChanged } from '../permissions/effective-permissions.ts';
 import { type Transaction, transact } from '../transaction.ts';
 
-type Made = 'account' | 'domain' | 'branch';
+type ResourceType = 'account' | 'domain' | 'branch';
 
-/** Which groups each kind of resource has, and what each may do there. */
+/** The system groups of each type of resource, and what each may do there. */
 const systemGroups = {
   account: [
     { title: 'Administrators', action: 'admin' },
@@ -28,21 +28,21 @@ const systemGroups = {
     { title: 'Approvers', action: 'approve' },
     { title: 'Editors', action: 'edit' },
   ],
-} as const satisfies Record<Made, readonly { title: string; action: string }[]>;
+} as const satisfies Record<ResourceType, readonly { title: string; action: string }[]>;
 
-export type Resource = { account_id: number; resource_type: Made; resource_id: number };
+export type Resource = { account_id: number; resource_type: ResourceType; resource_id: number };
 
 type Options = {
-  /** Of the domain or branch; the account's groups have no prefix. */
+  /** Name of the domain or branch, the prefix of its groups' names; unset for an account. */
   name?: string;
-  /** Becomes a member of the Developers group, once, when it is made. */
+  /** This user becomes a member of the Developers group when the group is created. */
   creatorId?: number;
-  /** False: groups that exist keep their name (a late message may carry an old one). */
+  /** False: existing groups keep their names, since a late message may carry an old one. */
   rename?: boolean;
   requestId?: string;
 };
 
-/** Makes what is missing of a resource's groups. Repeating it changes nothing; a deleted resource gets none. */
+/** Creates the missing groups of a resource. Idempotent; a deleted resource gets no groups. */
 export async function ensureGroups(tx: Transaction, resource: Resource, options: Options): Promise<void> {
   if (await tx.db.deleted_resource.findFirst({ where: resource })) return;
   for (const { title, action } of systemGroups[resource.resource_type]) {
@@ -78,13 +78,13 @@ async function addCreator(tx: Transaction, accountId: number, groupId: number, u
     data: { account_id: accountId, user_id: userId, user_group_id: groupId },
     select: { id: true, user_id: true, user_group_id: true },
   });
-  // Nobody asked for this by itself: the log shows it as the system's.
+  // No user asked for this assignment: the audit log shows it as the system's.
   await recordEntry(tx.db, auditEntry({ accountId, requestId }, createdAct('user_group_assignment', assignment)));
   await announcePermissionChanged(tx, accountId, userId, requestId);
 }
 
-/** Takes a domain's or branch's groups and permissions away, and remembers that it is gone. */
-export async function dropGroups(tx: Transaction, resource: Resource, requestId?: string): Promise<void> {
+/** Deletes a resource's groups and permissions, and records that the resource is deleted. */
+export async function deleteGroups(tx: Transaction, resource: Resource, requestId?: string): Promise<void> {
   await lockAccount(tx, resource.account_id);
   await tx.db.deleted_resource.upsert({
     where: { account_id_resource_type_resource_id: resource },
@@ -96,7 +96,9 @@ export async function dropGroups(tx: Transaction, resource: Resource, requestId?
   await announcePermissionChanged(tx, resource.account_id, null, requestId);
 }
 
-/** The RPC: metadata asks right after its commit; the event that follows finds nothing left to do. */
+/**
+ * Metadata calls this right after its commit; the event that follows then has nothing left to do.
+ */
 export async function ensureResourceGroups(
   ctx: IdentityContext,
   call: CallContext,
@@ -115,16 +117,16 @@ export async function ensureResourceGroups(
   await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);
     if (resource_type === 'branch' && branch) {
-      const told = { ...branch, owner_id: branch.owner_id === 0 ? null : branch.owner_id };
-      await saveBranchVisibility(tx, { account_id: call.accountId, branch_id }, told, call.requestId);
+      const visibility = { ...branch, owner_id: branch.owner_id === 0 ? null : branch.owner_id };
+      await saveBranchVisibility(tx, { account_id: call.accountId, branch_id }, visibility, call.requestId);
     }
     await ensureGroups(tx, resource, { name: input.name, creatorId: input.creator_id, requestId: call.requestId });
   });
 }
 
-const member = { id: true, first_name: true, last_name: true, email: true } as const;
+const memberColumns = { id: true, first_name: true, last_name: true, email: true } as const;
 
-/** The groups that have a permission on the given resources, with their members; not those of private branches that the caller doesn't see. */
+/** Groups with a permission on the resources, with members, except those hidden from the caller. */
 export async function listResourceGroups(ctx: IdentityContext, call: CallContext, type: string, ids: number[]) {
   const permissions = await ctx.prisma.permission.findMany({
     where: { account_id: call.accountId, resource_type: type, resource_id: { in: ids } },
@@ -134,15 +136,21 @@ export async function listResourceGroups(ctx: IdentityContext, call: CallContext
   const ofPermissions = { in: permissions.map((permission) => permission.user_group_id) };
   const groups = await ctx.prisma.user_group.findMany({
     where: { account_id: call.accountId, id: ofPermissions, ...groupsExceptOf(await listHiddenBranches(ctx, call)) },
-    select: { id: true, name: true, assignments: { select: { user: { select: member } }, orderBy: { id: 'asc' } } },
+    select: {
+      id: true,
+      name: true,
+      assignments: { select: { user: { select: memberColumns } }, orderBy: { id: 'asc' } },
+    },
     orderBy: { id: 'asc' },
   });
   return ids.flatMap((resourceId) =>
     groups.flatMap((group) => {
       const own = permissions.filter((each) => each.user_group_id === group.id && each.resource_id === resourceId);
       if (own.length === 0) return [];
-      const members = group.assignments.flatMap(({ user }) => user ?? []); // one who is deleted meanwhile is missing
-      return [{ id: group.id, name: group.name, resource_id: resourceId, actions: own.map((p) => p.action), members }];
+      const members = group.assignments.flatMap(({ user }) => user ?? []); // a concurrently deleted user is missing
+      return [
+        { id: group.id, name: group.name, resource_id: resourceId, actions: own.map(({ action }) => action), members },
+      ];
     }),
   );
 }

@@ -20,6 +20,7 @@ const tag = 'User group assignments';
 const appointing =
   'For administrators. Where the group may administer or approve anywhere, the token needs the scope `api:admin` besides.';
 
+/** Routes of memberships. */
 export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
   return [
     route({

@@ -1,4 +1,4 @@
-// Who is in which group.
+// Memberships: which user is in which group.
 
 import {
   type Fields,
@@ -9,16 +9,15 @@ import {
   window,
 } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { notFound } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct } from '@almanac/service-kit/messaging/audit';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
 import { transactOnce } from '../idempotency.ts';
 import { lockAccount, requireRemainingAdministrator, requireScopeToAppoint } from '../permissions/administrators.ts';
 import { groupsExceptOf, listHiddenBranches } from '../permissions/branch-visibility.ts';
 import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
-import { transact } from '../transaction.ts';
+import { mapUniqueViolation, transact } from '../transaction.ts';
 
 export const assignmentFields = {
   id: 'integer',
@@ -27,21 +26,22 @@ export const assignmentFields = {
   created_at: 'time',
 } as const satisfies Fields;
 
-const shown = { id: true, user_id: true, user_group_id: true, created_at: true } as const;
+const columns = { id: true, user_id: true, user_group_id: true, created_at: true } as const;
 
-// Nothing of private branches that the caller doesn't see.
-async function seenBy(ctx: IdentityContext, call: CallContext) {
+// Hides assignments to groups of branches that the caller doesn't see.
+async function visibleTo(ctx: IdentityContext, call: CallContext) {
   const hiddenBranchIds = await listHiddenBranches(ctx, call);
   return hiddenBranchIds.length === 0 ? {} : { user_group: groupsExceptOf(hiddenBranchIds) };
 }
 
+/** Assignments of the account, except those to groups that are hidden from the caller. */
 export async function listAssignments(ctx: IdentityContext, call: CallContext, list: ListQuery, groupId?: number) {
-  const seen = await seenBy(ctx, call);
-  const where = { account_id: call.accountId, user_group_id: groupId, ...prismaWhere(list.conditions), ...seen };
+  const visible = await visibleTo(ctx, call);
+  const where = { account_id: call.accountId, user_group_id: groupId, ...prismaWhere(list.conditions), ...visible };
   const [data, count] = await Promise.all([
     ctx.prisma.user_group_assignment.findMany({
       where,
-      select: shown,
+      select: columns,
       orderBy: prismaOrderBy(list),
       ...window(list),
     }),
@@ -52,14 +52,17 @@ export async function listAssignments(ctx: IdentityContext, call: CallContext, l
 
 type NewAssignment = { user_id: number; user_group_id: number };
 
-/** Puts a person into a group; both must be of the account. To make an administrator or approver takes the scope api:admin. */
+/**
+ * Adds a user to a group of the account. Groups that administer or approve need the scope
+ * api:admin.
+ */
 export async function createAssignment(ctx: IdentityContext, call: CallContext, read: () => NewAssignment) {
   await requireAdministrator(ctx, call);
   const { user_id, user_group_id } = read();
   const own = { account_id: call.accountId };
-  try {
-    return await transactOnce(ctx, call, async (tx) => {
-      // Locked so that neither can go while the assignment is being made.
+  return mapUniqueViolation('User is already in this group', () =>
+    transactOnce(ctx, call, async (tx) => {
+      // The lock keeps both from being deleted before the assignment refers to them.
       await lockAccount(tx, call.accountId);
       const user = await tx.db.user.findFirst({ where: { ...own, id: user_id }, select: { id: true } });
       if (!user) throw notFound('User');
@@ -68,23 +71,20 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
       await requireScopeToAppoint(tx, call, user_group_id);
       const assignment = await tx.db.user_group_assignment.create({
         data: { ...own, user_id, user_group_id },
-        select: shown,
+        select: columns,
       });
       await recordAct(tx.db, call, createdAct('user_group_assignment', assignment));
       await announcePermissionChanged(tx, call.accountId, user_id, call.requestId);
       return assignment;
-    });
-  } catch (error) {
-    if (findSqlState(error) === '23505') throw validationFailed('User is already in this group');
-    throw error;
-  }
+    }),
+  );
 }
 
-/** Takes a person out of a group; an administrator or approver only with the scope api:admin. */
+/** Removes a user from a group. Groups that administer or approve need the scope api:admin. */
 export async function deleteAssignment(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
   const where = { id, account_id: call.accountId };
-  const seen = { ...where, ...(await seenBy(ctx, call)) };
-  const assignment = await ctx.prisma.user_group_assignment.findFirst({ where: seen, select: shown });
+  const visible = { ...where, ...(await visibleTo(ctx, call)) };
+  const assignment = await ctx.prisma.user_group_assignment.findFirst({ where: visible, select: columns });
   if (!assignment) throw notFound('User group assignment');
   await requireAdministrator(ctx, call);
   await transact(ctx.prisma, async (tx) => {

@@ -1,4 +1,5 @@
-// /user_groups: readable by everybody in the account, custom ones changed by administrators (extension).
+// /user_groups: readable by every user of the account; administrators change custom groups
+// (extension).
 
 import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
@@ -40,6 +41,7 @@ const permissionsSchema = z
 const params = { id: idTextSchema };
 const administrative = { tag: 'User groups', scope: 'api:admin', extension: true, resource: 'user_group' } as const;
 
+/** Routes of user groups. */
 export function userGroupRoutes(ctx: IdentityContext): Route[] {
   return [
     route({

@@ -1,5 +1,5 @@
-// Groups of people and what they may do. System groups belong to the account, a domain or a branch; custom ones are the
-// administrators' own.
+// Groups of users, with permissions. System groups belong to the account, a domain or a branch;
+// administrators manage custom groups.
 
 import {
   type Fields,
@@ -13,7 +13,6 @@ import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
 import { transactOnce } from '../idempotency.ts';
@@ -21,7 +20,7 @@ import { lockAccount, requireRemainingAdministrator } from '../permissions/admin
 import { groupsExceptOf, listHiddenBranches, permissionsExceptOn } from '../permissions/branch-visibility.ts';
 import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
 import type { actions, resourceTypes } from '../permissions/permissions.ts';
-import { type Database, type Transaction, transact } from '../transaction.ts';
+import { type Database, mapUniqueViolation, type Transaction, transact } from '../transaction.ts';
 
 export const groupFields = {
   id: 'integer',
@@ -33,13 +32,13 @@ export const groupFields = {
   updated_at: 'time',
 } as const satisfies Fields;
 
-const permissionsShown = { id: true, action: true, resource_type: true, resource_id: true } as const;
+const permissionColumns = { id: true, action: true, resource_type: true, resource_id: true } as const;
 
-// Nothing of private branches that the caller doesn't see.
-const shownExcept = (hiddenBranchIds: number[]) =>
-  ({ ...shown, permissions: { ...shown.permissions, where: permissionsExceptOn(hiddenBranchIds) } }) as const;
+// Leaves permissions on hidden branches out.
+const columnsExceptOn = (hiddenBranchIds: number[]) =>
+  ({ ...columns, permissions: { ...columns.permissions, where: permissionsExceptOn(hiddenBranchIds) } }) as const;
 
-const shown = {
+const columns = {
   id: true,
   name: true,
   description: true,
@@ -49,7 +48,7 @@ const shown = {
   created_at: true,
   updated_at: true,
   permissions: {
-    select: permissionsShown,
+    select: permissionColumns,
     orderBy: { id: 'asc' },
   },
   assignments: {
@@ -58,39 +57,41 @@ const shown = {
   },
 } as const;
 
-type Shown = { system_key: string | null; assignments: { user: { id: number } }[] };
+type Group = { system_key: string | null; assignments: { user: { id: number } }[] };
 
-function present<T extends Shown>({ system_key, assignments, ...group }: T) {
-  // Relations are read one after the other: a user who is deleted meanwhile is missing, whatever the type says.
+function toGroup<T extends Group>({ system_key, assignments, ...group }: T) {
+  // Prisma reads relations one after another, so a concurrently deleted user is missing despite the
+  // type.
   const members = assignments.flatMap(({ user }) => user ?? []);
   return { ...group, system: system_key !== null, members };
 }
 
+/** Groups of the account, except those that are hidden from the caller. */
 export async function listGroups(ctx: IdentityContext, call: CallContext, list: ListQuery) {
   const hiddenBranchIds = await listHiddenBranches(ctx, call);
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...groupsExceptOf(hiddenBranchIds) };
-  const select = shownExcept(hiddenBranchIds);
+  const select = columnsExceptOn(hiddenBranchIds);
   const [groups, count] = await Promise.all([
     ctx.prisma.user_group.findMany({ where, select, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.user_group.count({ where }),
   ]);
-  return page(groups.map(present), list, count);
+  return page(groups.map(toGroup), list, count);
 }
 
-/** One group, unless it is of a private branch that the caller doesn't see. */
+/** One group; a group of a branch that is hidden from the caller is not found. */
 export async function showGroup(ctx: IdentityContext, call: CallContext, id: number) {
   return getGroup(ctx.prisma, call, id, await listHiddenBranches(ctx, call));
 }
 
 async function getGroup(db: Database, call: CallContext, id: number, hiddenBranchIds: number[] = []) {
   const where = { id, account_id: call.accountId, ...groupsExceptOf(hiddenBranchIds) };
-  const group = await db.user_group.findFirst({ where, select: shownExcept(hiddenBranchIds) });
+  const group = await db.user_group.findFirst({ where, select: columnsExceptOn(hiddenBranchIds) });
   if (!group) throw notFound('User group');
-  return present(group);
+  return toGroup(group);
 }
 
-// What the audit log keeps of a group.
-function recorded({ id, name, description, permissions, members }: Awaited<ReturnType<typeof getGroup>>) {
+// A group as the audit log keeps it.
+function toAuditState({ id, name, description, permissions, members }: Awaited<ReturnType<typeof getGroup>>) {
   const granted = permissions.map(({ id: _id, ...permission }) => permission);
   return { id, name, description, permissions: granted, member_ids: members.map((member) => member.id) };
 }
@@ -98,16 +99,16 @@ function recorded({ id, name, description, permissions, members }: Awaited<Retur
 type WantedPermission = {
   action: (typeof actions)[number];
   resource_type: (typeof resourceTypes)[number];
-  /** Left out for the account. */
+  /** Unset for the account. */
   resource_id?: number;
 };
 type NewGroup = { name: string; description?: string | null; permissions?: WantedPermission[] };
 
-/** Makes a custom group. */
+/** Creates a custom group. */
 export async function createGroup(ctx: IdentityContext, call: CallContext, read: () => NewGroup) {
   await requireAdministrator(ctx, call);
   const { name, description, permissions = [] } = read();
-  return withUniqueName(() =>
+  return mapUniqueViolation(nameTaken, () =>
     transactOnce(ctx, call, async (tx) => {
       const { id } = await tx.db.user_group.create({
         data: { account_id: call.accountId, name, name_key: normalizeName(name), description },
@@ -115,24 +116,24 @@ export async function createGroup(ctx: IdentityContext, call: CallContext, read:
       });
       await replacePermissions(tx, call, id, permissions);
       const group = await getGroup(tx.db, call, id);
-      await recordAct(tx.db, call, createdAct('user_group', recorded(group)));
+      await recordAct(tx.db, call, createdAct('user_group', toAuditState(group)));
       return group;
     }),
   );
 }
 
-/** Changes a custom group; a list of permissions replaces the present one. */
+/** Changes a custom group; a list of permissions replaces the current one. */
 export async function updateGroup(ctx: IdentityContext, call: CallContext, id: number, read: () => Partial<NewGroup>) {
   const { system } = await showGroup(ctx, call, id);
   await requireAdministrator(ctx, call);
   const { permissions, ...attributes } = read();
   if (system) throw systemGroup();
   const key = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
-  return withUniqueName(() =>
+  return mapUniqueViolation(nameTaken, () =>
     transact(ctx.prisma, async (tx) => {
       await lockAccount(tx, call.accountId);
       const before = await getGroup(tx.db, call, id);
-      const at = permissions === undefined ? {} : { updated_at: new Date() }; // they are rows of their own
+      const at = permissions === undefined ? {} : { updated_at: new Date() }; // permissions are other rows
       const data = { ...attributes, ...key, ...at };
       await tx.db.user_group.update({ where: { id, account_id: call.accountId }, data });
       if (permissions !== undefined) {
@@ -141,7 +142,7 @@ export async function updateGroup(ctx: IdentityContext, call: CallContext, id: n
         await announcePermissionChanged(tx, call.accountId, null, call.requestId);
       }
       const group = await getGroup(tx.db, call, id);
-      await recordAct(tx.db, call, updatedAct('user_group', recorded(before), recorded(group)));
+      await recordAct(tx.db, call, updatedAct('user_group', toAuditState(before), toAuditState(group)));
       return group;
     }),
   );
@@ -154,13 +155,15 @@ export async function deleteGroup(ctx: IdentityContext, call: CallContext, id: n
   if (system) throw systemGroup();
   await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);
-    const gone = await getGroup(tx.db, call, id);
+    const group = await getGroup(tx.db, call, id);
     await tx.db.user_group.delete({ where: { id, account_id: call.accountId } });
-    await recordAct(tx.db, call, deletedAct('user_group', recorded(gone)));
+    await recordAct(tx.db, call, deletedAct('user_group', toAuditState(group)));
     await requireRemainingAdministrator(tx, call.accountId);
     await announcePermissionChanged(tx, call.accountId, null, call.requestId);
   });
 }
+
+const nameTaken = 'Name has already been taken';
 
 const systemGroup = () => new ServiceError('wrong_state', "A group made by the system can't be changed or deleted.");
 
@@ -179,7 +182,8 @@ async function replacePermissions(tx: Transaction, call: CallContext, groupId: n
   });
 }
 
-// Domains and branches are known here by the groups they have. Tables are metadata's; one that doesn't exist grants nothing.
+// A domain or branch exists when it has system groups. Tables aren't checked: identity doesn't know
+// them, and a permission on a missing table grants nothing.
 async function requireResources(db: Database, call: CallContext, wanted: WantedPermission[]): Promise<void> {
   const ids = wanted.flatMap(({ resource_type, resource_id }) =>
     resource_id !== undefined && (resource_type === 'domain' || resource_type === 'branch') ? [resource_id] : [],
@@ -200,13 +204,4 @@ async function requireResources(db: Database, call: CallContext, wanted: WantedP
     return [`Permissions name a ${resource_type} that doesn't exist: ${resource_id}`];
   });
   if (problems.length > 0) throw validationFailed([...new Set(problems)]);
-}
-
-async function withUniqueName<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (findSqlState(error) === '23505') throw validationFailed('Name has already been taken');
-    throw error;
-  }
 }

@@ -1,16 +1,20 @@
-// When two addresses are the same: compared in one normal form, stored as they were given.
+// E-mail addresses: which are valid, and when two are equal. They are compared in a normal form and
+// stored as entered.
 import { z } from 'zod';
 
-/** Addresses in the form in which two are equal. Everything but case counts: `a+b@x` is not `a@x`. */
+/**
+ * The form in which equal addresses are the same text. Only case is ignored: `a+b@x` is not `a@x`.
+ */
 export function emailKey(email: string): string {
   return email.normalize('NFKC').trim().toLowerCase();
 }
 
-// No quotes, commas, angle brackets or control characters: an address must never become two in a mail's header.
+// No quotes, commas, angle brackets or control characters, which could make two addresses of one in
+// the header of a mail.
 const emailPattern =
   /^[^\s@"'`(),:;<>[\]\\\p{C}]{1,64}@[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?(\.[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?)*$/u;
 
-/** An e-mail address as a person gives it; blanks around it are dropped. */
+/** An e-mail address in a request; blanks around it are dropped. */
 export const emailSchema = z
   .string()
   .transform((text) => text.trim())

@@ -1,15 +1,21 @@
-// How often somebody is invited: nobody's mailbox is flooded from here, nor by deleting its user and making him anew.
+// Limits how often a user, and a mailbox, is invited: also when the user is deleted and created
+// again.
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { IdentityContext } from '../context.ts';
 import type { ThrottleKey } from '../security/throttle.ts';
 import type { Transaction } from '../transaction.ts';
 import { emailKey } from './email-address.ts';
 
-type Invited = { account_id: number; email: string /** Of one who is there already. */; user_id?: number };
+type Invited = {
+  account_id: number;
+  email: string;
+  /** Set when the invitation of an existing user is sent again. */
+  user_id?: number;
+};
 
 /**
- * Counts an invitation in the transaction that asks for its mail, so that a call that is refused uses up none; throws 429 when its
- * mailbox, or its user, got a few within the hour.
+ * Counts an invitation; throws 429 when its mailbox or its user got a few within the hour. It
+ * counts in the transaction that requests the mail, so a call that fails counts nothing.
  */
 export async function throttleInvitation(
   ctx: IdentityContext,

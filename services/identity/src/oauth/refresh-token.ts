@@ -1,4 +1,5 @@
-// Grant refresh_token: rotates on each use; an old one that comes again ends its family (RFC 6749, 6; RFC 9700, 4.14).
+// Grant refresh_token: each use rotates the token; reuse of an old one revokes its family (RFC
+// 6749, 6; RFC 9700, 4.14).
 
 import { commonScopes, grantScopes } from '../tokens/scopes.ts';
 import { databaseNow, transact } from '../transaction.ts';
@@ -14,13 +15,14 @@ import {
   revokeFamily,
 } from './token-families.ts';
 
+/** The grant refresh_token. */
 export const refreshToken: Grant = async (ctx, { client, parameters, origin }) => {
   const token = await findRefreshToken(ctx, client, parameters.get('refresh_token'));
   if (!token) throw invalidGrant();
   const { family } = token;
   if (token.used_at) return reused();
   if (family.revoked_at || !mayHaveTokens(family.user, client)) throw invalidGrant();
-  // Not more than the user allowed, and not more than the application has by now.
+  // At most the scopes that the user allowed and that the application still has.
   const held = commonScopes(family.scope, client.scopes);
   const scope = held && grantScopes(held, parameters.find('scope'));
   if (scope === undefined)

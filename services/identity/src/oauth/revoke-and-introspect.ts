@@ -1,4 +1,5 @@
-// POST /oauth/revoke (RFC 7009) and POST /oauth/introspect (RFC 7662): an application about tokens of its own.
+// POST /oauth/revoke (RFC 7009) and POST /oauth/introspect (RFC 7662), both for a client's own
+// tokens.
 
 import type { Client } from '../applications/clients.ts';
 import { recordEntry } from '../audit/audit-log.ts';
@@ -13,7 +14,10 @@ import { OAuthError, oauthEndpoint } from './oauth-error.ts';
 import { readForm } from './parameters.ts';
 import { familyExpiry, findRefreshToken, mayHaveTokens, revokeFamily } from './token-families.ts';
 
-/** Answers 200 whatever the token is; only a token of the asking application is revoked. A refresh token takes its family along. */
+/**
+ * POST /oauth/revoke: responds 200 to any token, but revokes only the client's own. A refresh token
+ * is revoked with its family.
+ */
 export function revokeEndpoint(ctx: IdentityContext) {
   return oauthEndpoint(ctx, '/oauth/revoke', async (req, res) => {
     const parameters = await readForm(req, res);
@@ -23,7 +27,7 @@ export function revokeEndpoint(ctx: IdentityContext) {
     const origin = readOrigin(req);
     if (found) await revokeFamily(ctx, found.family.id, 'revoked', origin);
     else await revokeAccessToken(ctx, client, token, origin);
-    res.json({}); // clients ignore it (RFC 7009, 2.2), but some read JSON only
+    res.json({}); // clients ignore the body (RFC 7009, 2.2), but some accept only JSON
   });
 }
 
@@ -45,7 +49,9 @@ async function revokeAccessToken(
   });
 }
 
-/** Tells a confidential application whether a token of its own works; anything else is just inactive. */
+/**
+ * POST /oauth/introspect: describes a confidential client's own token; any other token is inactive.
+ */
 export function introspectEndpoint(ctx: IdentityContext) {
   return oauthEndpoint(ctx, '/oauth/introspect', async (req, res) => {
     const parameters = await readForm(req, res);

@@ -1,4 +1,5 @@
-// POST /oauth/token: the steps of the endpoint in the protocol's own order; what each grant does stands in its own file.
+// POST /oauth/token: the steps of the endpoint, in the protocol's order. Each grant has a file of
+// its own.
 import type { Request, Response } from 'express';
 import { readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
@@ -10,12 +11,14 @@ import { OAuthError, oauthEndpoint } from './oauth-error.ts';
 import { type Parameters, readForm } from './parameters.ts';
 import { refreshToken } from './refresh-token.ts';
 
+/** The supported grants. */
 export const grants = {
   client_credentials: clientCredentials,
   authorization_code: authorizationCode,
   refresh_token: refreshToken,
 } as const satisfies Record<string, Grant>;
 
+/** POST /oauth/token. */
 export function tokenEndpoint(ctx: IdentityContext) {
   return oauthEndpoint(ctx, '/oauth/token', async (req: Request, res: Response) => {
     const parameters = await readForm(req, res);

@@ -1,5 +1,5 @@
-// Mailed links with which a user sets a password: one secret each, kept as its digest, used once. The secret is made when the mail
-// is sent, so that it waits in no queue.
+// Mailed links with which a user sets a password. Each has a secret, stored as a digest, and works
+// once. The secret is created when the mail is sent, so that no queue holds it.
 
 import { notFound } from '@almanac/service-kit/errors';
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
@@ -9,7 +9,7 @@ import type { IdentityContext } from '../context.ts';
 import { requestMail } from '../mails/mail-requests.ts';
 import { revokeFamilies } from '../oauth/token-families.ts';
 import { digestOf, newSecret } from '../security/digest.ts';
-import { after, type Database, databaseNow, type Transaction, transact } from '../transaction.ts';
+import { addSeconds, type Database, databaseNow, type Transaction, transact } from '../transaction.ts';
 
 export const linkPurposes = ['invitation', 'password_reset'] as const;
 export type LinkPurpose = (typeof linkPurposes)[number];
@@ -19,16 +19,19 @@ const lifetimeSeconds = { invitation: 7 * 86_400, password_reset: 3_600 } as con
   number
 >;
 
-// Whom a link is for, when it is made and when it is used: an invited user who has got a password meanwhile needs none.
+// The user's status that a link needs, on creation and on use: an invitation ends with the first
+// password.
 const requiredStatus = { invitation: 'invited', password_reset: 'active' } as const satisfies Record<
   LinkPurpose,
   string
 >;
 
-/** How many links of one user work at the same time; another one ends the oldest. */
+/** The number of links of a user that work at the same time; one more ends the oldest. */
 export const maxOpenLinks = 5;
 
-/** Makes a link for a user of the account; not found when there is nobody (any more) who needs it. */
+/**
+ * Creates a link for a user of the account; not found when the user doesn't exist or needs no link.
+ */
 export async function createPasswordLink(
   ctx: IdentityContext,
   accountId: number,
@@ -38,14 +41,14 @@ export async function createPasswordLink(
   if (!known) throw notFound('User');
   const token = newSecret();
   const expires_at = await transact(ctx.prisma, async ({ db }) => {
-    // The user's row is held, so that links made at the same moment are counted.
+    // Locks the user's row, so that links created concurrently are counted.
     const [user] = await db.$queryRaw<{ id: number }[]>`
       select u.id from "user" u join account a on a.id = u.account_id
       where u.id = ${user_id} and u.account_id = ${accountId} and u.status = ${requiredStatus[known]} and a.status = 'active'
       for no key update of u`;
     if (!user) throw notFound('User');
     await closeLinks(db, user_id, maxOpenLinks - 1);
-    const expires_at = after(await databaseNow(db), lifetimeSeconds[known]);
+    const expires_at = addSeconds(await databaseNow(db), lifetimeSeconds[known]);
     await db.password_link.create({
       data: { account_id: accountId, user_id, purpose: known, digest: digestOf(token), expires_at },
     });
@@ -54,14 +57,15 @@ export async function createPasswordLink(
   return { url: `${ctx.config.common.publicUrl}/oauth/password?token=${token}`, expires_at: expires_at.toISOString() };
 }
 
-/** Ends a user's open links, all but the newest few: whoever has a new password or address needs none of the old ones. */
-export async function closeLinks(db: Database, userId: number, butNewest = 0): Promise<void> {
+/** Ends a user's open links except the newest `keep`. */
+export async function closeLinks(db: Database, userId: number, keep = 0): Promise<void> {
   await db.$executeRaw`
     update password_link set used_at = now()
     where user_id = ${userId} and used_at is null and id not in (
-      select id from password_link where user_id = ${userId} and used_at is null order by id desc limit ${butNewest}::int)`;
+      select id from password_link where user_id = ${userId} and used_at is null order by id desc limit ${keep}::int)`;
 }
 
+/** The user that a link is for. */
 export type LinkOwner = {
   id: number;
   account_id: number;
@@ -71,7 +75,10 @@ export type LinkOwner = {
   account: { name: string };
 };
 
-/** Whom a link is for; undefined when it doesn't work (any more), whatever the reason. */
+/**
+ * The user that a link is for; undefined when it is unknown, used, expired, or its user lacks the
+ * status.
+ */
 export async function findLinkOwner(ctx: IdentityContext, token: string): Promise<LinkOwner | undefined> {
   const link = await ctx.prisma.password_link.findFirst({
     where: { digest: digestOf(token), used_at: null, expires_at: { gt: await databaseNow(ctx.prisma) } },
@@ -90,17 +97,19 @@ export async function findLinkOwner(ctx: IdentityContext, token: string): Promis
       },
     },
   });
-  // Relations are read one after the other: one that is deleted meanwhile is missing, whatever its type says.
+  // Prisma reads relations one after another, so a concurrently deleted one is missing despite the
+  // type.
   if (!link?.user?.account || link.user.status !== requiredStatus[link.purpose as LinkPurpose]) return undefined;
   return link.user.account.status === 'active' ? link.user : undefined;
 }
 
-/** The link was used, has expired, or its user is gone. */
+/** The link is unknown, used or expired, or its user was deleted or has another status. */
 export class UnusableLink extends Error {}
 
 /**
- * Sets the password of the link's user, who is active from here on, and ends his sessions and his other links; throws SpentLink.
- * After a reset his applications need a new grant too: somebody else may have had the old password. It is all or nothing.
+ * Sets the password of the link's user, makes the user active, and ends their sessions and other
+ * links, in one transaction. A reset also revokes the tokens of applications, since another person
+ * may have known the old password. Throws UnusableLink.
  */
 export async function usePasswordLink(
   ctx: IdentityContext,
@@ -111,7 +120,7 @@ export async function usePasswordLink(
   const password_hash = await ctx.passwords.hash(password);
   const user = await transact(ctx.prisma, async (tx) => {
     const now = await databaseNow(tx.db);
-    // The one statement that decides who of many at the same moment has the link.
+    // Of concurrent uses this statement lets one win.
     const [link] = await tx.db.password_link.updateManyAndReturn({
       where: { digest: digestOf(token), used_at: null, expires_at: { gt: now } },
       data: { used_at: now },

@@ -1,4 +1,5 @@
-// Asking for a mail with a link to set a new password. The answer is the same, and takes as long, whether anybody has the address.
+// Requests a mail with a link to set a new password. Known and unknown addresses get the same
+// answer after the same time.
 
 import { networkOf } from '@almanac/service-kit/http/client-address';
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
@@ -11,17 +12,20 @@ import { emailKey } from '../mails/email-address.ts';
 import type { ThrottleKey } from '../security/throttle.ts';
 import { databaseNow, transact } from '../transaction.ts';
 
-/** An address may be in several accounts; nobody needs more mails than this. */
-const mailsAtMost = 10;
+/** An address may belong to users of several accounts. */
+const maxMails = 10;
 
-/** Has the mail sent to whoever has the address, in the application's account or, without one, in any. Answers the seconds to wait. */
+/**
+ * Requests a mail to each user with the address: in the application's account or, without an
+ * application, in all accounts. Returns the seconds to wait when throttled, else 0.
+ */
 export async function requestPasswordReset(
   ctx: IdentityContext,
   origin: Origin,
   { email, client }: { email: string; client: Client | undefined },
 ): Promise<number> {
   const email_key = emailKey(email.replaceAll('\0', '\ufffd')).slice(0, 300);
-  // By address alone, not by account: it is one mailbox that a flood would fill.
+  // Keyed by address, not by account: the mailbox is one.
   const keys: ThrottleKey[] = [
     { rule: 'resetFrom', key: `${email_key}|${origin.address}` },
     { rule: 'resetTo', key: email_key },
@@ -37,7 +41,7 @@ export async function requestPasswordReset(
       where: { email_key, status: 'active', account: { id: client?.account_id, status: 'active' } },
       select: { id: true, account_id: true },
       orderBy: { id: 'asc' },
-      take: mailsAtMost,
+      take: maxMails,
     });
     const mails = users.map(({ id, account_id }) => ({
       account_id,
@@ -45,11 +49,12 @@ export async function requestPasswordReset(
       user_ids: [id],
       values: {},
     }));
-    // Nobody costs as many statements as somebody, and something is written either way: the time tells nothing.
+    // An unknown address costs as many statements, one of them a write, so the time reveals
+    // nothing.
     if (mails.length > 0) await tx.announceAll('identity.mail.requested', mails, origin.requestId);
     else await databaseNow(tx.db);
-    const nobody = { id: undefined, account_id: client?.account_id ?? 0 };
-    for (const { id, account_id } of users.length > 0 ? users : [nobody]) {
+    const noUser = { id: undefined, account_id: client?.account_id ?? 0 };
+    for (const { id, account_id } of users.length > 0 ? users : [noUser]) {
       const actor = { accountId: account_id, userId: id, applicationId: client?.id, ...origin };
       const result = id === undefined ? 'failed' : 'succeeded';
       await recordEntry(tx.db, auditEntry(actor, { action: 'password_reset.requested', result }));

@@ -1,20 +1,20 @@
-// Which passwords people may choose: long ones, and none that are tried first.
+// Which passwords users may choose: long ones, except those that are guessed first.
 import { passwordLimits } from './passwords.ts';
 
 type Owner = { email: string; first_name: string; last_name: string };
 
-/** What is wrong with a new password, as a sentence; undefined when it will do. */
+/** The problem with a new password, as a sentence; undefined when it is acceptable. */
 export function passwordProblem(password: string, owner: Owner): string | undefined {
   const characters = [...password];
   const { minimum, maximum } = passwordLimits;
   if (characters.length < minimum) return `The password is shorter than ${minimum} characters.`;
   if (characters.length > maximum) return `The password is longer than ${maximum} characters.`;
-  if (new Set(characters).size < 5 || isTriedFirst(password, owner))
+  if (new Set(characters).size < 5 || isGuessedFirst(password, owner))
     return 'The password is too easy to guess. Don’t take your name or address, or a common word with digits after it.';
   return undefined;
 }
 
-const common = [
+const commonWords = [
   ...[
     'password',
     'passwort',
@@ -30,12 +30,13 @@ const common = [
   ...['admin', 'administrator', 'secret', 'almanac', 'abc', 'abcdef', 'test', 'user', 'login'],
 ];
 
-// What is left of it without digits and signs, said once: `Password1234!` and `passwordpassword` are the word `password`.
-function isTriedFirst(password: string, { email, first_name, last_name }: Owner): boolean {
+// Compares the letters alone, repetitions removed: `Password1234!` and `passwordpassword` are
+// `password`.
+function isGuessedFirst(password: string, { email, first_name, last_name }: Owner): boolean {
   const word = lettersOf(password).replace(/^(.+?)\1+$/u, '$1');
   if (word === '') return /^0?123456/.test(password.replace(/\D/g, ''));
   const own = [email, email.split('@')[0] ?? '', first_name, last_name, first_name + last_name, last_name + first_name];
-  return [...common, ...own.map(lettersOf)].includes(word);
+  return [...commonWords, ...own.map(lettersOf)].includes(word);
 }
 
 function lettersOf(text: string): string {

@@ -1,4 +1,5 @@
-// People's passwords: argon2id (19 MiB, 2 passes, 1 lane), a few at once so that a flood of log-ins can't take all memory.
+// Hashing of users' passwords: argon2id with 19 MiB, 2 passes, 1 lane. A few hashes run at once, so
+// that many log-ins don't exhaust the memory.
 import { argon2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -6,21 +7,27 @@ import { sameDigest } from '../security/digest.ts';
 
 const hash = promisify(argon2);
 const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
-const atOnce = 2;
-const waitingAtMost = 200;
+const maxRunning = 2;
+const maxWaiting = 200;
 
+/** Limits of a password's length, in characters. */
 export const passwordLimits = { minimum: 12, maximum: 200 } as const;
 
 export type Passwords = {
+  /** The hash to store. */
   hash(password: string): Promise<string>;
-  /** False for a wrong password; without a stored hash the same work is done in vain, so that the time tells nothing. */
+  /**
+   * False for a wrong password. Without a stored hash it takes as long, so the time reveals
+   * nothing.
+   */
   verify(password: string, stored: string | null | undefined): Promise<boolean>;
 };
 
+/** Hashing with the production cost. */
 export function createPasswords(): Passwords {
-  const turns = createTurns();
+  const limited = createLimiter();
   const derive = (password: string, nonce: Buffer, tagLength: number, memory: number, passes: number, lanes: number) =>
-    turns(() =>
+    limited(() =>
       hash('argon2id', { message: password.normalize('NFKC'), nonce, memory, passes, parallelism: lanes, tagLength }),
     );
   const dummy = { nonce: randomBytes(16), tag: randomBytes(cost.tagLength) };
@@ -44,14 +51,14 @@ export function createPasswords(): Passwords {
   };
 }
 
-// A queue with an end: whoever comes when it is full is asked to try again.
-function createTurns() {
+// Runs a few at a time and queues the rest; a full queue refuses with 503.
+function createLimiter() {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= atOnce) {
-      if (waiting.length >= waitingAtMost)
-        throw new ServiceError('unavailable', 'Too many people are logging in just now; try again.');
+    if (running >= maxRunning) {
+      if (waiting.length >= maxWaiting)
+        throw new ServiceError('unavailable', 'Too many users are logging in; try again later.');
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else running += 1;
     try {
@@ -64,15 +71,17 @@ function createTurns() {
   };
 }
 
-const readable = 'abcdefghjkmnpqrstuvwxyz23456789';
+const unambiguousCharacters = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** A random password that can be read aloud and typed: four groups of five, 99 bits. */
+/**
+ * A random password that is easy to read aloud and type: four groups of five characters, 99 bits.
+ */
 export function newReadablePassword(): string {
   const letters: string[] = [];
   while (letters.length < 20) {
-    // 248 is the largest multiple of 31 in a byte; the rest would favour the first letters.
+    // 248 is the largest multiple of 31 in a byte; larger bytes would favour the first characters.
     for (const byte of randomBytes(32))
-      if (byte < 248 && letters.length < 20) letters.push(readable[byte % 31] as string);
+      if (byte < 248 && letters.length < 20) letters.push(unambiguousCharacters[byte % 31] as string);
   }
   return letters.join('').replace(/(.{5})(?=.)/g, '$1-');
 }

@@ -1,17 +1,19 @@
-// Every account keeps an administrator who can log in, and who that is isn't decided by any token that may write.
+// Every account keeps an administrator who can log in, and only tokens with the scope api:admin
+// appoint administrators and approvers.
 import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import type { Transaction } from '../transaction.ts';
 
 /**
- * Lets one change of an account's people, groups or assignments happen at a time, so that two can't each remove the other's last
- * administrator; `keepAnAdministrator` ends each of them.
+ * Serialises changes of an account's users, groups and assignments, so that two concurrent changes
+ * can't remove each other's last administrator. Each of them ends with
+ * `requireRemainingAdministrator`.
  */
 export async function lockAccount(tx: Transaction, accountId: number): Promise<void> {
   await tx.db.$queryRaw`select id from account where id = ${accountId} for no key update`;
 }
 
-/** Throws 422 (and so undoes the change) when nobody is left who administers the account. */
+/** Throws 422, which rolls the change back, when the account has no administrator left. */
 export async function requireRemainingAdministrator(tx: Transaction, accountId: number): Promise<void> {
   const [row] = await tx.db.$queryRaw<{ present: boolean }[]>`
     select exists (
@@ -25,10 +27,10 @@ export async function requireRemainingAdministrator(tx: Transaction, accountId: 
 }
 
 /**
- * Throws 403 unless the token may administer, where members of the group may what no application may without that scope: administer
- * or approve, wherever it is (ADR 23).
+ * Throws 403 when the group may administer or approve anywhere and the token lacks the scope
+ * api:admin (ADR 23).
  */
 export async function requireScopeToAppoint(tx: Transaction, call: CallContext, groupId: number): Promise<void> {
-  const decides = { account_id: call.accountId, user_group_id: groupId, action: { in: ['admin', 'approve'] } };
-  if ((await tx.db.permission.count({ where: decides })) > 0) requireScope(call, 'api:admin');
+  const where = { account_id: call.accountId, user_group_id: groupId, action: { in: ['admin', 'approve'] } };
+  if ((await tx.db.permission.count({ where })) > 0) requireScope(call, 'api:admin');
 }

@@ -1,5 +1,5 @@
-// What a user may do, read from identity's own database: the answer that other services cache, and the
-// checks of identity's own endpoints over the same rules.
+// What a user may do, read from identity's own database: the answer that other services cache, and
+// the checks of identity's own endpoints over the same rules.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import {
@@ -13,15 +13,19 @@ import type { IdentityContext } from '../context.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Transaction } from '../transaction.ts';
 
-type Held = EffectivePermissions & { user_id: number; revision: number; private_branch_ids: number[] };
+type UserPermissions = EffectivePermissions & { user_id: number; revision: number; private_branch_ids: number[] };
 
 /**
- * One question, one statement: the revision and the permissions are of the same moment. Owners may view their private
- * branches. A user who is gone, suspended or another
- * account's is not found.
+ * Reads permissions and their revision in one statement, so that both are of the same snapshot.
+ * Owners may view their private branches. Deleted and suspended users, and those of other accounts,
+ * are not found.
  */
-export async function getEffectivePermissions(prisma: PrismaClient, accountId: number, userId: number): Promise<Held> {
-  const [row] = await prisma.$queryRaw<Held[]>`
+export async function getEffectivePermissions(
+  prisma: PrismaClient,
+  accountId: number,
+  userId: number,
+): Promise<UserPermissions> {
+  const [row] = await prisma.$queryRaw<UserPermissions[]>`
     select u.id as user_id, u.license_type, account.rights_revision as revision,
       coalesce(
         jsonb_agg(distinct jsonb_build_object(
@@ -45,7 +49,10 @@ export async function getEffectivePermissions(prisma: PrismaClient, accountId: n
   return row;
 }
 
-/** The rights of callers of our own endpoints. Nothing is remembered: the database is at hand. */
+/**
+ * Rights of callers of identity's own endpoints: read from the database each time, so without a
+ * cache.
+ */
 export function createLocalRights(prisma: PrismaClient): Rights {
   return {
     async get(call) {
@@ -60,14 +67,18 @@ export function createLocalRights(prisma: PrismaClient): Rights {
   };
 }
 
-/** Throws 403 unless the caller administers the account; machines act for the whole account within their scopes. */
+/**
+ * Throws 403 unless the caller administers the account; applications are limited by their scopes
+ * alone.
+ */
 export function requireAdministrator(ctx: IdentityContext, call: CallContext): Promise<void> {
   return requireRight(ctx.rights, call, 'admin', {});
 }
 
 /**
- * Tells everybody who remembers rights: those of one user, or of all users of the account. Part of every transaction that changes
- * them: the revision it raises is locked until the commit, so revisions become visible in their order.
+ * Invalidates caches of rights: of one user, or of all users of the account (`userId` null). Every
+ * transaction that changes rights calls it. The account's row stays locked until the commit, so
+ * revisions become visible in order.
  */
 export async function announcePermissionChanged(
   tx: Transaction,

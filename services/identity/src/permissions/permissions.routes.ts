@@ -13,6 +13,7 @@ const permissionSchema = z.object({
   resource_id: z.int(),
 });
 
+/** Routes of permissions. */
 export function permissionRoutes(ctx: IdentityContext): Route[] {
   return [
     route({

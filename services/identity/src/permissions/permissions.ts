@@ -22,9 +22,9 @@ export const permissionFields = {
   resource_id: 'integer',
 } as const satisfies Fields;
 
-const shown = { id: true, user_group_id: true, action: true, resource_type: true, resource_id: true } as const;
+const columns = { id: true, user_group_id: true, action: true, resource_type: true, resource_id: true } as const;
 
-/** All permissions in the account, but those of private branches that the caller doesn't see. */
+/** All permissions of the account, except those on branches that are hidden from the caller. */
 export async function listPermissions(ctx: IdentityContext, call: CallContext, list: ListQuery) {
   const hiddenBranchIds = await listHiddenBranches(ctx, call);
   const where = {
@@ -33,7 +33,7 @@ export async function listPermissions(ctx: IdentityContext, call: CallContext, l
     ...permissionsExceptOn(hiddenBranchIds),
   };
   const [data, count] = await Promise.all([
-    ctx.prisma.permission.findMany({ where, select: shown, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.permission.findMany({ where, select: columns, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.permission.count({ where }),
   ]);
   return page(data, list, count);

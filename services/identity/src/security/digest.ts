@@ -1,4 +1,5 @@
-// Machine secrets: 256 random bits handed out once, kept as SHA-256 (nobody can guess them, so no slow hash is needed).
+// Random secrets of 256 bits, returned once and stored as SHA-256: they can't be guessed, so they
+// need no slow hash.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** A new secret, code or token: 43 characters of `[A-Za-z0-9_-]`. */
@@ -11,7 +12,7 @@ export function newIdentifier(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** What is kept of a secret. */
+/** The digest of a secret that the database stores. */
 export function digestOf(secret: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHash('sha256').update(secret).digest());
 }

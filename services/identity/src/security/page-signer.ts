@@ -1,14 +1,16 @@
-// Signs small facts that pages hand to a browser and want back unchanged: CSRF tokens, the mark of a known device.
+// Signs values that a browser returns unchanged: CSRF tokens, the cookie of a known device,
+// notices.
 import { createHmac, hkdfSync } from 'node:crypto';
 import { sameDigest } from './digest.ts';
 
 export type PageSigner = {
-  /** A signature over the parts, usable for `purpose` only. */
+  /** Signs the parts, for this purpose only. */
   sign(purpose: string, parts: string[]): string;
+  /** True when the signature is that of the parts for this purpose. */
   verify(purpose: string, parts: string[], signature: string): boolean;
 };
 
-/** Derives its own key, so that the key-encryption key is used for nothing else. */
+/** Signs with a key derived from the key-encryption key, which itself only encrypts. */
 export function createPageSigner(keyEncryptionKey: Buffer): PageSigner {
   const key = Buffer.from(hkdfSync('sha256', keyEncryptionKey, '', 'almanac identity pages', 32));
   const mac = (purpose: string, parts: string[]) =>

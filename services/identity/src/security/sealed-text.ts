@@ -1,7 +1,8 @@
-// Text at rest that only who has the key can read (AES-256-GCM), bound to what it belongs to: it can't be put in another's place.
+// Encryption of text at rest (AES-256-GCM). The ciphertext is bound to its owner: it can't be
+// decrypted as another owner's.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Encrypts a text that belongs to `owner`. */
+/** Encrypts a text of `owner`. */
 export function seal(key: Buffer, owner: string, text: string): Uint8Array<ArrayBuffer> {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(owner));
@@ -9,7 +10,7 @@ export function seal(key: Buffer, owner: string, text: string): Uint8Array<Array
   return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), sealed]));
 }
 
-/** The text; undefined when it was sealed with another key or for another owner. */
+/** Decrypts a text; undefined when it was sealed with another key or for another owner. */
 export function unseal(key: Buffer, owner: string, sealed: Uint8Array): string | undefined {
   const bytes = Buffer.from(sealed);
   try {

@@ -1,60 +1,66 @@
-// Slows down whoever guesses passwords or secrets, without locking the owner out: failures count per address and per device,
-// and a device that logged in before is counted by itself, so a flood from elsewhere can't shut it out.
+// Slows down guessing of passwords and secrets without locking the owner out. Tries are counted per
+// address and per device; a device that has logged in before has a counter of its own, so many
+// tries from elsewhere don't delay it.
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { digestOf } from './digest.ts';
 
 /**
- * From the `tries`-th try within `seconds` on, one must wait: `firstSeconds` (2 unless told), then twice as long each time, up to
- * `longestSeconds`. A success clears personal counts.
+ * From the `tries`-th try within `seconds` on, each try starts a wait: `firstSeconds` (default 2),
+ * doubled each time up to `longestSeconds`. A success clears personal counters.
  */
 type Rule = { tries: number; seconds: number; firstSeconds?: number; longestSeconds: number; personal: boolean };
 
-/** The documented numbers (README, Throttling). */
+/**
+ * The limits; the README documents them. Names are parts of stored keys, so renaming resets
+ * counters.
+ */
 export const throttleRules = {
-  /** One person from one address, or from one known device. */
+  /** Log-ins of one user from one address, or from one known device. */
   logInFrom: { tries: 5, seconds: 900, longestSeconds: 900, personal: true },
-  /** One person from all devices on which nobody has logged in. */
+  /** Log-ins of one user from all unknown devices. */
   logInTo: { tries: 50, seconds: 900, longestSeconds: 300, personal: true },
-  /** One network (IPv4 /24, IPv6 /48), whomever it tries. */
+  /** Log-ins from one network (IPv4 /24, IPv6 /48), for all users. */
   logInNetwork: { tries: 100, seconds: 900, longestSeconds: 900, personal: false },
-  /** One application from one address. */
+  /** Wrong credentials of one application from one address. */
   clientFrom: { tries: 30, seconds: 300, longestSeconds: 300, personal: true },
-  /** One application from all addresses. */
+  /** Wrong credentials of one application from all addresses. */
   clientTo: { tries: 300, seconds: 300, longestSeconds: 300, personal: true },
-  /** One network, whatever applications it tries. */
+  /** Wrong credentials from one network, for all applications. */
   clientNetwork: { tries: 300, seconds: 300, longestSeconds: 300, personal: false },
-  /** Mails with a link for a new password: one person's address, asked for from one address. */
+  /** Password reset mails to one e-mail address, requested from one network address. */
   resetFrom: { tries: 3, seconds: 3_600, firstSeconds: 60, longestSeconds: 3_600, personal: true },
-  /** The same, asked for from anywhere: what one mailbox gets at most. */
+  /** Password reset mails to one e-mail address, requested from anywhere. */
   resetTo: { tries: 6, seconds: 3_600, firstSeconds: 60, longestSeconds: 3_600, personal: true },
-  /** The same, asked for by one network, whomever it names. */
+  /** Password reset mails to all e-mail addresses, requested from one network. */
   resetNetwork: { tries: 30, seconds: 3_600, firstSeconds: 10, longestSeconds: 900, personal: false },
-  /** Invitations sent to one person again: three, then one an hour. */
+  /** Repeated invitations of one user: three, then one an hour. */
   invitation: { tries: 3, seconds: 3_600, firstSeconds: 3_600, longestSeconds: 3_600, personal: true },
-  /** Invitations of an account to one mailbox, whoever its user was meanwhile. */
+  /** Invitations of an account to one e-mail address, also of users deleted and created again. */
   invitationTo: { tries: 10, seconds: 3_600, firstSeconds: 3_600, longestSeconds: 3_600, personal: true },
 } as const satisfies Record<string, Rule>;
 
 export type ThrottleRule = keyof typeof throttleRules;
+/** What a try is counted under. */
 export type ThrottleKey = { rule: ThrottleRule; key: string };
 
 export type Throttle = {
-  /** Seconds to wait before the next try; 0: go on. */
+  /** Seconds to wait before the next try; 0 when it may go on. */
   waitSeconds(keys: ThrottleKey[]): Promise<number>;
   /**
-   * Counts a try under each key: before a slow check, or after a failed one. Answers the seconds to wait, not 0 for a try that
-   * came together with the one that made others wait: many at once can't slip through between the look and the count.
+   * Counts a try under each key, before a slow check or after a failed one. Returns the seconds to
+   * wait: of concurrent tries that reach a limit only one gets 0, so they can't all pass after
+   * `waitSeconds`.
    */
   count(keys: ThrottleKey[]): Promise<number>;
-  /** Clears what a success disproves. */
-  succeeded(keys: ThrottleKey[]): Promise<void>;
-  /** True for the first of many things with the same key within a minute: what is worth a note, but only once. */
+  /** Clears counters after a success: personal ones entirely, others by one. */
+  clear(keys: ThrottleKey[]): Promise<void>;
+  /** True for the first call with this key within a minute: limits log entries. */
   isFirstInMinute(key: string): Promise<boolean>;
   /**
-   * The same counters as part of a transaction: what is counted counts if it commits, and whoever counts under the same key waits
-   * for that. One question at a time, as with every transaction.
+   * The same counters within a transaction: a count is kept if it commits, and counting under the
+   * same key waits for that. Calls must not overlap.
    */
   within(sql: Sql): Throttle;
 };
@@ -66,7 +72,7 @@ export function createThrottle(pool: pg.Pool): Throttle {
 
 type Store = { query(query: { text: string; values?: unknown[] }): Promise<unknown> };
 
-// The limiter calculates with `expire`, which a transaction of Prisma answers as a bigint.
+// The limiter calculates with `expire`, which Prisma returns as a bigint.
 const storeWithin = (sql: Sql): Store => ({
   query: async ({ text, values }) => {
     const { rows, rowCount } = await sql(text, values);
@@ -86,7 +92,7 @@ function throttleOver(store: Store): Throttle {
       points: rule.tries,
       duration: rule.seconds,
     });
-  const noted = limiter('noted', { tries: 1, seconds: 60, longestSeconds: 60, personal: false });
+  const minute = limiter('noted', { tries: 1, seconds: 60, longestSeconds: 60, personal: false });
   const names = Object.keys(throttleRules) as ThrottleRule[];
   const make = (prefix: string) =>
     Object.fromEntries(names.map((name) => [name, limiter(`${prefix}${name}`, throttleRules[name])])) as Record<
@@ -95,7 +101,7 @@ function throttleOver(store: Store): Throttle {
     >;
   const counts = make('');
   const waits = make('wait.');
-  // Keys are hashed: an address of any length fits, and the table holds nobody's e-mail.
+  // Keys are hashed: any length fits, and the table holds no e-mail addresses.
   const hashed = (key: string) => Buffer.from(digestOf(key)).toString('base64url');
 
   const countOne = async ({ rule, key }: ThrottleKey) => {
@@ -103,10 +109,10 @@ function throttleOver(store: Store): Throttle {
     const { consumedPoints } = await counts[rule].penalty(hashed(key));
     if (consumedPoints < tries) return 0;
     const wait = Math.min(firstSeconds * 2 ** Math.min(consumedPoints - tries, 20), longestSeconds);
-    // One statement begins the wait or finds that it has begun: of tries at the same moment only one goes on.
-    const begun = await waits[rule].penalty(hashed(key), 1, { customDuration: wait });
-    if (begun.consumedPoints > 1) return Math.max(begun.msBeforeNext / 1000, 1);
-    // The count outlives the wait, or the next wait would be short again.
+    // One statement starts the wait or finds it started: of concurrent tries only one goes on.
+    const started = await waits[rule].penalty(hashed(key), 1, { customDuration: wait });
+    if (started.consumedPoints > 1) return Math.max(started.msBeforeNext / 1000, 1);
+    // The counter outlives the wait; otherwise the next wait would be short again.
     await counts[rule].set(hashed(key), consumedPoints, wait + seconds);
     return 0;
   };
@@ -123,11 +129,11 @@ function throttleOver(store: Store): Throttle {
     async count(keys) {
       return Math.ceil(Math.max(0, ...(await Promise.all(keys.map(countOne)))));
     },
-    async succeeded(keys) {
+    async clear(keys) {
       await Promise.all(keys.map(clearOne));
     },
     async isFirstInMinute(key) {
-      return (await noted.penalty(hashed(key))).consumedPoints === 1;
+      return (await minute.penalty(hashed(key))).consumedPoints === 1;
     },
     within: (sql) => throttleOver(storeWithin(sql)),
   };

@@ -1,22 +1,23 @@
-// Tokens that are dead before their time: written and announced in the transaction that killed them, listed for gateways that
-// connect, forgotten when no such token can be alive any more.
+// Revocations of tokens before their expiry. A revocation is stored and announced in the
+// transaction of its cause, listed for gateways when they connect, and deleted when the tokens it
+// names have expired.
 import type { IdentityConfig } from '../config.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import { after, databaseNow, type Transaction } from '../transaction.ts';
+import { addSeconds, databaseNow, type Transaction } from '../transaction.ts';
 
 type RevocationKind = 'token' | 'application' | 'user' | 'account';
 
 type Revocation = {
   account_id: number;
   kind: RevocationKind;
-  /** jti, client id, user id or account id. */
+  /** The jti, client id, user id or account id. */
   subject: string;
   issued_before: Date;
   expires_at: Date;
   reason: string;
 };
 
-/** Kills tokens up to a time. Saying it again extends it. */
+/** Revokes tokens issued before a time. Repeating it extends the revocation. */
 export async function revoke(tx: Transaction, revocation: Revocation, requestId?: string): Promise<void> {
   await tx.db.revocation.upsert({
     where: { kind_subject: { kind: revocation.kind, subject: revocation.subject } },
@@ -34,7 +35,7 @@ export async function revoke(tx: Transaction, revocation: Revocation, requestId?
   );
 }
 
-/** Kills the access tokens of these families that may still be alive: one statement, however many there are. */
+/** Revokes the access tokens of these families that have not expired, in one statement. */
 export async function revokeTokensOfFamilies(
   tx: Transaction,
   familyIds: string[],
@@ -54,8 +55,9 @@ export async function revokeTokensOfFamilies(
 }
 
 /**
- * Says what an application's tokens may do from here on, whatever they were issued with. The caller holds the application's row,
- * so words about it come one after the other; `issued_before` tells which is the last, whatever the clock does.
+ * Limits the scopes of all tokens of an application, whatever they were issued with. The caller has
+ * locked the application's row, so limits are set one after another; `issued_before` always rises,
+ * so that the last one is known even when the clock was set back.
  */
 export async function limitScopes(
   tx: Transaction,
@@ -76,44 +78,45 @@ export async function limitScopes(
   await tx.announceAll('identity.token.revoked', rows, requestId);
 }
 
-// A token may be on its way while its subject is being deleted; ids are never used again, so tokens of the near future die too.
+// A token may be issued while its subject is deleted, so tokens of the near future are revoked,
+// too; ids are never reused.
 const marginSeconds = 600;
 
-/** Kills every token of something that is gone for good. */
+/** Revokes every token of a deleted user, application or account. */
 export async function revokeSubject(
   tx: Transaction,
   config: IdentityConfig,
   subject: Pick<Revocation, 'account_id' | 'kind' | 'subject' | 'reason'>,
   requestId?: string,
 ): Promise<void> {
-  const end = after(await databaseNow(tx.db), config.accessTokenSeconds + marginSeconds);
+  const end = addSeconds(await databaseNow(tx.db), config.accessTokenSeconds + marginSeconds);
   await revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId);
 }
 
-// Less than a megabyte: a message holds sixteen, and a busy database reads it within the time of a call.
-const pageSizeAtMost = 5_000;
+// Less than 1 MB, of the 16 MB that a gRPC message may have.
+const maxPageSize = 5_000;
 
 /**
- * The revocations that a token could still meet, of all accounts, a page of them; all at once without a size. They stand by their
- * ids, which never change, so rows that come and go between two pages move no other one.
+ * Lists the current revocations of all accounts, by pages; without a size, all at once. Pages
+ * follow ids, so rows that are added or deleted between two pages don't shift the others.
  */
 export async function listRevocations(
   prisma: PrismaClient,
   { page_size, after: lastId }: { page_size: number; after: number },
 ) {
   const now = await databaseNow(prisma);
-  const size = page_size > 0 ? Math.min(page_size, pageSizeAtMost) : undefined;
+  const size = page_size > 0 ? Math.min(page_size, maxPageSize) : undefined;
   const rows = await prisma.revocation.findMany({
     where: { expires_at: { gt: now }, id: { gt: lastId } },
     orderBy: { id: 'asc' },
-    ...(size && { take: size + 1 }), // one more tells whether there is another page
+    ...(size && { take: size + 1 }), // one more shows whether there is another page
   });
   const page = rows.slice(0, size);
   const more_after = page.length < rows.length ? Number(page.at(-1)?.id) : 0;
-  return { revocations: page.map(shown), more_after };
+  return { revocations: page.map(toMessage), more_after };
 }
 
-const shown = (row: Omit<Revocation, 'kind'> & { kind: string; scope: string | null }) => ({
+const toMessage = (row: Omit<Revocation, 'kind'> & { kind: string; scope: string | null }) => ({
   kind: row.kind,
   subject: row.subject,
   issued_before: row.issued_before.toISOString(),
@@ -122,7 +125,7 @@ const shown = (row: Omit<Revocation, 'kind'> & { kind: string; scope: string | n
   scope: row.scope ?? '',
 });
 
-/** True when a token with these facts has been killed. */
+/** True when a token with these claims is revoked. */
 export async function isRevoked(
   prisma: PrismaClient,
   token: { jti: string; client_id: string; user_id?: number; account_id: number; issued_at: Date },

@@ -1,5 +1,6 @@
-// The keys access tokens are signed with. There is always a current one and a next one: the next is published before it is
-// used, so that whoever has our key set can verify the first token of a new key. Old ones verify until their tokens are dead.
+// Keys that sign access tokens. There is always a current key and a next key; the next key is
+// published before its first use, so that a cached key set can verify its first token. Replaced
+// keys stay published until their last tokens have expired.
 import { ServiceError } from '@almanac/service-kit/errors';
 import {
   type CryptoKey,
@@ -20,24 +21,25 @@ import { type Database, transact } from '../transaction.ts';
 
 const algorithm = 'ES256';
 const cacheMs = 30_000;
-/** Another instance may sign with a replaced key for as long as it remembers it. */
+/** Another instance may sign with a replaced key while it has the key cached. */
 const overlapSeconds = 120;
 
 export type SigningKeys = {
   /**
-   * Makes the first keys of a new installation, encrypts anew what the previous key-encryption key had encrypted, and proves that
-   * the stored ones can be decrypted.
+   * Creates the first keys of a new installation, re-encrypts keys that the previous key-encryption
+   * key had encrypted, and throws when a stored key can't be decrypted.
    */
   start(): Promise<void>;
+  /** Signs a token with the current key. */
   sign(claims: JWTPayload, type: string): Promise<string>;
-  /** The claims of a token of ours that still holds; undefined for anything else. */
+  /** The claims of a valid token; undefined for any other text. */
   verify(
     token: string,
     expected: { issuer: string; audience: string; typ: string; now: Date },
   ): Promise<JWTPayload | undefined>;
-  /** Public keys only: of the current, the next and every replaced key whose tokens may be alive. */
+  /** The public keys: current, next, and replaced ones whose tokens may still be valid. */
   publicKeys(): Promise<{ keys: JWK[] }>;
-  /** Makes the next key current and a new one next; answers the id of the current one. */
+  /** Makes the next key current and creates a new next key; returns the id of the current key. */
   rotate(): Promise<string>;
 };
 
@@ -50,6 +52,7 @@ type Options = {
   accessTokenSeconds: number;
 };
 
+/** Signing keys in PostgreSQL, shared by all instances and cached for a moment. */
 export function createSigningKeys(options: Options): SigningKeys {
   const { prisma, encryptionKey, previousEncryptionKey, accessTokenSeconds } = options;
   const encryptionKeys = previousEncryptionKey ? [encryptionKey, previousEncryptionKey] : [encryptionKey];
@@ -67,18 +70,19 @@ export function createSigningKeys(options: Options): SigningKeys {
     }
     return loaded;
   };
-  const published = async () => keySetOf(await listUsable(prisma, verifiesForSeconds));
+  const published = async () => keySetOf(await listPublished(prisma, verifiesForSeconds));
   const findKey: JWTVerifyGetKey = async (header, token) => {
     const { keySet } = await current();
     const isKnown = keySet.keys.some(({ kid }) => kid === header.kid);
-    // Another instance may have rotated twice since we looked. Only authenticated applications make us look again.
+    // Another instance may have rotated twice since the keys were cached. Only tokens that
+    // authenticated applications send get here, so unknown key ids can't cause many queries.
     return createLocalJWKSet(isKnown ? keySet : await published())(header, token);
   };
 
   return {
     async start() {
       await transact(prisma, async ({ db }) => {
-        await lock(db);
+        await lockKeys(db);
         if (previousEncryptionKey) await reencrypt(db, encryptionKey, previousEncryptionKey);
         await addMissingKeys(db, encryptionKey);
       });
@@ -100,14 +104,14 @@ export function createSigningKeys(options: Options): SigningKeys {
         });
         return payload;
       } catch (error) {
-        if (error instanceof ServiceError || !isTokenFault(error)) throw error;
+        if (error instanceof ServiceError || !isTokenError(error)) throw error;
         return undefined;
       }
     },
     publicKeys: published,
     async rotate() {
       const kid = await transact(prisma, async ({ db, announce }) => {
-        await lock(db);
+        await lockKeys(db);
         await addMissingKeys(db, encryptionKey);
         await db.$executeRaw`update signing_key set retired_at = now() where activated_at is not null and retired_at is null`;
         const next = await db.signing_key.findFirstOrThrow({ where: { activated_at: null }, orderBy: { id: 'asc' } });
@@ -122,18 +126,19 @@ export function createSigningKeys(options: Options): SigningKeys {
   };
 }
 
-// jose's own errors (a bad signature, an expired token …) have a code; a database that is away has another.
-const isTokenFault = (error: unknown) => /^ERR_J[A-Z]+_/.test(String((error as { code?: unknown }).code));
+// Errors of jose (a bad signature, an expired token) have codes of this form; a database error has
+// not.
+const isTokenError = (error: unknown) => /^ERR_J[A-Z]+_/.test(String((error as { code?: unknown }).code));
 
-const lock = (db: Database) => db.$queryRaw`select pg_advisory_xact_lock(hashtext('almanac.signing_key'))::text`;
+const lockKeys = (db: Database) => db.$queryRaw`select pg_advisory_xact_lock(hashtext('almanac.signing_key'))::text`;
 
 async function addMissingKeys(db: Database, encryptionKey: Buffer): Promise<void> {
-  const alive = await db.signing_key.findMany({ where: { retired_at: null }, orderBy: { id: 'asc' } });
-  if (!alive.some((key) => key.activated_at !== null)) {
+  const usable = await db.signing_key.findMany({ where: { retired_at: null }, orderBy: { id: 'asc' } });
+  if (!usable.some((key) => key.activated_at !== null)) {
     const data = await newKey(encryptionKey);
     await db.signing_key.create({ data: { ...data, activated_at: new Date() } });
   }
-  if (!alive.some((key) => key.activated_at === null))
+  if (!usable.some((key) => key.activated_at === null))
     await db.signing_key.create({ data: await newKey(encryptionKey) });
 }
 
@@ -158,8 +163,8 @@ async function reencrypt(db: Database, encryptionKey: Buffer, previous: Buffer):
   }
 }
 
-/** The keys with which a living token may be signed, and the next one. */
-function listUsable(prisma: PrismaClient, verifiesForSeconds: number): Promise<signing_key[]> {
+/** The next key, and all keys that may have signed a token that is still valid. */
+function listPublished(prisma: PrismaClient, verifiesForSeconds: number): Promise<signing_key[]> {
   return prisma.$queryRaw<signing_key[]>`
     select * from signing_key
     where retired_at is null or retired_at > now() - make_interval(secs => ${verifiesForSeconds}::int) order by id`;
@@ -168,7 +173,7 @@ function listUsable(prisma: PrismaClient, verifiesForSeconds: number): Promise<s
 const keySetOf = (rows: signing_key[]) => ({ keys: rows.map((row) => row.public_jwk as JWK) });
 
 async function load(prisma: PrismaClient, encryptionKeys: Buffer[], verifiesForSeconds: number): Promise<Loaded> {
-  const rows = await listUsable(prisma, verifiesForSeconds);
+  const rows = await listPublished(prisma, verifiesForSeconds);
   const signing = rows.findLast((row) => row.activated_at !== null && row.retired_at === null);
   if (!signing) throw new Error('There is no current signing key.');
   const privateJwk: JWK = JSON.parse(decrypt(encryptionKeys, signing.kid, signing.private_key));

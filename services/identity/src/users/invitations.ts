@@ -1,4 +1,4 @@
-// The invitation of a person who has no password yet, sent once more.
+// Sending the invitation of a user who has no password yet again.
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
@@ -11,15 +11,18 @@ import { requireAdministrator } from '../permissions/effective-permissions.ts';
 
 import { userColumns } from './users.ts';
 
-/** Has the invitation mailed again, with a link of its own. 422 unless the person is still invited, 429 when it was sent often. */
+/**
+ * Mails the invitation again, with a new link: 422 unless the user is invited, 429 when sent too
+ * often.
+ */
 export async function sendInvitation(ctx: IdentityContext, call: CallContext, id: number, readBody: () => void) {
   const where = { id, account_id: call.accountId };
   const user = await ctx.prisma.user.findFirst({ where, select: userColumns });
   if (!user) throw notFound('User');
   await requireAdministrator(ctx, call);
   readBody();
-  const kept = await findKeptAnswer(ctx, call);
-  if (kept) return kept;
+  const answer = await findKeptAnswer(ctx, call);
+  if (answer) return answer;
   if (user.status !== 'invited') throw new ServiceError('wrong_state', `The user is ${user.status}, not invited.`);
   return transactOnce(ctx, call, async (tx) => {
     await throttleInvitation(ctx, tx, { account_id: call.accountId, email: user.email, user_id: id });

@@ -73,6 +73,7 @@ const changeable = {
 const common = { tag: 'Users', scope: 'api:admin' } as const;
 const params = { id: idTextSchema };
 
+/** Routes of users. */
 export function userRoutes(ctx: IdentityContext): Route[] {
   return [
     route({

@@ -1,4 +1,4 @@
-// The people of an account: made by administrators, invited by mail, gone with all their tokens.
+// Users of an account: created by administrators, invited by mail, deleted with their tokens.
 
 import {
   type Fields,
@@ -11,7 +11,6 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -24,11 +23,13 @@ import { closeLinks } from '../passwords/password-links.ts';
 import { lockAccount, requireRemainingAdministrator } from '../permissions/administrators.ts';
 import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
 import { revokeSubject } from '../tokens/revocations.ts';
-import { type Transaction, transact } from '../transaction.ts';
+import { mapUniqueViolation, type Transaction, transact } from '../transaction.ts';
+
+const emailTaken = 'Email has already been taken';
 
 export const licenseTypes = ['developer', 'end_user'] as const;
 
-/** What an administrator may make of a user; `invited` comes of itself. */
+/** Statuses that an administrator may set; `invited` follows from the lack of a password. */
 export const settableStatuses = ['active', 'suspended'] as const;
 
 export const userFields = {
@@ -42,7 +43,7 @@ export const userFields = {
   updated_at: 'time',
 } as const satisfies Fields;
 
-/** What may be seen of a person; the password's hash is not among it. */
+/** The public columns of a user: all but the password's hash. */
 export const userColumns = {
   id: true,
   first_name: true,
@@ -54,7 +55,7 @@ export const userColumns = {
   updated_at: true,
 } as const;
 
-/** People of the account, for administrators. */
+/** Users of the account, for administrators. */
 export async function listUsers(ctx: IdentityContext, call: CallContext, list: ListQuery) {
   await requireAdministrator(ctx, call);
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
@@ -65,7 +66,7 @@ export async function listUsers(ctx: IdentityContext, call: CallContext, list: L
   return page(data, list, count);
 }
 
-/** One person with the groups he is in. */
+/** One user with their groups. */
 export async function getUser(ctx: IdentityContext, call: CallContext, id: number) {
   const user = await ctx.prisma.user.findFirst({
     where: { id, account_id: call.accountId },
@@ -77,7 +78,8 @@ export async function getUser(ctx: IdentityContext, call: CallContext, id: numbe
   if (!user) throw notFound('User');
   await requireAdministrator(ctx, call);
   const { assignments, ...own } = user;
-  // Relations are read one after the other: a group that is deleted meanwhile is missing, whatever the type says.
+  // Prisma reads relations one after another, so a concurrently deleted group is missing despite
+  // the type.
   return { ...own, user_groups: assignments.flatMap(({ user_group }) => user_group ?? []) };
 }
 
@@ -89,17 +91,17 @@ type NewUser = {
   password?: string;
 };
 
-/** Makes a person: invited, or active at once when an administrator gives a password. */
+/** Creates a user: active when the administrator gives a password, otherwise invited by mail. */
 export async function createUser(ctx: IdentityContext, call: CallContext, read: () => NewUser) {
   await requireAdministrator(ctx, call);
   const { password, ...attributes } = read();
-  const kept = await findKeptAnswer(ctx, call);
-  if (kept) return kept;
-  const access = await accessOf(ctx, password);
-  return withUniqueEmail(() =>
+  const answer = await findKeptAnswer(ctx, call);
+  if (answer) return answer;
+  const credentials = await hashCredentials(ctx, password);
+  return mapUniqueViolation(emailTaken, () =>
     transactOnce(ctx, call, async (tx) => {
       const user = await tx.db.user.create({
-        data: { ...attributes, ...access, account_id: call.accountId, email_key: emailKey(attributes.email) },
+        data: { ...attributes, ...credentials, account_id: call.accountId, email_key: emailKey(attributes.email) },
         select: userColumns,
       });
       await recordAct(tx.db, call, createdAct('user', user));
@@ -118,8 +120,8 @@ async function invite(ctx: IdentityContext, tx: Transaction, call: CallContext, 
 type UserChange = Partial<NewUser> & { status?: (typeof settableStatuses)[number]; keep_sessions?: boolean };
 
 /**
- * Changes a person. A new password ends their sessions and tokens unless the administrator keeps them, and they are told of it;
- * so does a suspension, which they are not.
+ * Changes a user. A new password ends their sessions and tokens, unless `keep_sessions` is set, and
+ * is reported to them by mail. A suspension ends them, too, without a mail.
  */
 export async function updateUser(ctx: IdentityContext, call: CallContext, id: number, read: () => UserChange) {
   const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
@@ -128,15 +130,15 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
   const { password, status: wanted, keep_sessions, ...attributes } = read();
   if (keep_sessions !== undefined && password === undefined) throw validationFailed('Keep sessions needs a password.');
   if (wanted === 'suspended' && call.userId === id) throw validationFailed("You can't suspend yourself.");
-  const { password_hash } = await accessOf(ctx, password);
-  return withUniqueEmail(() =>
+  const { password_hash } = await hashCredentials(ctx, password);
+  return mapUniqueViolation(emailTaken, () =>
     transact(ctx.prisma, async (tx) => {
       await lockAccount(tx, call.accountId);
       const where = { id, account_id: call.accountId };
       const { had_password, ...before } = await lockUser(tx, call.accountId, id);
       const status = nextStatus(before.status, wanted, {
         hasPassword: had_password || password !== undefined,
-        isGiven: password !== undefined,
+        isNew: password !== undefined,
       });
       const key = attributes.email === undefined ? {} : { email_key: emailKey(attributes.email) };
       const data = { ...attributes, ...key, password_hash, status };
@@ -146,7 +148,8 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
       if (isSuspended) await endAccess(ctx, tx, call, id, 'user_suspended');
       else if (password !== undefined && !keep_sessions) await endAccess(ctx, tx, call, id, 'password_set');
       if (password !== undefined) await notifyPasswordChanged(tx, call, id, !keep_sessions);
-      // A link on its way to the old mailbox must not undo what was changed, nor open the account to whoever reads there.
+      // A mailed link must not undo the change, nor give the account to the reader of the old
+      // mailbox.
       if (isSuspended || password !== undefined || user.email !== before.email) await closeLinks(tx.db, id);
       if (attributes.license_type !== undefined || wanted !== undefined) {
         await requireRemainingAdministrator(tx, call.accountId);
@@ -157,11 +160,11 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
   );
 }
 
-type Held = Prisma.userGetPayload<{ select: typeof userColumns }> & { had_password: boolean };
+type LockedUser = Prisma.userGetPayload<{ select: typeof userColumns }> & { had_password: boolean };
 
-// The row is held: a link that makes the user active, or a log-in, comes before all of the change or after it.
-async function lockUser(tx: Transaction, accountId: number, id: number): Promise<Held> {
-  const [user] = await tx.db.$queryRaw<Held[]>`
+// Locks the user's row: a concurrent log-in or password link runs before or after the whole change.
+async function lockUser(tx: Transaction, accountId: number, id: number): Promise<LockedUser> {
+  const [user] = await tx.db.$queryRaw<LockedUser[]>`
     select id, first_name, last_name, email, license_type, status, created_at, updated_at,
       password_hash is not null as had_password
     from "user" where id = ${id} and account_id = ${accountId} for no key update`;
@@ -169,20 +172,22 @@ async function lockUser(tx: Transaction, accountId: number, id: number): Promise
   return user;
 }
 
-// Nobody is active without a password: whoever is let back in without one is invited again. A password alone lifts no suspension.
+// A user without a password is never active: reactivated, they are invited again. A new password
+// alone doesn't lift a suspension.
 function nextStatus(
   before: string,
   wanted: (typeof settableStatuses)[number] | undefined,
-  { hasPassword, isGiven }: { hasPassword: boolean; isGiven: boolean },
+  { hasPassword, isNew }: { hasPassword: boolean; isNew: boolean },
 ): string {
   if (wanted === 'suspended' || (wanted === undefined && before === 'suspended')) return 'suspended';
-  if (wanted === undefined) return isGiven ? 'active' : before;
+  if (wanted === undefined) return isNew ? 'active' : before;
   if (hasPassword) return 'active';
   if (before !== 'suspended') throw validationFailed('An invited user becomes active by a password.');
   return 'invited';
 }
 
-// Sessions first: a yes on a consent page holds its session, so the code it makes is found with the families.
+// Sessions first: a consent locks its session's row, so `revokeFamilies` finds the code it has
+// created.
 async function endAccess(
   ctx: IdentityContext,
   tx: Transaction,
@@ -206,7 +211,7 @@ async function notifyPasswordChanged(
   await requestMail(tx, mail, call.requestId);
 }
 
-/** Deletes a person: his tokens, sessions and memberships go with him. */
+/** Deletes a user with their tokens, sessions and memberships. */
 export async function deleteUser(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
   const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
   if (!present) throw notFound('User');
@@ -216,11 +221,11 @@ export async function deleteUser(ctx: IdentityContext, call: CallContext, id: nu
     await lockAccount(tx, call.accountId);
     const where = { id, account_id: call.accountId };
     const select = { ...userColumns, assignments: { select: { user_group_id: true } } };
-    const gone = await tx.db.user.findFirst({ where, select });
-    if (!gone) throw notFound('User');
+    const user = await tx.db.user.findFirst({ where, select });
+    if (!user) throw notFound('User');
     await tx.db.user.delete({ where });
     await requireRemainingAdministrator(tx, call.accountId);
-    const { assignments, ...attributes } = gone;
+    const { assignments, ...attributes } = user;
     const user_group_ids = assignments.map(({ user_group_id }) => user_group_id);
     await recordAct(tx.db, call, deletedAct('user', { ...attributes, user_group_ids }));
     const subject = { account_id: call.accountId, kind: 'user', subject: String(id), reason: 'user_deleted' } as const;
@@ -230,17 +235,8 @@ export async function deleteUser(ctx: IdentityContext, call: CallContext, id: nu
   });
 }
 
-// Hashed before the transaction begins: it takes a while on purpose.
-async function accessOf(ctx: IdentityContext, password: string | undefined) {
+// Runs before the transaction, since hashing is slow on purpose.
+async function hashCredentials(ctx: IdentityContext, password: string | undefined) {
   if (password === undefined) return { password_hash: undefined };
   return { password_hash: await ctx.passwords.hash(password), status: 'active' };
-}
-
-async function withUniqueEmail<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (findSqlState(error) === '23505') throw validationFailed('Email has already been taken');
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-// What a person has allowed, and taking it back.
+// The list of a user's applications, with a button to take access back.
 import { type Html, html } from '@almanac/service-kit/http/html';
 import type { Scope } from '../../tokens/scopes.ts';
 import { scopeList } from './consent.ts';
@@ -12,19 +12,20 @@ type Applications = {
   applications: AllowedApplication[];
   notice: string | undefined;
   /** The hidden fields of the form that takes back what one application may do. */
-  revokeConsent(applicationId: number): Record<string, string>;
+  takeBack(applicationId: number): Record<string, string>;
   logOut: Record<string, string>;
 };
 
+/** The page /oauth/applications. */
 export function applicationsPage(shown: Applications): Html {
-  const { email, account, applications, notice, revokeConsent, logOut } = shown;
+  const { email, account, applications, notice, takeBack, logOut } = shown;
   return html`${noticeBox(notice)}<h1>Your applications</h1>
 ${
   applications.length === 0
-    ? html`<p class="lead">No application acts for you. When you allow one, it stands here.</p>\n`
+    ? html`<p class="lead">No application acts for you. When you allow one, it is listed here.</p>\n`
     : html`<p class="lead">These may act for you in the account <strong>${bdi(account.name)}</strong>, never with more rights than you have yourself.</p>
 <ul class="applications">
-${applications.map((application) => applicationItem(application, revokeConsent(application.id)))}</ul>
+${applications.map((application) => applicationItem(application, takeBack(application.id)))}</ul>
 `
 }<div class="after">
 <p>You are logged in as ${bdi(email)}. Account number: ${account.id}.</p>

@@ -1,4 +1,5 @@
-// The frame of every page, and the headers that keep it from being framed, scripted, cached or leaking its address.
+// The layout of every page, and the headers that forbid framing, scripts, caching and leaking its
+// address.
 import { type Html, html } from '@almanac/service-kit/http/html';
 import type { Response } from 'express';
 import { styleVersion } from './style.ts';
@@ -7,16 +8,16 @@ type Page = {
   title: string;
   body: Html;
   status?: number;
-  /** Where a form of this page may end up besides ourselves: browsers check redirects after a POST too. */
+  /** Another origin that a form may lead to: browsers check redirects after a POST, too. */
   formTarget?: string;
-  /** Room for lists, where there is any. */
+  /** True for pages with lists. */
   wide?: boolean;
 };
 
-// A table with its head: decoration, so nothing is read out.
+// The logo, a table: decoration, hidden from screen readers.
 const mark = html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 3h16a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1z"/><path d="M3 9h18M9 9v12M9 15h12"/></svg>`;
 
-/** Sends a page. Nothing is loaded but our own style sheet, and nothing runs. */
+/** Sends a page. Its policy allows the style sheet of identity and nothing else. */
 export function sendPage(res: Response, { title, body, status = 200, formTarget, wide = false }: Page): void {
   const formAction = ["'self'", formTarget].filter((source) => source !== undefined).join(' ');
   res.status(status).set({
@@ -44,7 +45,7 @@ ${body}
   );
 }
 
-/** The headers every answer to a browser has, pages and redirects alike. */
+/** Headers of every response to a browser, pages and redirects alike. */
 export function setPageHeaders(res: Response, isTls: boolean): void {
   res.set({
     'Cache-Control': 'no-store',
@@ -60,10 +61,10 @@ export function setPageHeaders(res: Response, isTls: boolean): void {
   if (isTls) res.set('Strict-Transport-Security', 'max-age=31536000');
 }
 
-/** A CSP source for the place a redirect URI leads to; undefined for the out-of-band address. */
+/** The CSP source of a redirect URI; undefined for the out-of-band URI. */
 export function formTargetOf(redirectUri: string): string | undefined {
   const { protocol, host } = new URL(redirectUri);
   if (protocol === 'urn:') return undefined;
-  // CSP has no notation for IPv6 addresses, and apps' own schemes have no host.
+  // CSP has no notation for IPv6 addresses, and private schemes have no host.
   return protocol === 'https:' || (protocol === 'http:' && !host.startsWith('[')) ? `${protocol}//${host}` : protocol;
 }

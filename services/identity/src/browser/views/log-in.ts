@@ -1,9 +1,9 @@
-// Log in, for an application or to one's own pages; log out.
+// The log-in form, for an application or for the user's own pages, and the log-out form.
 import { type Html, html } from '@almanac/service-kit/http/html';
 import { bdi, field, hiddenFields, noticeBox, problemBox } from './parts.ts';
 
 type LogIn = {
-  /** Whom the person wants to go on to; undefined: to his own pages. */
+  /** The application that the user logs in for; undefined for the user's own pages. */
   applicationName: string | undefined;
   hidden: Record<string, string>;
   forgotPath: string;
@@ -11,6 +11,7 @@ type LogIn = {
   retry?: { email: string; accountNumber: string; problem: string };
 };
 
+/** The page with the log-in form. */
 export function logInPage({ applicationName, hidden, forgotPath, notice, retry }: LogIn): Html {
   return html`${noticeBox(notice)}<h1>Log in</h1>
 <p class="lead">${
@@ -31,7 +32,7 @@ ${hiddenFields(hidden)}${field({
   applicationName === undefined && accountField(retry?.accountNumber ?? '')
 }<button type="submit">Log in</button>
 </form>
-<p class="after"><a href="${forgotPath}">Forgotten your password?</a></p>`;
+<p class="after"><a href="${forgotPath}">Forgot your password?</a></p>`;
 }
 
 function accountField(value: string): Html {
@@ -47,6 +48,7 @@ function accountField(value: string): Html {
   });
 }
 
+/** The page that asks for confirmation of a log-out. */
 export function logOutPage(email: string, hidden: Record<string, string>): Html {
   return html`<h1>Log out?</h1>
 <p>You are logged in as <strong>${bdi(email)}</strong>. Applications that you have allowed go on working.</p>

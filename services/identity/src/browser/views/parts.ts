@@ -1,12 +1,14 @@
-// What pages are made of: fields with their labels and hints, what went wrong, what was done.
+// Parts of pages: fields with labels and hints, problems, notices, dates.
 import { type Html, html } from '@almanac/service-kit/http/html';
 
-/** Fields that a form carries along unseen. */
+/** The hidden fields of a form. */
 export function hiddenFields(fields: Record<string, string>): Html[] {
   return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`);
 }
 
-/** A name that somebody gave; one from right to left doesn't turn the sentence around it. */
+/**
+ * A user-given name, isolated so that right-to-left text doesn't reorder the sentence around it.
+ */
 export function bdi(name: string): Html {
   return html`<bdi>${name}</bdi>`;
 }
@@ -18,7 +20,7 @@ type Field = {
   autocomplete: string;
   value?: string;
   hint?: string;
-  /** Set by the page before: the field is what the problem is about. */
+  /** True when the problem is about this field. */
   isBad?: boolean;
   optional?: boolean;
   autofocus?: boolean;
@@ -26,7 +28,10 @@ type Field = {
   readonly?: boolean;
 };
 
-/** A field under its label. A hint is read out with it, and so is the page's problem where the field is to blame. */
+/**
+ * A labelled field. Screen readers read its hint with it, and the page's problem when it is about
+ * the field.
+ */
 export function field(options: Field): Html {
   const { name, label, type, autocomplete, value, hint, isBad, optional, autofocus, inputmode, readonly } = options;
   const described = [isBad ? 'problem' : '', hint === undefined ? '' : `${name}-hint`]
@@ -41,7 +46,7 @@ ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}<i
 `;
 }
 
-/** What went wrong, with the way to the field that can mend it. */
+/** The problem of a form, linked to the field that corrects it. */
 export function problemBox(title: string, problem: string | undefined, fieldName: string): Html | false {
   return (
     problem !== undefined &&
@@ -53,12 +58,12 @@ export function problemBox(title: string, problem: string | undefined, fieldName
   );
 }
 
-/** What was just done. */
+/** The notice about the last action. */
 export function noticeBox(notice: string | undefined): Html | false {
   return notice !== undefined && html`<p class="box good" role="status">${notice}</p>\n`;
 }
 
-/** A time to wait, rounded up: `40 seconds`, `2 minutes`. */
+/** A wait in words, rounded up: `40 seconds`, `2 minutes`. */
 export function waitInWords(seconds: number): string {
   if (seconds === 1) return '1 second';
   return seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
@@ -79,7 +84,7 @@ const months = [
   'December',
 ];
 
-/** A day as people write it, by UTC. */
+/** A date in words, in UTC. */
 export function day(time: Date): Html {
   const text = `${time.getUTCDate()} ${months[time.getUTCMonth()]} ${time.getUTCFullYear()}`;
   return html`<time datetime="${time.toISOString()}">${text}</time>`;

@@ -1,10 +1,11 @@
-// Set a password by a mailed link; ask for such a link.
+// The forms for setting a password with a mailed link and for requesting such a link.
 import { type Html, html } from '@almanac/service-kit/http/html';
 import { passwordLimits } from '../../passwords/passwords.ts';
 import { bdi, field, hiddenFields, problemBox } from './parts.ts';
 
 type SetPassword = { email: string; accountName: string; hidden: Record<string, string>; problem?: string };
 
+/** The page with the form for a new password. */
 export function setPasswordPage({ email, accountName, hidden, problem }: SetPassword): Html {
   const { minimum, maximum } = passwordLimits;
   return html`<h1>Set your password</h1>
@@ -35,6 +36,7 @@ ${hiddenFields(hidden)}${field({
 </form>`;
 }
 
+/** The one page for used, expired and unknown links. */
 export function unusableLinkPage(): Html {
   return html`<h1>This link doesn’t work</h1>
 <p>It was used already, is too old, or was not copied whole. Nothing was changed.</p>
@@ -53,8 +55,9 @@ type Forgot = {
   retry?: { email: string; problem: string };
 };
 
+/** The page that asks for the e-mail address. */
 export function forgotPasswordPage({ applicationName, hidden, backPath, retry }: Forgot): Html {
-  return html`<h1>Forgotten your password?</h1>
+  return html`<h1>Forgot your password?</h1>
 <p class="lead">We mail you a link with which you can set a new one${
     applicationName !== undefined && html` and then go on to <strong>${bdi(applicationName)}</strong>`
   }.</p>
@@ -72,9 +75,10 @@ ${hiddenFields(hidden)}${field({
 <p class="after"><a href="${backPath}">Back to log-in</a></p>`;
 }
 
+/** The page after the request; it doesn't reveal whether the address is known. */
 export function linkSentPage(email: string, backPath: string): Html {
   return html`<h1>Look into your mail</h1>
-<p>If somebody here has the address <strong>${bdi(email)}</strong>, a mail with a link is on its way to it. The link works once, within an hour.</p>
+<p>If a user here has the address <strong>${bdi(email)}</strong>, a mail with a link is on its way to it. The link works once, within an hour.</p>
 <p class="quiet">No mail after some minutes? Look into the folder for spam, and see whether the address is right.</p>
 <p class="after"><a href="${backPath}">Back to log-in</a></p>`;
 }

@@ -1,6 +1,7 @@
-// The one style sheet of the pages: light and dark, readable on a phone, visible focus.
+// The style sheet of the pages: light and dark, readable on a phone, with a visible focus.
 import { createHash } from 'node:crypto';
 
+/** The style sheet. */
 export const styleSheet = `
 :root { color-scheme: light dark; --back: #f3f5f8; --card: #fff; --text: #1b2430; --quiet: #55606f; --line: #d5dae2;
   --edge: #76818f; --accent: #1d4fc4; --on-accent: #fff; --bad: #a3180f; --bad-back: #fdeeec; --good: #14603a; --good-back: #e8f5ee; }
@@ -66,5 +67,8 @@ form.inline { display: inline; }
 @media (forced-colors: active) { .scopes li::before { border-color: CanvasText; } }
 `;
 
-/** Changes with the sheet, so that browsers may keep it for ever. */
+/**
+ * Part of the style sheet's address. It changes with the text, so that browsers may cache it for
+ * ever.
+ */
 export const styleVersion = createHash('sha256').update(styleSheet).digest('base64url').slice(0, 12);
