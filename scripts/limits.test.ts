@@ -19,7 +19,7 @@ const shownBy = {
   headerBytes: [tests('gateway', 'framing'), 'takes headers of 16 kB and not a byte more'],
   urlBytes: [tests('gateway', 'framing'), 'takes an address of 8 kB and not a byte more'],
   filterConditions: [kit('list-query'), 'takes a hundred conditions and no more'],
-  sorts: ['services/data/src/query/sql.test.ts', 'takes ten sorts and no more'],
+  sorts: ['services/data/src/pages/page-sql.test.ts', 'takes ten sorts and no more'],
   idsPerDelete: [tests('data', 'rows'), 'takes 1000 ids and no more'],
   operationsPerBatch: [tests('data', 'batch'), 'takes 1 to 1,000 operations'],
   problems: [tests('data', 'batch'), 'lists a hundred problems and says how many more there are'],

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import pg from 'pg';
-import { quietName } from '../../services/data/src/database.ts';
+import { quietName } from '../../services/data/src/postgres/pools.ts';
 import { OperatorError } from '../admin/operator.ts';
 import type { Database } from './places.ts';
 
@@ -58,7 +58,7 @@ export async function holdInstant(databases: Database[], patience: Patience = us
 async function connect({ name, url }: Database): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
-    // Reads only: marks of incremental exports need not wait for it (services/data/src/read/mark.ts).
+    // Reads only: marks of incremental exports need not wait for it (services/data/src/postgres/high-water-mark.ts).
     application_name: quietName,
     connectionTimeoutMillis: 10_000,
     statement_timeout: 0,

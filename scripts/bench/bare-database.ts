@@ -21,7 +21,7 @@ const definition = [
   ...columns.map(({ name, sql }) => `${name} ${sql}`),
 ].join(', ');
 
-// As deployed tables have it (data/src/deploy/ddl.ts): without, pages under heavy updates cost twice the CPU.
+// As deployed tables have it (data/src/deployments/schema/ddl.ts): without, pages under heavy updates cost twice the CPU.
 const storage =
   'autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, autovacuum_analyze_scale_factor = 0.02,' +
   ' autovacuum_analyze_threshold = 500, autovacuum_vacuum_insert_scale_factor = 0.05';

@@ -6,7 +6,7 @@ import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
 import { createRights, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
-import { type Cluster, createCluster } from './clusters/cluster.ts';
+import { type Cluster, createCluster } from './cluster.ts';
 import { Clusters } from './clusters/clusters.ts';
 import type { DataConfig } from './config.ts';
 import type { DataContext } from './context.ts';

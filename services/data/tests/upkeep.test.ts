@@ -3,7 +3,7 @@ import { pgSql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { sweep } from '../src/housekeeping.ts';
+import { sweep } from '../src/maintenance/housekeeping.ts';
 import { load } from './files.ts';
 import { caller, create, type DataNet, deploy, givenData } from './given.ts';
 

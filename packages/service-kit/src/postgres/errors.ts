@@ -78,7 +78,7 @@ const endsConnection = (error: DatabaseError): boolean =>
 
 const answerTooLong = `An answer holds at most ${limits.answerBytes / 1024 ** 2} MB: ask for fewer rows at a time, or keep less in a row.`;
 
-// Where PostgreSQL finds out that a text would be longer than it holds: `repeat` when an answer is full (data/src/query/answer-size.ts),
+// Where PostgreSQL finds out that a text would be longer than it holds: `repeat` when an answer is full (data/src/rows/answer-size.ts),
 // the others when one value alone is too much. XX000 has many other reasons, 54000 has some.
 const textRoutines = /^(repeat|enlargeStringInfo|MemoryContext\w+|palloc\w*|repalloc\w*)$/;
 
