@@ -60,7 +60,6 @@ export async function createIdentity(
   const relay = createOutboxRelay({ pool, bus, logger });
   watchPools(runtime.metrics, { identity: pool });
   watchOutbox(runtime.metrics, [relay]);
-  const housekeeping = createHousekeeping(prisma, config, logger);
   const rpc = createIdentityRpc(context, runtime);
   const http = createIdentityHttp(context, runtime);
   runtime.health.addReadinessCheck('database', () => pool.query('select 1'));
@@ -74,7 +73,7 @@ export async function createIdentity(
     { name: 'outbox', start: async () => relay.start(), stop: () => relay.stop() },
     { name: 'resource events', start: () => consumeResourceEvents(context, bus) },
     { name: 'audit messages', start: () => consumeAuditMessages(context, bus) },
-    { name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() },
+    createHousekeeping(prisma, config, logger),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

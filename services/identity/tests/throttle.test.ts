@@ -1,4 +1,4 @@
-// Throttling where it counts: many tries at the same moment, over several instances.
+// Throttling of many concurrent tries over several instances.
 
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
@@ -20,9 +20,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('lets no more through of tries at the same moment than of tries one after the other', async () => {
+it('admits no more of concurrent tries than of tries one after another', async () => {
   const instances = [createThrottle(pool), createThrottle(pool)] as const;
-  const keys: ThrottleKey[] = [{ rule: 'logInFrom', key: 'somebody' }];
+  const keys: ThrottleKey[] = [{ rule: 'logInFrom', key: 'a user' }];
   const waits = await Promise.all(
     Array.from({ length: 100 }, (_, i) => (instances[i % 2] ?? instances[0]).count(keys)),
   );
