@@ -26,7 +26,7 @@ let identity: Identity;
 let account: Account;
 /** An application and an account with hostile names, and a user whose password may change. */
 let application: { id: number; client_id: string };
-let forgetful: number;
+let resettable: number;
 
 beforeAll(async () => {
   identity = await givenIdentity();
@@ -38,14 +38,14 @@ beforeAll(async () => {
   });
   expect(made.status).toBe(201);
   application = made.body;
-  forgetful = (await account.admin('POST', '/users', { email: 'forgetful@example.com', password })).body.id;
+  resettable = (await account.admin('POST', '/users', { email: 'resettable@example.com', password })).body.id;
   await identity.context.prisma.account.update({ where: { id: account.account_id }, data: { name: evil } });
 });
 afterAll(() => identity.close());
 
 const evilUrl = (more: Record<string, string> = {}) =>
   authorizeUrl(identity, account, { client_id: application.client_id, ...more });
-const resetLink = async (user_id = forgetful) =>
+const resetLink = async (user_id = resettable) =>
   (
     await identity
       .rpc('jobs')
@@ -444,5 +444,5 @@ it('a link for a new password changes its own user only, whatever the form conta
   });
   expect(answer.status).toBe(303);
   await logInAlone(identity, { email, password });
-  await logInAlone(identity, { email: 'forgetful@example.com', password: chosen });
+  await logInAlone(identity, { email: 'resettable@example.com', password: chosen });
 });

@@ -149,8 +149,8 @@ describe('groups of domains and branches', () => {
         name: 'secret',
         branch: branch(is_private, revision),
       });
-    const stranger = (await account.machine('POST', '/users', { email: 'outsider@example.com' })).body.id;
-    await identity.context.prisma.user.update({ where: { id: stranger }, data: { status: 'active' } });
+    const outsider = (await account.machine('POST', '/users', { email: 'outsider@example.com' })).body.id;
+    await identity.context.prisma.user.update({ where: { id: outsider }, data: { status: 'active' } });
     const as = (userId: number) => identity.as({ accountId: account.account_id, userId, scopes: ['api'] });
     const [group] = await groupsOf('branch', 1);
     expect(await tell(1)).toEqual({ knows_sight: true });
@@ -172,7 +172,7 @@ describe('groups of domains and branches', () => {
     };
     const seen = [true, 4, 1, 200];
     const hidden = [false, 0, 0, 404];
-    expect(await finds(stranger)).toEqual(hidden);
+    expect(await finds(outsider)).toEqual(hidden);
     expect(await finds(creator)).toEqual(seen);
     expect(await finds(account.admin_user_id)).toEqual(seen);
     const held = await identity.rpc('metadata').GetEffectivePermissions(call(), { user_id: creator });
@@ -181,16 +181,16 @@ describe('groups of domains and branches', () => {
 
     // A late event changes nothing, a later revision does.
     await tell(1, false);
-    expect(await finds(stranger)).toEqual(hidden);
+    expect(await finds(outsider)).toEqual(hidden);
     const { account_id } = account;
     const event = { account_id, branch_id: 8, name: 'secret', owner_id: creator, revision: 2 };
     await identity.publish('metadata.branch.updated', { ...event, branch_type: 'shared' });
-    await eventually(async () => expect(await finds(stranger)).toEqual(seen));
+    await eventually(async () => expect(await finds(outsider)).toEqual(seen));
     await tell(3);
-    expect(await finds(stranger)).toEqual(hidden);
+    expect(await finds(outsider)).toEqual(hidden);
     // An earlier release sends no visibility.
     await ensure('branch', 8, 'secret');
-    expect(await finds(stranger)).toEqual(hidden);
+    expect(await finds(outsider)).toEqual(hidden);
   });
 
   it('ignores messages about accounts that don’t exist', async () => {
