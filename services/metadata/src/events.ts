@@ -3,7 +3,7 @@ import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
 import { invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
 import { z } from 'zod';
-import { openMainBranch } from './branches.ts';
+import { openMainBranch } from './branches/branches.ts';
 import type { Context } from './context.ts';
 
 const payloads = {

@@ -1,12 +1,13 @@
 // Every route of metadata.
 import type { Route } from '@almanac/service-kit/api/route';
-import { branchRoutes } from './branches.routes.ts';
+import { branchRoutes } from './branches/branches.routes.ts';
+import { deploymentRoutes } from './changes/deployments/deployments.routes.ts';
+import { tableDeploymentRoutes } from './changes/deployments/table-deployment.routes.ts';
+import { promotionRoutes } from './changes/promotions/promotions.routes.ts';
 import { columnDefinitionRoutes } from './column-definitions/column-definitions.routes.ts';
 import type { Context } from './context.ts';
-import { deployedTableDefinitionRoutes } from './deployed-table-definitions.routes.ts';
-import { deploymentRoutes } from './deployments/deployments.routes.ts';
-import { domainRoutes } from './domains.routes.ts';
-import { promotionRoutes } from './promotions/promotions.routes.ts';
+import { deployedTableDefinitionRoutes } from './deployed-table-definitions/deployed-table-definitions.routes.ts';
+import { domainRoutes } from './domains/domains.routes.ts';
 import { tableDefinitionRoutes } from './table-definitions/table-definitions.routes.ts';
 
 export function routes(ctx: Context): Route[] {
@@ -14,6 +15,7 @@ export function routes(ctx: Context): Route[] {
     ...domainRoutes(ctx),
     ...branchRoutes(ctx),
     ...tableDefinitionRoutes(ctx),
+    ...tableDeploymentRoutes(ctx),
     ...columnDefinitionRoutes(ctx),
     ...deployedTableDefinitionRoutes(ctx),
     ...deploymentRoutes(ctx),

@@ -4,9 +4,9 @@ import type { GetTableDefinitionRequest__Output } from '@almanac/protos/generate
 import { notFound } from '@almanac/service-kit/errors';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
-import { openMainBranch, requireBranch } from './branches.ts';
-import { type ColumnDefinition, columnFields, inOrder } from './column-definitions/column-fields.ts';
-import { columnMessage } from './column-definitions/column-message.ts';
+import { openMainBranch, requireBranch } from './branches/branches.ts';
+import { type ColumnDefinition, columnFields, inOrder } from './columns/column-fields.ts';
+import { columnMessage } from './columns/column-message.ts';
 import type { Context } from './context.ts';
 import { readTableHandle } from './table-definitions/table-handle.ts';
 

@@ -17,7 +17,7 @@ import type { Context } from './context.ts';
 import { consumeEvents } from './events.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { routes } from './http.ts';
-import { createReconciler } from './reconciler.ts';
+import { createReconciler } from './maintenance/reconciler.ts';
 import { callers, createHandlers } from './rpc.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');

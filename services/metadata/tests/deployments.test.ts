@@ -5,7 +5,7 @@ import {
   type DeploymentState,
   deploymentStates,
   deploymentTransitions,
-} from '../src/deployments/deployment-states.ts';
+} from '../src/changes/deployments/deployment-states.ts';
 import {
   type Account,
   type Answer,

@@ -144,7 +144,7 @@ export async function givenAccount(metadata: Metadata): Promise<Account> {
 
 /** Opens an account as identity's event does. */
 export async function openAccount(metadata: Metadata, accountId: number): Promise<number> {
-  const { openMainBranch } = await import('../src/branches.ts');
+  const { openMainBranch } = await import('../src/branches/branches.ts');
   return openMainBranch(metadata.context, { accountId });
 }
 

@@ -1,7 +1,7 @@
 // Rows that travel with definitions: what copies and promotions ask of data, what comes of its answers, and of a crash between.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { reconcile } from '../src/reconciler.ts';
+import { reconcile } from '../src/maintenance/reconciler.ts';
 import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
 import { givenWork, type User, type Work } from './promotion-given.ts';
 

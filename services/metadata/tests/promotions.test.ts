@@ -5,7 +5,7 @@ import {
   type PromotionState,
   promotionStates,
   promotionTransitions,
-} from '../src/promotions/promotion-states.ts';
+} from '../src/changes/promotions/promotion-states.ts';
 import { givenAccount, givenTable, givenUser, type Metadata, startMetadata } from './given.ts';
 import { givenWork, type User, type Work } from './promotion-given.ts';
 

@@ -2,9 +2,10 @@
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
-import { z } from 'zod';
+import { columnAttributes, newColumnAttributes } from '../columns/column-rules.ts';
+import { columnSchema } from '../columns/column-schema.ts';
 import type { Context } from '../context.ts';
-import { once, repeatable } from '../repeated-requests.ts';
+import { once, repeatable } from '../requests/idempotency.ts';
 import {
   columnFilters,
   createColumnDefinition,
@@ -13,29 +14,7 @@ import {
   listColumnDefinitions,
   updateColumnDefinition,
 } from './column-definitions.ts';
-import { columnAttributes, hierarchyDescription, newColumnAttributes } from './column-rules.ts';
-import { dataTypes } from './column-values.ts';
 
-export const columnSchema = z.object({
-  id: z.int(),
-  table_definition_id: z.int(),
-  name: z.string(),
-  data_type: z.enum(dataTypes).meta({
-    description:
-      'Values of decimal and bigint may have more digits than a JSON parser keeps that reads numbers into doubles; with exact_numbers records show them as strings.',
-  }),
-  length: z.int().nullable(),
-  scale: z.int().nullable(),
-  is_primary_key: z.boolean(),
-  is_required: z.boolean(),
-  foreign_key_table_id: z.int().nullable(),
-  is_hierarchy: z.boolean().meta({ description: hierarchyDescription }),
-  valid_values: z.string().nullable().meta({ description: 'Separated by `|`.' }),
-  description: z.string().nullable(),
-  position: z.int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-});
 const params = { id: idTextSchema };
 const common = { tag: 'Column definitions', resource: 'column_definition' } as const;
 

@@ -12,20 +12,20 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { requireRight } from '@almanac/service-kit/rights/rights';
+import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
+import { type ColumnShape, type GivenColumn, settleColumn } from '../columns/column-rules.ts';
 import type { Context } from '../context.ts';
-import { transactOnce } from '../repeated-requests.ts';
-import { definitionsIn, readSight, requireSight } from '../sight.ts';
+import { transactOnce } from '../requests/idempotency.ts';
+import { placeOf } from '../rights/place.ts';
+import { definitionsIn, readSight, requireSight } from '../rights/visibility.ts';
 import {
   drafted,
-  placeOf,
   requireTableDefinition,
   type TableDefinition,
   tellDefinition,
 } from '../table-definitions/table-definitions.ts';
 import { isBeingRemoved } from '../table-definitions/table-references.ts';
 import { lockRow, nameTaken, refusingTaken, type Transaction, transact } from '../transaction.ts';
-import { type ColumnDefinition, columnFields, inOrder } from './column-fields.ts';
-import { type ColumnShape, type GivenColumn, settleColumn } from './column-rules.ts';
 
 export const columnFilters = {
   id: 'integer',

@@ -3,16 +3,16 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights/rights';
-import { requireBranch } from '../branches.ts';
-import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
+import { requireBranch } from '../branches/branches.ts';
+import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
 import type { Context } from '../context.ts';
-import { transactOnce } from '../repeated-requests.ts';
-import { requireSight } from '../sight.ts';
+import { transactOnce } from '../requests/idempotency.ts';
+import { placeOf } from '../rights/place.ts';
+import { requireSight } from '../rights/visibility.ts';
 import { lockRow, refusingTaken, type Transaction } from '../transaction.ts';
 import {
   definitionFields,
   nextDefinitionId,
-  placeOf,
   requireRoom,
   type TableDefinition,
   tellDefinition,

@@ -3,16 +3,13 @@
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
-import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
-import { columnSchema } from '../column-definitions/column-definitions.routes.ts';
+import { columnSchema } from '../columns/column-schema.ts';
 import type { Context } from '../context.ts';
-import { deploymentSchema } from '../deployments/deployment-schema.ts';
-import { answerDeployedTable, deployTable } from '../deployments/table-deployment.ts';
-import { once, repeatable } from '../repeated-requests.ts';
-import { resourceGroupSchema } from '../resource-groups.ts';
+import { resourceGroupSchema } from '../groups/resource-groups.ts';
+import { once, repeatable } from '../requests/idempotency.ts';
 import { cloneTableDefinition } from './table-clone.ts';
-import { definitionShape } from './table-definition-schema.ts';
+import { draftSchema, draftShape, params, query } from './table-definition-schema.ts';
 import {
   createTableDefinition,
   definitionAttributes,
@@ -27,22 +24,6 @@ import {
 import { deleteTableDefinition, finishOwnRemoval, removeTable, requireRemovable } from './table-removal.ts';
 import { finishOwnRestoration, restoreTable } from './table-restoration.ts';
 
-const draftShape = {
-  ...definitionShape,
-  deployed_version: z.int().nullable(),
-  needs_deployment: z.boolean(),
-  cloned_from_id: z.int().nullable(),
-  cloned_from_version: z.int().nullable(),
-  rows_from_id: z
-    .int()
-    .nullable()
-    .meta({ description: 'The table whose rows it begins with when it is deployed first.' }),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-};
-const draftSchema = z.object(draftShape);
-const params = { id: z.string().meta({ description: 'Numeric id, UUID, or key (with `branch_id`).' }) };
-const query = { branch_id: idTextSchema.optional().meta({ description: 'Required with a key.' }) };
 const common = { tag: 'Table definitions', resource: 'table_definition' } as const;
 
 export function tableDefinitionRoutes(ctx: Context): Route[] {
@@ -191,26 +172,6 @@ const movingOn = (ctx: Context): Route[] => [
         const { user_groups: _groups, ...made } = await getTableDefinition(ctx, call, String(id));
         return made;
       });
-    },
-  }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/table_definitions/{id}/deploy',
-    summary: 'Deploy a definition at once, on plans without branching',
-    extension: true,
-    params,
-    query,
-    response: z.object({ ...draftShape, deployment: deploymentSchema }),
-    requestHeaders: repeatable,
-    handle: async ({ call, params, query, body }) => {
-      if (call.branching)
-        throw new ServiceError('forbidden', 'With branching, definitions are deployed by POST /deployments.');
-      const deploy = async () => {
-        const definition = await requireTableDefinition(ctx, call, params.id, query.branch_id);
-        return deployTable(ctx, call, definition, () => void body());
-      };
-      return once(ctx, call, deploy, (id) => answerDeployedTable(ctx, call, id));
     },
   }),
 ];

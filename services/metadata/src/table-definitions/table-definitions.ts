@@ -12,20 +12,21 @@ import {
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import { reachOf, requireRight, type Where } from '@almanac/service-kit/rights/rights';
+import { reachOf, requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
-import { branchReferenceFields, requireBranch } from '../branches.ts';
-import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
+import { branchReferenceFields, requireBranch } from '../branches/branches.ts';
+import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
 import type { Context } from '../context.ts';
-import { domainReferenceFields } from '../domains.ts';
+import { domainReferenceFields } from '../domains/domains.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { deriveKey, tableNameSchema } from '../names.ts';
-import { transactOnce } from '../repeated-requests.ts';
-import { listResourceGroups, type ResourceGroup } from '../resource-groups.ts';
-import { definitionsIn, readSight, requireSight } from '../sight.ts';
+import { listResourceGroups, type ResourceGroup } from '../groups/resource-groups.ts';
+import { transactOnce } from '../requests/idempotency.ts';
+import { placeOf } from '../rights/place.ts';
+import { definitionsIn, readSight, requireSight } from '../rights/visibility.ts';
 import { lockRow, nameTaken, refusingTaken, type Transaction, tell, transact } from '../transaction.ts';
 import { readTableHandle } from './table-handle.ts';
+import { deriveKey, tableNameSchema } from './table-names.ts';
 
 export const definitionFields = {
   id: true,
@@ -154,11 +155,6 @@ export async function getTableDefinition(
     ]),
   ]);
   return { ...definition, column_definitions: columns, user_groups: groups };
-}
-
-/** Where rights on a definition may come from. */
-export function placeOf(definition: { id: number; domain_id: number; branch_id: number }): Where {
-  return { tableDefinitionId: definition.id, domainId: definition.domain_id, branchId: definition.branch_id };
 }
 
 /** Drafts a new table on a branch. */

@@ -6,14 +6,15 @@ import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { deletedAct } from '@almanac/service-kit/messaging/audit';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import { askerOf, callerFor } from '../asker.ts';
-import { inOrder } from '../column-definitions/column-fields.ts';
+import { inOrder } from '../columns/column-fields.ts';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { guardTable } from '../protected-branches.ts';
-import { transactOnce, undoOnce } from '../repeated-requests.ts';
+import { transactOnce, undoOnce } from '../requests/idempotency.ts';
+import { askerOf, callerFor } from '../requests/requester.ts';
+import { placeOf } from '../rights/place.ts';
+import { guardTable } from '../rights/protected-branches.ts';
 import { type Transaction, tellAct, transact } from '../transaction.ts';
-import { placeOf, type TableDefinition, tellDefinition } from './table-definitions.ts';
+import { type TableDefinition, tellDefinition } from './table-definitions.ts';
 import { readTableHandle } from './table-handle.ts';
 import {
   isBeingRemoved,

@@ -6,14 +6,14 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import { type Asker, askerOf, callerFor, nobody } from '../asker.ts';
 import type { Context } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
-import { guardBranch } from '../protected-branches.ts';
-import { transactOnce, undoOnce } from '../repeated-requests.ts';
+import { transactOnce, undoOnce } from '../requests/idempotency.ts';
+import { type Asker, askerOf, callerFor, nobody } from '../requests/requester.ts';
+import { placeOf } from '../rights/place.ts';
+import { guardBranch } from '../rights/protected-branches.ts';
 import { lockRow, refusingTaken, type Transaction, tellAct, transact } from '../transaction.ts';
 import {
-  placeOf,
   requireRoom,
   requireSeenDefinition,
   requireTableDefinition,

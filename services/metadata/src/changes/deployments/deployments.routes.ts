@@ -1,0 +1,147 @@
+// The HTTP edge of deployments: all of it needs a user and a plan with branching (contract, Deployments).
+
+import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { once, repeatable } from '../../requests/idempotency.ts';
+import { tableDiffSchema, violationSchema } from '../table-diff.ts';
+import { answerOwnDeployment, deploy } from './deployment-apply.ts';
+import { refusalShape, refusingWithDiffs } from './deployment-refusal.ts';
+import { deploymentSchema, deploymentSummarySchema } from './deployment-schema.ts';
+import {
+  createDeployment,
+  deploymentFilters,
+  listDeployments,
+  rehearseDeployment,
+  type Step,
+  showDeployment,
+  takeStep,
+} from './deployments.ts';
+
+const params = { id: idTextSchema };
+const commented = { comment: descriptionSchema.optional() };
+const common = { tag: 'Deployments', resource: 'deployment', user: true, branching: true } as const;
+const mostTables = 1000;
+
+export function deploymentRoutes(ctx: Context): Route[] {
+  return [...readable(ctx), ...proposing(ctx), ...deciding(ctx)];
+}
+
+const readable = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'GET',
+    path: '/deployments',
+    summary: 'List the deployments one may see',
+    query: { ...listParameters, branch_id: idTextSchema.optional() },
+    response: pageSchema(deploymentSummarySchema),
+    // Deployments have no name: a bare word searches the comments.
+    handle: async ({ call, query: { branch_id, ...query } }) =>
+      listDeployments(ctx, call, readListQuery(query, deploymentFilters, 'comment'), { branch_id }),
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/deployments/{id}',
+    summary: 'Show a deployment with its tables, history and computed diffs',
+    params,
+    response: deploymentSchema,
+    handle: async ({ call, params }) => showDeployment(ctx, call, params.id),
+  }),
+];
+
+const proposing = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/deployments',
+    summary: 'Propose definitions of a branch for deployment',
+    example: { branch_id: 1, table_definition_ids: [12] },
+    body: {
+      branch_id: idSchema,
+      table_definition_ids: z
+        .array(idSchema)
+        .max(mostTables)
+        .meta({ description: 'May be empty only when tables are named to be removed.' }),
+      remove_table_definition_ids: z.array(idSchema).max(mostTables).optional().meta({
+        description:
+          'Tables in service on the branch to be removed with their definitions, as by `POST /table_definitions/{id}/remove`, when the deployment is applied.',
+      }),
+    },
+    status: 201,
+    response: deploymentSchema,
+    requestHeaders: repeatable,
+    handle: async ({ call, body }) => {
+      const create = async () => {
+        const { branch_id, table_definition_ids: ids, remove_table_definition_ids: removed = [] } = body();
+        if (ids.length + removed.length === 0)
+          throw new ServiceError('bad_request', 'table_definition_ids must have at least 1 item');
+        return createDeployment(ctx, call, branch_id, ids, removed);
+      };
+      return once(ctx, call, create, (id) => showDeployment(ctx, call, id));
+    },
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/deployments/{id}/rehearse',
+    summary: 'Show what deploying would do now, and everything that stands in its way',
+    extension: true,
+    params,
+    response: z.object({ diffs: z.array(tableDiffSchema), violations: z.array(violationSchema) }),
+    handle: async ({ call, params, body }) => {
+      const rehearsed = await rehearseDeployment(ctx, call, params.id);
+      body();
+      return rehearsed;
+    },
+  }),
+  stepping(ctx, 'send_request', 'Ask the approvers of the branch for approval'),
+  stepping(ctx, 'cancel', 'Take one’s own deployment back'),
+];
+
+const deciding = (ctx: Context): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/deployments/{id}/deploy',
+    summary: 'Build the diffs and apply them to the database',
+    example: {},
+    params,
+    body: {
+      revision: z.string().max(64).optional().meta({
+        description:
+          'Deploy only what was shown under this revision. Without it, on a protected branch and of somebody else: what was shown to the caller last, else what approval was asked for.',
+      }),
+    },
+    response: deploymentSchema,
+    refusal: refusalShape,
+    requestHeaders: repeatable,
+    handle: async ({ call, params, body }) => {
+      const apply = () => deploy(ctx, call, params.id, body);
+      const answer = () => once(ctx, call, apply, (id) => answerOwnDeployment(ctx, call, id));
+      return refusingWithDiffs(ctx, call, params.id, answer);
+    },
+  }),
+  stepping(ctx, 'reject', 'Reject a deployment'),
+  stepping(ctx, 'abandon', 'Give a deployment up; its approvers are told'),
+];
+
+const stepping = (ctx: Context, action: Step, summary: string): Route =>
+  route({
+    ...common,
+    method: 'POST',
+    path: `/deployments/{id}/${action}`,
+    summary,
+    example: { comment: 'Codes of the summer catalogue' },
+    params,
+    body: commented,
+    requestHeaders: repeatable,
+    response: deploymentSchema,
+    handle: async ({ call, params, body }) => {
+      const step = () => takeStep(ctx, call, params.id, action, () => body().comment);
+      return once(ctx, call, step, (id) => showDeployment(ctx, call, id));
+    },
+  });

@@ -1,0 +1,122 @@
+// From drafts to what data is asked to make of them, and from that to what is noted once it is in service.
+import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
+import { validationFailed } from '@almanac/service-kit/errors';
+import { columnMessage } from '../../columns/column-message.ts';
+import type { DataType } from '../../columns/column-values.ts';
+import type { DeployedColumn } from '../../deployed-table-definitions/deployed-table-definitions.ts';
+import type { FullDefinition } from '../../table-definitions/table-structure.ts';
+
+/** A table as data is asked to make it, or to remove it; kept as JSON while a deployment runs. */
+export type Wanted = WantedTable__Output;
+
+/**
+ * One try of a deployment, as it was noted when it began. `missing`: why it can't succeed,
+ * when a definition was gone by then, or a table to be removed was out of service or referred to.
+ */
+export type Attempt = { id: number; branchId: number; number: number; tables: Wanted[]; missing: string[] };
+
+type WithRemovals = { tables: Wanted[]; missing: string[] };
+
+/**
+ * What is kept of an attempt while it runs. With removals it is no list: a release that knows none
+ * would note the removed tables as in service, so it must not be able to take the attempt up.
+ */
+export type KeptAttempt = Wanted[] | WithRemovals;
+
+/** What is kept of these tables. */
+export function keptAttempt({ tables, missing }: WithRemovals): KeptAttempt {
+  return tables.some(({ is_removed }) => is_removed) ? { tables, missing } : tables;
+}
+
+/** The tables of an attempt that stay in service, and those that go. */
+export function partsOf({ tables }: Pick<Attempt, 'tables'>): { kept: Wanted[]; removed: Wanted[] } {
+  return { kept: tables.filter((table) => !table.is_removed), removed: tables.filter((table) => table.is_removed) };
+}
+
+type Named = { table_definition_id: number; name: string; is_removal: boolean };
+
+/** The tables of a deployment whose definitions are not among those found, a sentence each. */
+export function listMissing(named: Named[], found: Pick<Wanted, 'table_definition_id'>[]): string[] {
+  const present = new Set(found.map(({ table_definition_id }) => table_definition_id));
+  return named
+    .filter(({ table_definition_id: id }) => !present.has(id))
+    .map(({ table_definition_id: id, name, is_removal }) =>
+      is_removal
+        ? `Table definition ${id} (${name}) is not in service any more`
+        : `Table definition ${id} (${name}) has been deleted`,
+    );
+}
+
+/** What data is asked to make of a draft. */
+export function wantedTable(definition: FullDefinition): Wanted {
+  return {
+    table_definition_id: definition.id,
+    lineage_id: definition.lineage_id,
+    uuid: definition.uuid,
+    key: definition.key,
+    name: definition.name,
+    description: definition.description ?? '',
+    branch_id: definition.branch_id,
+    domain_id: definition.domain_id,
+    load_type: definition.load_type,
+    version: definition.version,
+    lookup_display_column_id: definition.lookup_display_column_id ?? undefined,
+    rows_from_table_id: definition.rows_from_id ?? undefined,
+    rows_asked_by: definition.rows_asked_by ?? undefined,
+    columns: definition.columns.map((column) => ({
+      column_definition_id: column.id,
+      lineage_id: column.lineage_id,
+      ...columnMessage(column),
+      is_hierarchy: column.is_hierarchy,
+      description: column.description ?? '',
+    })),
+  };
+}
+
+// data takes messages of at most 4 MiB.
+const largestRequest = 4_000_000;
+
+/** Throws 422 when the tables are too many for one message. */
+export function requireSendable(tables: Wanted[]): void {
+  const bytes = (...texts: string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 4, 0);
+  let size = 0;
+  for (const { uuid, key, name, description, load_type, columns } of tables) {
+    size += 60 + bytes(uuid, key, name, description, load_type);
+    for (const column of columns)
+      size += 50 + bytes(column.name, column.data_type, column.description, ...column.valid_values);
+  }
+  if (size > largestRequest)
+    throw validationFailed('Deployment is too large to be applied at once; deploy fewer tables together');
+}
+
+/** What is noted of a table that is now in service. */
+export function deployedSnapshot(wanted: Wanted) {
+  const columns: (DeployedColumn & { lineage_id: number })[] = wanted.columns.map((column, index) => ({
+    id: column.column_definition_id,
+    lineage_id: column.lineage_id,
+    name: column.name,
+    data_type: column.data_type as DataType,
+    length: column.length ?? null,
+    scale: column.scale ?? null,
+    is_primary_key: column.is_primary_key,
+    is_required: column.is_required,
+    foreign_key_table_id: column.foreign_key_table_id ?? null,
+    is_hierarchy: column.is_hierarchy,
+    valid_values: column.valid_values.length > 0 ? column.valid_values.join('|') : null,
+    description: column.description || null,
+    position: index + 1,
+  }));
+  return {
+    uuid: wanted.uuid,
+    key: wanted.key,
+    name: wanted.name,
+    description: wanted.description || null,
+    domain_id: wanted.domain_id,
+    branch_id: wanted.branch_id,
+    lineage_id: wanted.lineage_id,
+    load_type: wanted.load_type,
+    lookup_display_column_id: wanted.lookup_display_column_id ?? null,
+    version: wanted.version,
+    columns,
+  };
+}

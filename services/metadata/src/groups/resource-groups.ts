@@ -1,0 +1,113 @@
+// The user groups of domains, branches and tables: identity keeps them, metadata shows them and has them made.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+
+export const memberSchema = z.object({
+  id: z.int(),
+  first_name: z.string(),
+  last_name: z.string(),
+  email: z.string(),
+});
+export type Member = z.infer<typeof memberSchema>;
+
+export const resourceGroupSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  resource_type: z.enum(['domain', 'branch', 'table_definition']),
+  resource_id: z.int(),
+  actions: z.array(z.string()),
+  members: z.array(memberSchema),
+});
+export type ResourceGroup = z.infer<typeof resourceGroupSchema>;
+
+type ResourceType = ResourceGroup['resource_type'];
+type Resource = { type: ResourceType; id: number };
+
+/** Reads the groups with a permission on any of the resources, with their members. */
+export async function listResourceGroups(
+  ctx: Context,
+  call: CallContext,
+  resources: Resource[],
+): Promise<ResourceGroup[]> {
+  const answers = await Promise.all(
+    resources.map(({ type, id }) => ctx.identity.ListResourceGroups(call, { resource_type: type, resource_ids: [id] })),
+  );
+  return answers.flatMap((answer, index) =>
+    answer.user_groups.map((group) => ({
+      id: group.id,
+      name: group.name,
+      resource_type: resources[index]?.type as ResourceType,
+      resource_id: group.resource_id,
+      actions: group.actions,
+      members: group.members.map(toMember),
+    })),
+  );
+}
+
+/** One user of the account; null for one who is gone. */
+export async function findUser(ctx: Context, call: CallContext, id: number | null): Promise<Member | null> {
+  if (id === null) return null;
+  const { users } = await ctx.identity.ListUsers(call, { ids: [id] });
+  const user = users[0];
+  return user ? toMember(user) : null;
+}
+
+function toMember({ id, first_name, last_name, email }: Member): Member {
+  return { id, first_name, last_name, email };
+}
+
+/**
+ * Has the system groups of a domain or branch made (or renamed), and who sees the branch noted, right after it was committed. A failure is only noted: the
+ * event that was committed with the resource brings identity to do the same.
+ */
+export async function ensureResourceGroups(
+  ctx: Context,
+  caller: RpcCaller,
+  resource: { type: 'domain' | 'branch'; id: number; name: string; creatorId?: number },
+): Promise<void> {
+  try {
+    const branch = resource.type === 'branch' ? await readSightOf(ctx, caller, resource.id) : undefined;
+    const { knows_sight } = await ctx.identity.EnsureResourceGroups(caller, {
+      resource_type: resource.type,
+      resource_id: resource.id,
+      name: resource.name,
+      creator_id: resource.creatorId,
+      ...(branch && {
+        branch: {
+          is_private: branch.branch_type === 'private',
+          owner_id: branch.owner_id ?? 0,
+          revision: branch.revision,
+        },
+      }),
+    });
+    if (branch && knows_sight) {
+      const { branch_type: told_type, revision } = branch;
+      await ctx.prisma.branch.updateMany({ where: { id: resource.id, revision }, data: { told_type } });
+      // What a machine has made private is closed to everybody, at once.
+      if (told_type !== branch.told_type) ctx.rights.forget(caller.accountId, null);
+    }
+    if (resource.creatorId !== undefined) ctx.rights.forget(caller.accountId, resource.creatorId);
+  } catch (error) {
+    ctx.logger.warn({ err: error, resource: `${resource.type} ${resource.id}` }, 'groups follow by event');
+  }
+}
+
+function readSightOf(ctx: Context, { accountId }: RpcCaller, id: number) {
+  const select = { branch_type: true, owner_id: true, revision: true, told_type: true };
+  return ctx.prisma.branch.findFirst({ where: { id, account_id: accountId }, select });
+}
+
+/**
+ * Tells identity again which branches are private, where it hasn't confirmed to know: those of before there was the question, and
+ * those told to an identity of an earlier release.
+ */
+export async function tellBranchTypes(ctx: Context, atOnce: number): Promise<void> {
+  const left = await ctx.prisma.$queryRaw<{ id: number; account_id: number; name: string }[]>`
+    update branch set revision = revision + 1
+    where id in (select id from branch where branch_type <> told_type order by id limit ${atOnce}::int)
+    returning id, account_id, name`;
+  for (const { account_id, id, name } of left)
+    await ensureResourceGroups(ctx, { accountId: account_id }, { type: 'branch', id, name });
+}
