@@ -5,7 +5,7 @@ import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import type { MetadataConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 
-export type Context = {
+export type MetadataContext = {
   logger: Logger;
   prisma: PrismaClient;
   rights: Rights;

@@ -7,7 +7,7 @@ import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { openMainBranch, requireBranch } from './branches/branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from './columns/column-fields.ts';
 import { columnMessage } from './columns/column-message.ts';
-import type { Context } from './context.ts';
+import type { MetadataContext } from './context.ts';
 import { readTableHandle } from './table-definitions/table-handle.ts';
 
 export const callers: RpcServerOptions<'metadata'>['callers'] = {
@@ -17,7 +17,7 @@ export const callers: RpcServerOptions<'metadata'>['callers'] = {
   OpenAccount: ['operator', 'identity'],
 };
 
-export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
+export function metadataHandlers(ctx: MetadataContext): RpcHandlers<'metadata'> {
   return {
     GetBranch: async (call, request) => {
       const { id, name, is_default, is_protected } = await requireBranch(ctx, call, request.id);
@@ -50,7 +50,7 @@ const shownBy = ({ lookup_display_column_id: id }: { lookup_display_column_id: n
 
 const showColumn = (column: ColumnDefinition) => ({ id: column.id, ...columnMessage(column) });
 
-async function listTablePlaces(ctx: Context, accountId: number, ids: number[]) {
+async function listTablePlaces(ctx: MetadataContext, accountId: number, ids: number[]) {
   const where = { account_id: accountId, id: { in: ids } };
   const select = { id: true, domain_id: true, branch_id: true };
   const [drafted, deployed] = await Promise.all([

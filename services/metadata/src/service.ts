@@ -13,12 +13,12 @@ import { createRights } from '@almanac/service-kit/rights/rights-cache';
 import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { MetadataConfig } from './config.ts';
-import type { Context } from './context.ts';
+import type { MetadataContext } from './context.ts';
 import { consumeEvents } from './events.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { routes } from './http.ts';
 import { createReconciler } from './maintenance/reconciler.ts';
-import { callers, createHandlers } from './rpc.ts';
+import { callers, metadataHandlers } from './rpc.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
 
@@ -29,7 +29,7 @@ export async function migrateMetadata(config: MetadataConfig): Promise<void> {
 }
 
 /** Builds the service; nothing connects or listens until `start`. */
-export async function createMetadata(config: MetadataConfig): Promise<Service<Context>> {
+export async function createMetadata(config: MetadataConfig): Promise<Service<MetadataContext>> {
   const runtime = await createServiceRuntime(config.common);
   const { logger, health, metrics, bus, verifyContext } = runtime;
   const { host, httpPort } = config.common;
@@ -38,7 +38,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const identity = runtime.rpcClient('identity', config.neighbours.identity);
   const data = runtime.rpcClient('data', config.neighbours.data);
-  const context: Context = {
+  const context: MetadataContext = {
     logger,
     prisma,
     rights: createRights(identity.client, { isHearing: () => bus.isReady() }),
@@ -56,7 +56,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
     service: 'metadata',
     host,
     port: config.rpcPort,
-    handlers: createHandlers(context),
+    handlers: metadataHandlers(context),
     callers,
     verifyContext,
     tls: runtime.rpcTls,

@@ -12,7 +12,7 @@ import { createTestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { z } from 'zod';
 import { type MetadataConfig, readConfig } from '../src/config.ts';
-import type { Context } from '../src/context.ts';
+import type { MetadataContext } from '../src/context.ts';
 import { routes } from '../src/http.ts';
 import { createMetadata } from '../src/service.ts';
 import { type Neighbours, startNeighbours } from './neighbours.ts';
@@ -20,7 +20,7 @@ import { type Neighbours, startNeighbours } from './neighbours.ts';
 export type Metadata = {
   keys: TestKeys;
   neighbours: Neighbours;
-  context: Context;
+  context: MetadataContext;
   config: MetadataConfig;
   rpcAddress: string;
   baseUrl: string;

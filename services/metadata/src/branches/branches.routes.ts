@@ -3,9 +3,9 @@ import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import { memberSchema, resourceGroupSchema } from '../groups/resource-groups.ts';
-import { once, repeatable } from '../requests/idempotency.ts';
+import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
 import { branchReferenceSchema } from './branch-schema.ts';
 import {
   branchAttributes,
@@ -33,11 +33,11 @@ const branchSchema = z.object(branchShape);
 const params = { id: idTextSchema };
 const common = { tag: 'Branches', resource: 'branch' } as const;
 
-export function branchRoutes(ctx: Context): Route[] {
-  return [...readableByEverybody(ctx), ...ofUsers(ctx), ...ofOwners(ctx)];
+export function branchRoutes(ctx: MetadataContext): Route[] {
+  return [...readable(ctx), ...ofUsers(ctx), ...ofOwners(ctx)];
 }
 
-const readableByEverybody = (ctx: Context): Route[] => [
+const readable = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'GET',
@@ -64,7 +64,7 @@ const readableByEverybody = (ctx: Context): Route[] => [
   }),
 ];
 
-const ofUsers = (ctx: Context): Route[] => [
+const ofUsers = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -76,10 +76,10 @@ const ofUsers = (ctx: Context): Route[] => [
     attributes: newBranchAttributes,
     status: 201,
     response: branchSchema,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, attributes }) => {
       const create = () => createBranch(ctx, call, attributes);
-      return once(ctx, call, create, (id) => showBranch(ctx, call, id));
+      return idempotent(ctx, call, create, (id) => showBranch(ctx, call, id));
     },
   }),
   route({
@@ -91,15 +91,15 @@ const ofUsers = (ctx: Context): Route[] => [
     user: true,
     body: { branch_id: idSchema },
     response: branchSchema,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, body }) => {
       const set = async () => setCurrentBranch(ctx, call, call.userId as number, body().branch_id);
-      return once(ctx, call, set, (id) => showBranch(ctx, call, id));
+      return idempotent(ctx, call, set, (id) => showBranch(ctx, call, id));
     },
   }),
 ];
 
-const ofOwners = (ctx: Context): Route[] => [
+const ofOwners = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'PATCH',

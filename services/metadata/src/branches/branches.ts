@@ -16,7 +16,7 @@ import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messagi
 import { type Action, allows, reachOf, requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import {
   ensureResourceGroups,
@@ -26,10 +26,18 @@ import {
   type ResourceGroup,
 } from '../groups/resource-groups.ts';
 import { transactOnce } from '../requests/idempotency.ts';
-import { askerOf } from '../requests/requester.ts';
+import { requesterOf } from '../requests/requester.ts';
 import { guardBranch } from '../rights/protected-branches.ts';
-import { branchesIn } from '../rights/visibility.ts';
-import { lockRow, nameTaken, refusingTaken, type Transaction, tell, tellAct, transact } from '../transaction.ts';
+import { visibleBranches } from '../rights/visibility.ts';
+import {
+  announce,
+  lockRow,
+  mapUniqueViolation,
+  nameTaken,
+  recordAct,
+  type Transaction,
+  transact,
+} from '../transaction.ts';
 
 const branchFields = {
   id: true,
@@ -83,8 +91,8 @@ type NewAttributes = z.infer<z.ZodObject<typeof newBranchAttributes>>;
 type Attributes = z.infer<z.ZodObject<typeof branchAttributes>>;
 
 /** Lists the branches of the account that the caller sees. */
-export async function listBranches(ctx: Context, call: CallContext, list: ListQuery): Promise<Page<Branch>> {
-  const seen = await branchesIn(ctx, call);
+export async function listBranches(ctx: MetadataContext, call: CallContext, list: ListQuery): Promise<Page<Branch>> {
+  const seen = await visibleBranches(ctx, call);
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };
   const [data, total, currentId] = await Promise.all([
     ctx.prisma.branch.findMany({ where, select: branchFields, orderBy: prismaOrderBy(list), ...window(list) }),
@@ -106,13 +114,13 @@ export type BranchDetail = Branch & {
 };
 
 /** One branch with its parent, owner, groups and everybody in them. */
-export async function getBranch(ctx: Context, call: CallContext, id: number): Promise<BranchDetail> {
+export async function getBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<BranchDetail> {
   const branch = await requireBranch(ctx, call, id);
   const [parent, owner, groups, currentId] = await Promise.all([
     branch.parent_branch_id === null
       ? null
       : ctx.prisma.branch.findFirst({
-          where: { id: branch.parent_branch_id, account_id: call.accountId, ...(await branchesIn(ctx, call)) },
+          where: { id: branch.parent_branch_id, account_id: call.accountId, ...(await visibleBranches(ctx, call)) },
           select: branchReferenceFields,
         }),
     findUser(ctx, call, branch.owner_id),
@@ -131,31 +139,35 @@ export async function getBranch(ctx: Context, call: CallContext, id: number): Pr
 }
 
 /** A branch of the account that the caller sees, or 404. */
-export async function requireBranch(ctx: Context, call: RpcCaller, id: number): Promise<StoredBranch> {
+export async function requireBranch(ctx: MetadataContext, call: RpcCaller, id: number): Promise<StoredBranch> {
   const where = { id, account_id: call.accountId };
   const branch = await ctx.prisma.branch.findFirst({ where, select: branchFields });
   if (!branch) throw notFound('Branch');
-  const isSeen =
+  const isVisible =
     branch.branch_type === 'shared' ||
-    (await ctx.prisma.branch.count({ where: { ...where, ...(await branchesIn(ctx, call)) } })) > 0;
-  if (!isSeen) throw notFound('Branch');
+    (await ctx.prisma.branch.count({ where: { ...where, ...(await visibleBranches(ctx, call)) } })) > 0;
+  if (!isVisible) throw notFound('Branch');
   return branch;
 }
 
 /** A branch of the account as the caller sees it, or 404. */
-export async function showBranch(ctx: Context, call: CallContext, id: number): Promise<Branch> {
+export async function showBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<Branch> {
   const branch = await requireBranch(ctx, call, id);
   return { ...branch, is_current: id === (await findCurrentBranchId(ctx, call)) };
 }
 
-async function findCurrentBranchId(ctx: Context, call: CallContext): Promise<number | undefined> {
+async function findCurrentBranchId(ctx: MetadataContext, call: CallContext): Promise<number | undefined> {
   if (call.userId === undefined) return undefined;
   const where = { account_id_user_id: { account_id: call.accountId, user_id: call.userId } };
   return (await ctx.prisma.current_branch.findUnique({ where }))?.branch_id;
 }
 
 /** Makes a branch of the given parent, else of the one the user works on, else of `main`. */
-export async function createBranch(ctx: Context, call: CallContext, read: () => NewAttributes): Promise<Branch> {
+export async function createBranch(
+  ctx: MetadataContext,
+  call: CallContext,
+  read: () => NewAttributes,
+): Promise<Branch> {
   await requireDevelopSomewhere(ctx, call);
   const { parent_branch_id, ...attributes } = read();
   const parentId = await findParentId(ctx, call, parent_branch_id ?? undefined);
@@ -168,26 +180,30 @@ export async function createBranch(ctx: Context, call: CallContext, read: () => 
       ...attributes,
     };
     const created = await tx.branch.create({ data, select: branchFields });
-    await tellBranch(tx, call, 'created', created, call.userId);
-    await tellAct(tx, call, createdAct('branch', created));
+    await announceBranch(tx, call, 'created', created, call.userId);
+    await recordAct(tx, call, createdAct('branch', created));
     return created;
   };
-  const branch = await refusingTaken(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
+  const branch = await mapUniqueViolation(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
   await ensureResourceGroups(ctx, call, { type: 'branch', id: branch.id, name: branch.name, creatorId: call.userId });
   return { ...branch, is_current: false };
 }
 
 // A branch is a place to develop in, so whoever may develop somewhere may open one; its groups then say who may do what there.
-async function requireDevelopSomewhere(ctx: Context, call: CallContext): Promise<void> {
+async function requireDevelopSomewhere(ctx: MetadataContext, call: CallContext): Promise<void> {
   if (call.userId === undefined) return;
   const { everywhere, domainIds, branchIds } = reachOf(await ctx.rights.get(call), 'develop');
   if (!everywhere && domainIds.length === 0 && branchIds.length === 0)
     throw new ServiceError('forbidden', 'You need the right "develop" on the account, a domain or a branch.');
 }
 
-async function findParentId(ctx: Context, call: CallContext, asked: number | undefined): Promise<number | null> {
+async function findParentId(
+  ctx: MetadataContext,
+  call: CallContext,
+  asked: number | undefined,
+): Promise<number | null> {
   const id = asked ?? (await findCurrentBranchId(ctx, call));
-  const seen = { account_id: call.accountId, ...(await branchesIn(ctx, call)) };
+  const seen = { account_id: call.accountId, ...(await visibleBranches(ctx, call)) };
   const find = (where: object) => ctx.prisma.branch.findFirst({ where: { ...where, ...seen }, select: { id: true } });
   const parent = id === undefined ? null : await find({ id });
   if (!parent && asked !== undefined) throw validationFailed("Parent branch doesn't exist");
@@ -199,7 +215,7 @@ async function findParentId(ctx: Context, call: CallContext, asked: number | und
  * its type too.
  */
 export async function updateBranch(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   read: () => Attributes,
@@ -218,15 +234,15 @@ export async function updateBranch(
   if (before.is_default && attributes.branch_type === 'private')
     problems.push(`Branch type of ${before.name} can't be private`);
   if (problems.length > 0) throw validationFailed(problems);
-  const branch = await refusingTaken(nameTaken, () =>
+  const branch = await mapUniqueViolation(nameTaken, () =>
     transact(ctx, async (tx) => {
       if (!(await lockRow(tx, 'branch', call.accountId, id))) throw notFound('Branch');
       const now = await tx.branch.findUniqueOrThrow({ where: { id }, select: branchFields });
       const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
       const data = { ...attributes, ...renamed, revision: { increment: 1 } };
       const updated = await tx.branch.update({ where: { id }, data, select: branchFields });
-      await tellBranch(tx, call, 'updated', updated);
-      await tellAct(tx, call, updatedAct('branch', now, updated));
+      await announceBranch(tx, call, 'updated', updated);
+      await recordAct(tx, call, updatedAct('branch', now, updated));
       return updated;
     }),
   );
@@ -235,7 +251,12 @@ export async function updateBranch(
   return { ...branch, is_current: id === (await findCurrentBranchId(ctx, call)) };
 }
 
-async function requireOwnerOr(ctx: Context, call: CallContext, branch: StoredBranch, action: Action): Promise<void> {
+async function requireOwnerOr(
+  ctx: MetadataContext,
+  call: CallContext,
+  branch: StoredBranch,
+  action: Action,
+): Promise<void> {
   const where = { branchId: branch.id };
   // An owner whose rights on the branch were taken away owns it in name only.
   if (call.userId !== undefined && call.userId === branch.owner_id) {
@@ -245,12 +266,12 @@ async function requireOwnerOr(ctx: Context, call: CallContext, branch: StoredBra
 }
 
 /** Deletes a branch with its definitions, deployments and deployed tables. What data holds of it goes right after, or later. */
-export async function deleteBranch(ctx: Context, call: CallContext, id: number): Promise<void> {
+export async function deleteBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const branch = await requireBranch(ctx, call, id);
   await requireOwnerOr(ctx, call, branch, 'admin');
   const guard = await guardBranch(ctx, call, id, 'delete what is deployed');
   await guard(ctx.prisma);
-  const seen = await branchesIn(ctx, call);
+  const seen = await visibleBranches(ctx, call);
   await transact(ctx, async (tx) => {
     if (!(await lockRow(tx, 'branch', call.accountId, id, 'remove'))) throw notFound('Branch');
     await guard(tx);
@@ -260,16 +281,16 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
     await tx.column_definition.deleteMany({ where: { table_definition: mine } });
     await tx.table_definition.deleteMany({ where: mine });
     await tx.deployed_table_definition.deleteMany({ where: mine });
-    await forgetBases(
+    await deleteOrphanedBases(
       tx,
       call,
       definitions.map((definition) => definition.id),
     );
-    await tellBranch(tx, call, 'deleted', branch);
+    await announceBranch(tx, call, 'deleted', branch);
     const gone = await tx.branch.delete({ where: { id }, select: branchFields });
-    const { user_id: requested_by, ...through } = askerOf(call);
+    const { user_id: requested_by, ...through } = requesterOf(call);
     await tx.branch_removal.create({ data: { branch_id: id, account_id: call.accountId, requested_by, ...through } });
-    await tellAct(tx, call, deletedAct('branch', gone));
+    await recordAct(tx, call, deletedAct('branch', gone));
   });
   await dropBranch(ctx, call, id).catch((error) =>
     ctx.logger.warn({ err: error, branch_id: id }, 'the tables of a deleted branch are dropped later'),
@@ -277,7 +298,7 @@ export async function deleteBranch(ctx: Context, call: CallContext, id: number):
 }
 
 // What a definition had in common with one that lives on is still a link between that and others.
-async function forgetBases(tx: Transaction, caller: RpcCaller, ids: number[]): Promise<void> {
+async function deleteOrphanedBases(tx: Transaction, caller: RpcCaller, ids: number[]): Promise<void> {
   await tx.$executeRaw`
     delete from clone_base b where account_id = ${caller.accountId} and (table_definition_id = any(${ids}) or source_id = any(${ids}))
       and not exists (select from table_definition t where t.id in (b.table_definition_id, b.source_id))`;
@@ -299,13 +320,18 @@ async function refuseNeededBranch(tx: Transaction, branch: StoredBranch, seen: o
 }
 
 /** Has data take the tables of a deleted branch out of service; repeating it changes nothing. */
-export async function dropBranch(ctx: Context, caller: RpcCaller, id: number): Promise<void> {
+export async function dropBranch(ctx: MetadataContext, caller: RpcCaller, id: number): Promise<void> {
   await ctx.data.DropBranch(caller, { branch_id: id }, { deadlineMs: 60_000 });
   await ctx.prisma.branch_removal.deleteMany({ where: { branch_id: id, account_id: caller.accountId } });
 }
 
 /** Remembers the branch on which the user works from now on. */
-export async function setCurrentBranch(ctx: Context, call: CallContext, userId: number, id: number): Promise<Branch> {
+export async function setCurrentBranch(
+  ctx: MetadataContext,
+  call: CallContext,
+  userId: number,
+  id: number,
+): Promise<Branch> {
   const branch = await requireBranch(ctx, call, id);
   const save = async (tx: Transaction) => {
     if (!(await lockRow(tx, 'branch', call.accountId, id, 'read'))) throw notFound('Branch');
@@ -319,7 +345,7 @@ export async function setCurrentBranch(ctx: Context, call: CallContext, userId: 
 }
 
 /** Makes the branch `main` of a new account; repeating it changes nothing. Answers its id. */
-export async function openMainBranch(ctx: Context, caller: RpcCaller): Promise<number> {
+export async function openMainBranch(ctx: MetadataContext, caller: RpcCaller): Promise<number> {
   return transact(ctx, async (tx) => {
     const [made] = await tx.branch.createManyAndReturn({
       data: { account_id: caller.accountId, name: 'main', name_key: 'main', is_default: true, is_protected: true },
@@ -327,7 +353,7 @@ export async function openMainBranch(ctx: Context, caller: RpcCaller): Promise<n
       select: branchFields,
     });
     if (made) {
-      await tellBranch(tx, caller, 'created', made);
+      await announceBranch(tx, caller, 'created', made);
       return made.id;
     }
     const main = await tx.branch.findFirstOrThrow({ where: { account_id: caller.accountId, is_default: true } });
@@ -335,7 +361,7 @@ export async function openMainBranch(ctx: Context, caller: RpcCaller): Promise<n
   });
 }
 
-async function tellBranch(
+async function announceBranch(
   tx: Transaction,
   caller: RpcCaller,
   what: 'created' | 'updated' | 'deleted',
@@ -345,5 +371,5 @@ async function tellBranch(
   const { id: branch_id, name, branch_type, owner_id } = branch;
   const { revision } = await tx.branch.findUniqueOrThrow({ where: { id: branch_id }, select: { revision: true } });
   const creator_id = creatorId ?? null;
-  await tell(tx, caller, `branch.${what}`, { branch_id, name, creator_id, branch_type, owner_id, revision });
+  await announce(tx, caller, `branch.${what}`, { branch_id, name, creator_id, branch_type, owner_id, revision });
 }

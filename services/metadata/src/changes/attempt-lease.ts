@@ -1,6 +1,6 @@
 // The lease of whoever applies a deployment or merges the rows of a promotion: while it holds, nobody else takes the attempt up.
 
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Transaction } from '../transaction.ts';
 
@@ -12,9 +12,9 @@ type Kind = keyof typeof kinds;
 type Attempt = { id: number; number: number };
 
 /** Holds the attempt for another lease; does nothing when it is over or another one has begun. */
-export async function extendLease(
+export async function renewLease(
   client: Pick<Transaction, '$executeRaw'>,
-  ctx: Context,
+  ctx: MetadataContext,
   kind: Kind,
   { id, number }: Attempt,
 ): Promise<void> {
@@ -25,7 +25,12 @@ export async function extendLease(
 }
 
 /** Whoever comes next need not wait for the rest of a lease that nobody uses, but for so many seconds. */
-export async function shortenLease(ctx: Context, kind: Kind, { id, number }: Attempt, seconds: number): Promise<void> {
+export async function releaseLease(
+  ctx: MetadataContext,
+  kind: Kind,
+  { id, number }: Attempt,
+  seconds: number,
+): Promise<void> {
   const { table, status } = kinds[kind];
   await ctx.prisma.$executeRaw`
     update ${table} set lease_until = least(lease_until, now() + make_interval(secs => ${seconds}::float8))
@@ -33,9 +38,9 @@ export async function shortenLease(ctx: Context, kind: Kind, { id, number }: Att
 }
 
 /** Extends the lease until the answer is called. */
-export function keepLease(ctx: Context, kind: Kind, attempt: Attempt): () => void {
+export function holdLease(ctx: MetadataContext, kind: Kind, attempt: Attempt): () => void {
   const timer = setInterval(() => {
-    extendLease(ctx.prisma, ctx, kind, attempt).catch((error) =>
+    renewLease(ctx.prisma, ctx, kind, attempt).catch((error) =>
       ctx.logger.warn({ err: error, [`${kind}_id`]: attempt.id }, 'a lease could not be extended'),
     );
   }, ctx.timing.leaseMs / 3);

@@ -2,11 +2,11 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { allows, isKnown, type Reach, reachOf } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
-import { readSight } from '../rights/visibility.ts';
+import type { MetadataContext } from '../context.ts';
+import { readVisibleReach } from '../rights/visibility.ts';
 
 /** The deployments within sight: those of the branch, or those whose tables are all seen. */
-export function deploymentsIn({ everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds }: Reach) {
+export function visibleDeployments({ everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds }: Reach) {
   const own = { table_definition_id: { in: tableDefinitionIds } };
   const seen = { OR: [{ domain_id: { in: domainIds } }, own] };
   const open = { branch_id: { notIn: closedBranchIds }, ...(everywhere ? {} : { tables: { every: seen } }) };
@@ -17,8 +17,8 @@ export function deploymentsIn({ everywhere, branchIds, domainIds, tableDefinitio
  * The promotions within sight: the same, by the branch that they change and the tables there. Those that come from a private branch
  * are seen by who sees that, by who proposed them and by the approvers of the target.
  */
-export async function promotionsIn(ctx: Context, call: CallContext) {
-  const { everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds } = await readSight(ctx, call);
+export async function visiblePromotions(ctx: MetadataContext, call: CallContext) {
+  const { everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds } = await readVisibleReach(ctx, call);
   const own = { target_definition_id: { in: tableDefinitionIds } };
   const seen = { OR: [{ domain_id: { in: domainIds } }, own] };
   const open = { to_branch_id: { notIn: closedBranchIds }, ...(everywhere ? {} : { tables: { every: seen } }) };
@@ -36,8 +36,8 @@ export async function promotionsIn(ctx: Context, call: CallContext) {
 }
 
 /** Whether a promotion comes from a private branch that the caller doesn't see, and isn't one they proposed or judge. */
-export async function isFromUnseen(
-  ctx: Context,
+export async function isSourceHidden(
+  ctx: MetadataContext,
   call: CallContext,
   { from_branch_id, to_branch_id, created_by }: Source,
 ): Promise<boolean> {
@@ -52,13 +52,13 @@ type Source = { from_branch_id: number; to_branch_id: number; created_by: number
 type Change = { branchId: number; tables: { id: number | null; domain_id: number }[] };
 
 /** Throws 403 unless the caller sees the deployment or promotion; 404 on a private branch that they don't see. */
-export async function requireSightOfChange(
-  ctx: Context,
+export async function requireVisibleChange(
+  ctx: MetadataContext,
   call: CallContext,
   noun: 'deployment' | 'promotion',
   change: Change,
 ): Promise<void> {
-  const { everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds } = await readSight(ctx, call);
+  const { everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds } = await readVisibleReach(ctx, call);
   if (branchIds.includes(change.branchId)) return;
   const isClosed = closedBranchIds.includes(change.branchId);
   if (isClosed && !change.tables.every(({ id }) => id !== null && tableDefinitionIds.includes(id)))

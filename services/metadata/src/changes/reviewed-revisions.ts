@@ -3,7 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import type { Transaction } from '../transaction.ts';
 import { revisionOf } from './revision.ts';
 
@@ -24,8 +24,8 @@ const verbs = { deployment: 'deploy', promotion: 'promote' } as const;
 type Change = { noun: keyof typeof verbs; id: number; branch: { is_protected: boolean } };
 
 /** Notes what the caller is shown, where it matters. If that can't be noted he is shown it again when he acts on it, so the answer goes on. */
-export async function noteShown(
-  ctx: Context,
+export async function recordReviewed(
+  ctx: MetadataContext,
   { userId }: CallContext,
   { noun, id, branch }: Change,
   shown: Kept,
@@ -43,7 +43,7 @@ export async function noteShown(
 }
 
 /** Thrown when somebody would put into effect what he hasn't seen. */
-export class Unseen extends ServiceError {
+export class NotReviewed extends ServiceError {
   constructor(sentences: string[]) {
     super('wrong_state', sentences);
   }
@@ -54,7 +54,7 @@ export class Unseen extends ServiceError {
  * insists on (`seen`); without one, on a protected branch, for who didn't propose it himself, those that he was shown last, or, if
  * none were, those that approval was asked for or that were proposed (`asked`; null: that was not noted, so anything may be).
  */
-export async function requireShown(
+export async function requireReviewed(
   tx: Transaction,
   { userId }: CallContext,
   change: Change & { created_by: number | null },
@@ -70,7 +70,7 @@ export async function requireShown(
   const versions = new Map(then?.facts.map(([id, ...of]) => [id, JSON.stringify(of)]));
   const changed = present.facts.filter(([id, ...of]) => versions.has(id) && versions.get(id) !== JSON.stringify(of));
   const reasons = changed.map(([id]) => `${names.get(id)} has changed since the diffs were shown`);
-  throw new Unseen([
+  throw new NotReviewed([
     ...(reasons.length > 0 ? reasons : ['The diffs are not those that were shown']),
     `Look at the diffs as they are now, then ${verbs[change.noun]} them.`,
   ]);

@@ -4,8 +4,8 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { columnAttributes, newColumnAttributes } from '../columns/column-rules.ts';
 import { columnSchema } from '../columns/column-schema.ts';
-import type { Context } from '../context.ts';
-import { once, repeatable } from '../requests/idempotency.ts';
+import type { MetadataContext } from '../context.ts';
+import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
 import {
   columnFilters,
   createColumnDefinition,
@@ -18,11 +18,11 @@ import {
 const params = { id: idTextSchema };
 const common = { tag: 'Column definitions', resource: 'column_definition' } as const;
 
-export function columnDefinitionRoutes(ctx: Context): Route[] {
+export function columnDefinitionRoutes(ctx: MetadataContext): Route[] {
   return [...readable(ctx), ...ofDevelopers(ctx)];
 }
 
-const readable = (ctx: Context): Route[] => [
+const readable = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'GET',
@@ -45,7 +45,7 @@ const readable = (ctx: Context): Route[] => [
   }),
 ];
 
-const ofDevelopers = (ctx: Context): Route[] => [
+const ofDevelopers = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -64,10 +64,10 @@ const ofDevelopers = (ctx: Context): Route[] => [
     attributes: newColumnAttributes,
     status: 201,
     response: columnSchema,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, body, attributes }) => {
       const create = async () => createColumnDefinition(ctx, call, body().table_definition_id, attributes);
-      return once(ctx, call, create, (id) => getColumnDefinition(ctx, call, id));
+      return idempotent(ctx, call, create, (id) => getColumnDefinition(ctx, call, id));
     },
   }),
   route({

@@ -13,19 +13,19 @@ import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
-import { type ColumnShape, type GivenColumn, settleColumn } from '../columns/column-rules.ts';
-import type { Context } from '../context.ts';
+import { type ColumnShape, type GivenColumn, resolveColumn } from '../columns/column-rules.ts';
+import type { MetadataContext } from '../context.ts';
 import { transactOnce } from '../requests/idempotency.ts';
 import { placeOf } from '../rights/place.ts';
-import { definitionsIn, readSight, requireSight } from '../rights/visibility.ts';
+import { readVisibleReach, requireVisible, visibleDefinitions } from '../rights/visibility.ts';
 import {
-  drafted,
+  announceDefinition,
+  draftChange,
   requireTableDefinition,
   type TableDefinition,
-  tellDefinition,
 } from '../table-definitions/table-definitions.ts';
 import { isBeingRemoved } from '../table-definitions/table-references.ts';
-import { lockRow, nameTaken, refusingTaken, type Transaction, transact } from '../transaction.ts';
+import { lockRow, mapUniqueViolation, nameTaken, type Transaction, transact } from '../transaction.ts';
 
 export const columnFilters = {
   id: 'integer',
@@ -47,14 +47,14 @@ export const columnFilters = {
 
 /** Lists the columns of one table, in its order unless another is asked for; without a table, all that the caller sees. */
 export async function listColumnDefinitions(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
   tableDefinitionId: number | undefined,
 ): Promise<Page<ColumnDefinition>> {
   const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
-  const reach = await readSight(ctx, call);
-  const seen = { table_definition: definitionsIn(reach) };
+  const reach = await readVisibleReach(ctx, call);
+  const seen = { table_definition: visibleDefinitions(reach) };
   const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions), ...seen };
   const orderBy = list.sort || tableDefinitionId === undefined ? prismaOrderBy(list) : inOrder;
   const [data, total] = await Promise.all([
@@ -65,14 +65,18 @@ export async function listColumnDefinitions(
 }
 
 /** One column of a table that the caller sees. */
-export async function getColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<ColumnDefinition> {
+export async function getColumnDefinition(
+  ctx: MetadataContext,
+  call: CallContext,
+  id: number,
+): Promise<ColumnDefinition> {
   const column = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(column.table_definition_id));
-  await requireSight(ctx, call, placeOf(table), 'Column definition');
+  await requireVisible(ctx, call, placeOf(table), 'Column definition');
   return column;
 }
 
-async function requireColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<ColumnDefinition> {
+async function requireColumnDefinition(ctx: MetadataContext, call: CallContext, id: number): Promise<ColumnDefinition> {
   const column = await ctx.prisma.column_definition.findFirst({
     where: { id, account_id: call.accountId },
     select: columnFields,
@@ -83,7 +87,7 @@ async function requireColumnDefinition(ctx: Context, call: CallContext, id: numb
 
 /** Adds a column at the end of a table. */
 export async function createColumnDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   tableDefinitionId: number,
   read: () => GivenColumn,
@@ -94,7 +98,7 @@ export async function createColumnDefinition(
   await requireViewOf(ctx, call, table, given.foreign_key_table_id);
   const create = async (tx: Transaction) => {
     if (!(await lockRow(tx, 'table_definition', call.accountId, table.id))) throw notFound('Table definition');
-    const { column, problems } = settleColumn(undefined, given);
+    const { column, problems } = resolveColumn(undefined, given);
     const others = await listOthers(tx, call, table.id);
     if (others.length >= limits.columnsPerTable)
       problems.push(`Table definition can have at most ${limits.columnsPerTable} columns`);
@@ -115,7 +119,7 @@ export async function createColumnDefinition(
     await draft(tx, call, table);
     return created;
   };
-  return refusingTaken(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
+  return mapUniqueViolation(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
 }
 
 async function nextColumnId(tx: Transaction): Promise<number> {
@@ -157,7 +161,7 @@ const targetMissing = "Foreign key table doesn't exist on this branch";
 
 // Whoever refers to a table can find out which keys it has, and keep its rows from being deleted.
 async function requireViewOf(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   table: TableDefinition,
   target: number | null | undefined,
@@ -185,13 +189,13 @@ async function mayReferTo(
 }
 
 async function draft(tx: Transaction, call: CallContext, table: TableDefinition): Promise<void> {
-  await tx.table_definition.update({ where: { id: table.id }, data: drafted });
-  await tellDefinition(tx, call, 'updated', table);
+  await tx.table_definition.update({ where: { id: table.id }, data: draftChange });
+  await announceDefinition(tx, call, 'updated', table);
 }
 
 /** Changes a column; its place and lineage stay, so a new name is a rename. */
 export async function updateColumnDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   read: () => GivenColumn,
@@ -202,10 +206,10 @@ export async function updateColumnDefinition(
   const given = read();
   if (given.foreign_key_table_id !== foreign_key_table_id)
     await requireViewOf(ctx, call, table, given.foreign_key_table_id);
-  return refusingTaken(nameTaken, () =>
+  return mapUniqueViolation(nameTaken, () =>
     transact(ctx, async (tx) => {
       const before = await lockColumn(tx, call, table.id, id);
-      const { column, problems } = settleColumn(before as ColumnShape, given);
+      const { column, problems } = resolveColumn(before as ColumnShape, given);
       await checkPlace(tx, call, table, column, await listOthers(tx, call, table.id, id), problems);
       if (Object.entries(column).every(([name, value]) => before[name as keyof ColumnShape] === value)) return before;
       const updated = await tx.column_definition.update({
@@ -228,7 +232,7 @@ async function lockColumn(tx: Transaction, call: CallContext, tableId: number, i
 }
 
 /** Takes a column out of the draft; a table that showed it for lookups shows none. */
-export async function deleteColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<void> {
+export async function deleteColumnDefinition(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const { table_definition_id } = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(table_definition_id));
   await requireRight(ctx.rights, call, 'develop', placeOf(table), { missing: () => notFound('Column definition') });

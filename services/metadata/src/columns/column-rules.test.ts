@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { type ColumnShape, columnAttributes, newColumnAttributes, settleColumn } from './column-rules.ts';
+import { type ColumnShape, columnAttributes, newColumnAttributes, resolveColumn } from './column-rules.ts';
 import { dataTypes } from './column-values.ts';
 
 const given = z.strictObject(newColumnAttributes);
 const settle = (attributes: Record<string, unknown>, before?: ColumnShape) => {
   const schema = before ? z.strictObject(columnAttributes) : given;
-  return settleColumn(before, schema.parse(before ? attributes : { name: 'code', data_type: 'string', ...attributes }));
+  return resolveColumn(
+    before,
+    schema.parse(before ? attributes : { name: 'code', data_type: 'string', ...attributes }),
+  );
 };
 const problems = (attributes: Record<string, unknown>, before?: ColumnShape) => settle(attributes, before).problems;
 
@@ -112,7 +115,7 @@ describe('valid values', () => {
     expect(problems({ data_type, valid_values })).toEqual([expect.stringMatching(sentence)]);
   });
 
-  it('must fit the measures, also after those change', () => {
+  it('must fit the modifiers, also after those change', () => {
     expect(problems({ length: 2, valid_values: 'ab|abc' })).toEqual([expect.stringMatching(/at most 2 characters/)]);
     expect(problems({ data_type: 'decimal', length: 4, scale: 2, valid_values: '12.34|12.30|1.234' })).toHaveLength(1);
     expect(problems({ data_type: 'decimal', length: 4, scale: 2, valid_values: '0.5|.5' })).toHaveLength(1);

@@ -26,7 +26,7 @@ const dataTypeSchema = z
   .transform((name): DataType => (name in dataTypeAliases ? dataTypeAliases[name as never] : (name as DataType)));
 
 /** A list with more values than this is a table. */
-const mostValues = 10_000;
+const maxValues = 10_000;
 
 export const hierarchyDescription =
   'Only of a foreign key to the column’s own table: a row can’t refer to itself or to a row below it.';
@@ -39,7 +39,7 @@ const optional = {
   foreign_key_table_id: idSchema.nullable().optional(),
   is_hierarchy: z.boolean().optional().meta({ description: hierarchyDescription }),
   valid_values: z
-    .union([z.string(), z.array(z.string()).max(mostValues)])
+    .union([z.string(), z.array(z.string()).max(maxValues)])
     .nullable()
     .optional()
     .meta({ description: 'Separated by `|`, or an array.' }),
@@ -72,12 +72,12 @@ export type ColumnShape = {
  * The column that results from changing `before` (nothing: a new one) as given, and every rule it
  * breaks. It stays a hierarchy only while it refers to the same table.
  */
-export function settleColumn(
+export function resolveColumn(
   before: ColumnShape | undefined,
   given: GivenColumn,
 ): { column: ColumnShape; problems: string[] } {
   const type = given.data_type ?? before?.data_type ?? 'string';
-  const { length, scale, problems } = settleMeasures(type, before, given);
+  const { length, scale, problems } = resolveModifiers(type, before, given);
   const isKey = given.is_primary_key ?? before?.is_primary_key ?? false;
   if (isKey && type === 'json') problems.push("A json column can't be part of the primary key");
   const target = pick(given.foreign_key_table_id, before?.foreign_key_table_id);
@@ -111,14 +111,14 @@ function pick<T>(given: T | null | undefined, before: T | null | undefined): T |
   return given === undefined ? (before ?? null) : given;
 }
 
-type Settled = { length: number | null; scale: number | null; problems: string[] };
+type ResolvedModifiers = { length: number | null; scale: number | null; problems: string[] };
 
-// Measures of another type mean something else: they are kept only while the type stays.
-function settleMeasures(type: DataType, before: ColumnShape | undefined, given: GivenColumn): Settled {
+// Modifiers of another type mean something else: they are kept only while the type stays.
+function resolveModifiers(type: DataType, before: ColumnShape | undefined, given: GivenColumn): ResolvedModifiers {
   const kept = before?.data_type === type ? before : undefined;
   const length = pick(given.length, kept?.length);
   const scale = pick(given.scale, kept?.scale);
-  if (type === 'decimal') return settleDecimal(length, scale);
+  if (type === 'decimal') return resolveDecimal(length, scale);
   const problems = scale === null ? [] : ['Scale is only for decimal columns'];
   if (type === 'string') {
     if (length !== null && length > maximumStringLength) problems.push(`Length must be at most ${maximumStringLength}`);
@@ -129,7 +129,7 @@ function settleMeasures(type: DataType, before: ColumnShape | undefined, given: 
 }
 
 // Neither given: any number, exactly as it comes. PostgreSQL's own rule for a precision alone: no decimal places.
-function settleDecimal(length: number | null, scale: number | null): Settled {
+function resolveDecimal(length: number | null, scale: number | null): ResolvedModifiers {
   if (length === null && scale === null) return { length, scale, problems: [] };
   const precision = length ?? Math.max(defaultPrecision, Math.min(scale ?? 0, maximumPrecision));
   const problems: string[] = [];

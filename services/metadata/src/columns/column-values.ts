@@ -26,9 +26,9 @@ export const dataTypeAliases = {
   timestamp: 'datetime',
 } as const satisfies Record<string, DataType>;
 
-type Measures = { length: number | null; scale: number | null };
+type Modifiers = { length: number | null; scale: number | null };
 /** A value in the one form in which equal values are equal texts; undefined: the text is no value of the type. */
-type Canonical = (text: string, measures: Measures) => string | undefined;
+type Canonical = (text: string, modifiers: Modifiers) => string | undefined;
 
 const integerWithin =
   (bits: bigint): Canonical =>
@@ -77,22 +77,22 @@ const listable: Partial<Record<DataType, Canonical>> = {
   uuid,
 };
 
-const longestBytes = 65_536;
+const maxListBytes = 65_536;
 
 /** What is wrong with a list of valid values for a column of this type: one sentence per problem. */
-export function findValueProblems(values: string[], type: DataType, measures: Measures): string[] {
+export function findValueProblems(values: string[], type: DataType, modifiers: Modifiers): string[] {
   const canonical = listable[type];
   if (!canonical) return [`Valid values can't be given for a ${type} column`];
-  if (Buffer.byteLength(values.join('|')) > longestBytes)
-    return [`Valid values is too long (maximum is ${longestBytes} bytes)`];
+  if (Buffer.byteLength(values.join('|')) > maxListBytes)
+    return [`Valid values is too long (maximum is ${maxListBytes} bytes)`];
   if (values.includes('')) return ["Valid values can't hold an empty value"];
   if (values.some((value) => value.includes('|'))) return ["Valid values can't hold the character |"];
   const problems: string[] = [];
   const seen = new Set<string>();
   for (const value of values) {
-    const form = canonical(value, measures);
+    const form = canonical(value, modifiers);
     if (form === undefined)
-      problems.push(`Valid values holds ${quote(value)}, which is no ${describe(type, measures)}`);
+      problems.push(`Valid values holds ${quote(value)}, which is no ${describe(type, modifiers)}`);
     else if (seen.has(form)) problems.push(`Valid values holds ${quote(value)} twice`);
     else seen.add(form);
     if (problems.length === 10) break;
@@ -102,7 +102,7 @@ export function findValueProblems(values: string[], type: DataType, measures: Me
 
 const quote = (value: string) => JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
 
-function describe(type: DataType, { length, scale }: Measures): string {
+function describe(type: DataType, { length, scale }: Modifiers): string {
   if (length === null) return type;
   return type === 'decimal' ? `decimal(${length}, ${scale ?? 0})` : `${type} of at most ${length} characters`;
 }

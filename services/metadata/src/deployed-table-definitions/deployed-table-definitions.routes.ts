@@ -4,7 +4,7 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
 import { columnSchema } from '../columns/column-schema.ts';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import { definitionShape } from '../table-definitions/table-definition-schema.ts';
 import {
   deployedFilters,
@@ -21,7 +21,7 @@ const deployedSchema = z.object({
 });
 const tag = 'Deployed table definitions';
 
-export function deployedTableDefinitionRoutes(ctx: Context): Route[] {
+export function deployedTableDefinitionRoutes(ctx: MetadataContext): Route[] {
   return [
     route({
       method: 'GET',

@@ -12,11 +12,11 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { branchReferenceFields } from '../branches/branches.ts';
 import type { DataType } from '../columns/column-values.ts';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import { domainReferenceFields } from '../domains/domains.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { placeOf } from '../rights/place.ts';
-import { definitionsIn, readSight, requireSight } from '../rights/visibility.ts';
+import { readVisibleReach, requireVisible, visibleDefinitions } from '../rights/visibility.ts';
 
 /** A column as it was deployed. */
 export type DeployedColumn = {
@@ -77,12 +77,12 @@ type Filter = { branch_id?: number; domain_id?: number };
 
 /** Lists the deployed tables that the caller sees, with their domain, branch and columns. */
 export async function listDeployedTableDefinitions(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
   filter: Filter,
 ): Promise<Page<DeployedTableDefinition>> {
-  const seen = definitionsIn(await readSight(ctx, call));
+  const seen = visibleDefinitions(await readVisibleReach(ctx, call));
   const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [data, total] = await Promise.all([
     ctx.prisma.deployed_table_definition.findMany({
@@ -98,14 +98,14 @@ export async function listDeployedTableDefinitions(
 
 /** One deployed table that the caller sees. */
 export async function getDeployedTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
 ): Promise<DeployedTableDefinition> {
   const where = { id, account_id: call.accountId };
   const deployed = await ctx.prisma.deployed_table_definition.findFirst({ where, select: deployedFields });
   if (!deployed) throw notFound('Deployed table definition');
-  await requireSight(ctx, call, placeOf(deployed), 'Deployed table definition');
+  await requireVisible(ctx, call, placeOf(deployed), 'Deployed table definition');
   return shown(deployed);
 }
 

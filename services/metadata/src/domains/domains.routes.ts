@@ -3,9 +3,9 @@ import { idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import { resourceGroupSchema } from '../groups/resource-groups.ts';
-import { once, repeatable } from '../requests/idempotency.ts';
+import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
 import {
   createDomain,
   deleteDomain,
@@ -28,11 +28,11 @@ const domainShape = {
 const domainSchema = z.object(domainShape);
 const params = { id: idTextSchema };
 
-export function domainRoutes(ctx: Context): Route[] {
-  return [...readableByEverybody(ctx), ...administratorsOnly(ctx)];
+export function domainRoutes(ctx: MetadataContext): Route[] {
+  return [...readable(ctx), ...administratorsOnly(ctx)];
 }
 
-const readableByEverybody = (ctx: Context): Route[] => [
+const readable = (ctx: MetadataContext): Route[] => [
   route({
     method: 'GET',
     path: '/domains',
@@ -53,7 +53,7 @@ const readableByEverybody = (ctx: Context): Route[] => [
   }),
 ];
 
-const administratorsOnly = (ctx: Context): Route[] => [
+const administratorsOnly = (ctx: MetadataContext): Route[] => [
   route({
     method: 'POST',
     path: '/domains',
@@ -65,10 +65,10 @@ const administratorsOnly = (ctx: Context): Route[] => [
     attributes: domainAttributes,
     status: 201,
     response: domainSchema,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, attributes }) => {
       const create = () => createDomain(ctx, call, attributes);
-      return once(ctx, call, create, (id) => requireDomain(ctx, call, id));
+      return idempotent(ctx, call, create, (id) => requireDomain(ctx, call, id));
     },
   }),
   route({

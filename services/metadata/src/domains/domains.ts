@@ -15,11 +15,19 @@ import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/e
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { ensureResourceGroups, listResourceGroups, type ResourceGroup } from '../groups/resource-groups.ts';
 import { transactOnce } from '../requests/idempotency.ts';
-import { lockRow, nameTaken, refusingTaken, type Transaction, tell, tellAct, transact } from '../transaction.ts';
+import {
+  announce,
+  lockRow,
+  mapUniqueViolation,
+  nameTaken,
+  recordAct,
+  type Transaction,
+  transact,
+} from '../transaction.ts';
 
 const domainFields = {
   id: true,
@@ -62,7 +70,7 @@ export const domainAttributes = {
 type Attributes = z.infer<z.ZodObject<typeof domainAttributes>>;
 
 /** Lists the domains of the account. */
-export async function listDomains(ctx: Context, call: CallContext, list: ListQuery): Promise<Page<Domain>> {
+export async function listDomains(ctx: MetadataContext, call: CallContext, list: ListQuery): Promise<Page<Domain>> {
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
   const [data, total] = await Promise.all([
     ctx.prisma.domain.findMany({ where, select: domainFields, orderBy: prismaOrderBy(list), ...window(list) }),
@@ -73,7 +81,7 @@ export async function listDomains(ctx: Context, call: CallContext, list: ListQue
 
 /** One domain with its groups and their members. */
 export async function getDomain(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
 ): Promise<Domain & { user_groups: ResourceGroup[] }> {
@@ -82,14 +90,14 @@ export async function getDomain(
 }
 
 /** A domain of the account, or 404. */
-export async function requireDomain(ctx: Context, call: CallContext, id: number): Promise<Domain> {
+export async function requireDomain(ctx: MetadataContext, call: CallContext, id: number): Promise<Domain> {
   const domain = await ctx.prisma.domain.findFirst({ where: { id, account_id: call.accountId }, select: domainFields });
   if (!domain) throw notFound('Domain');
   return domain;
 }
 
 /** Makes a domain; its groups follow at once. */
-export async function createDomain(ctx: Context, call: CallContext, read: () => Attributes): Promise<Domain> {
+export async function createDomain(ctx: MetadataContext, call: CallContext, read: () => Attributes): Promise<Domain> {
   await requireRight(ctx.rights, call, 'admin', {});
   const attributes = read();
   const create = async (tx: Transaction) => {
@@ -100,18 +108,18 @@ export async function createDomain(ctx: Context, call: CallContext, read: () => 
       ...attributes,
     };
     const created = await tx.domain.create({ data, select: domainFields });
-    await tellDomain(tx, call, 'created', created);
-    await tellAct(tx, call, createdAct('domain', created));
+    await announceDomain(tx, call, 'created', created);
+    await recordAct(tx, call, createdAct('domain', created));
     return created;
   };
-  const domain = await refusingTaken(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
+  const domain = await mapUniqueViolation(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
   await ensureResourceGroups(ctx, call, { type: 'domain', id: domain.id, name: domain.name, creatorId: call.userId });
   return domain;
 }
 
 /** Changes a domain; a new name renames its groups. */
 export async function updateDomain(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   read: () => Partial<Attributes>,
@@ -119,15 +127,15 @@ export async function updateDomain(
   const { name } = await requireDomain(ctx, call, id);
   await requireRight(ctx.rights, call, 'admin', {});
   const attributes = read();
-  const domain = await refusingTaken(nameTaken, () =>
+  const domain = await mapUniqueViolation(nameTaken, () =>
     transact(ctx, async (tx) => {
       if (!(await lockRow(tx, 'domain', call.accountId, id))) throw notFound('Domain');
       const before = await tx.domain.findUniqueOrThrow({ where: { id }, select: domainFields });
       const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
       const data = { ...attributes, ...renamed };
       const updated = await tx.domain.update({ where: { id }, data, select: domainFields });
-      await tellDomain(tx, call, 'updated', updated);
-      await tellAct(tx, call, updatedAct('domain', before, updated));
+      await announceDomain(tx, call, 'updated', updated);
+      await recordAct(tx, call, updatedAct('domain', before, updated));
       return updated;
     }),
   );
@@ -136,7 +144,7 @@ export async function updateDomain(
 }
 
 /** Deletes a domain that holds nothing any more. */
-export async function deleteDomain(ctx: Context, call: CallContext, id: number): Promise<void> {
+export async function deleteDomain(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   await requireDomain(ctx, call, id);
   await requireRight(ctx.rights, call, 'admin', {});
   await transact(ctx, async (tx) => {
@@ -148,8 +156,8 @@ export async function deleteDomain(ctx: Context, call: CallContext, id: number):
     if (names.length > 0) throw validationFailed(`Domain still has table definitions: ${names.join(', ')}`);
     await refuseWhileDeploying(tx, call, id);
     const gone = await tx.domain.delete({ where: { id }, select: domainFields });
-    await tell(tx, call, 'domain.deleted', { domain_id: id, name: gone.name, creator_id: null });
-    await tellAct(tx, call, deletedAct('domain', gone));
+    await announce(tx, call, 'domain.deleted', { domain_id: id, name: gone.name, creator_id: null });
+    await recordAct(tx, call, deletedAct('domain', gone));
   });
 }
 
@@ -166,13 +174,13 @@ async function refuseWhileDeploying(tx: Transaction, call: CallContext, id: numb
     );
 }
 
-async function tellDomain(
+async function announceDomain(
   tx: Transaction,
   call: CallContext,
   what: 'created' | 'updated',
   domain: Domain,
 ): Promise<void> {
-  await tell(tx, call, `domain.${what}`, {
+  await announce(tx, call, `domain.${what}`, {
     domain_id: domain.id,
     name: domain.name,
     creator_id: what === 'created' ? (call.userId ?? null) : null,

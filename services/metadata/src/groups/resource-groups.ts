@@ -2,7 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 
 export const memberSchema = z.object({
   id: z.int(),
@@ -27,7 +27,7 @@ type Resource = { type: ResourceType; id: number };
 
 /** Reads the groups with a permission on any of the resources, with their members. */
 export async function listResourceGroups(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   resources: Resource[],
 ): Promise<ResourceGroup[]> {
@@ -47,7 +47,7 @@ export async function listResourceGroups(
 }
 
 /** One user of the account; null for one who is gone. */
-export async function findUser(ctx: Context, call: CallContext, id: number | null): Promise<Member | null> {
+export async function findUser(ctx: MetadataContext, call: CallContext, id: number | null): Promise<Member | null> {
   if (id === null) return null;
   const { users } = await ctx.identity.ListUsers(call, { ids: [id] });
   const user = users[0];
@@ -63,12 +63,12 @@ function toMember({ id, first_name, last_name, email }: Member): Member {
  * event that was committed with the resource brings identity to do the same.
  */
 export async function ensureResourceGroups(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   resource: { type: 'domain' | 'branch'; id: number; name: string; creatorId?: number },
 ): Promise<void> {
   try {
-    const branch = resource.type === 'branch' ? await readSightOf(ctx, caller, resource.id) : undefined;
+    const branch = resource.type === 'branch' ? await findBranchVisibility(ctx, caller, resource.id) : undefined;
     const { knows_sight } = await ctx.identity.EnsureResourceGroups(caller, {
       resource_type: resource.type,
       resource_id: resource.id,
@@ -94,7 +94,7 @@ export async function ensureResourceGroups(
   }
 }
 
-function readSightOf(ctx: Context, { accountId }: RpcCaller, id: number) {
+function findBranchVisibility(ctx: MetadataContext, { accountId }: RpcCaller, id: number) {
   const select = { branch_type: true, owner_id: true, revision: true, told_type: true };
   return ctx.prisma.branch.findFirst({ where: { id, account_id: accountId }, select });
 }
@@ -103,10 +103,10 @@ function readSightOf(ctx: Context, { accountId }: RpcCaller, id: number) {
  * Tells identity again which branches are private, where it hasn't confirmed to know: those of before there was the question, and
  * those told to an identity of an earlier release.
  */
-export async function tellBranchTypes(ctx: Context, atOnce: number): Promise<void> {
+export async function resendBranchTypes(ctx: MetadataContext, batchSize: number): Promise<void> {
   const left = await ctx.prisma.$queryRaw<{ id: number; account_id: number; name: string }[]>`
     update branch set revision = revision + 1
-    where id in (select id from branch where branch_type <> told_type order by id limit ${atOnce}::int)
+    where id in (select id from branch where branch_type <> told_type order by id limit ${batchSize}::int)
     returning id, account_id, name`;
   for (const { account_id, id, name } of left)
     await ensureResourceGroups(ctx, { accountId: account_id }, { type: 'branch', id, name });

@@ -2,7 +2,7 @@
 // there `develop` is enough.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import type { Transaction } from '../transaction.ts';
 
 type Reader = Pick<Transaction, 'branch' | 'deployed_table_definition'>;
@@ -11,7 +11,12 @@ type Reader = Pick<Transaction, 'branch' | 'deployed_table_definition'>;
 export type Guard = (db: Reader) => Promise<void>;
 
 /** Guards a branch. `act` completes "may …". */
-export async function guardBranch(ctx: Context, call: CallContext, branchId: number, act: string): Promise<Guard> {
+export async function guardBranch(
+  ctx: MetadataContext,
+  call: CallContext,
+  branchId: number,
+  act: string,
+): Promise<Guard> {
   if (!call.branching || (await administersBranch(ctx.rights, call, branchId))) return async () => {};
   const where = { id: branchId, account_id: call.accountId, is_protected: true };
   return async (db) => {
@@ -21,7 +26,7 @@ export async function guardBranch(ctx: Context, call: CallContext, branchId: num
 
 /** Guards a table as long as it is deployed. */
 export async function guardTable(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   table: { id: number; branch_id: number },
   act: string,

@@ -11,10 +11,10 @@ import {
   type Where,
 } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 
 /** The branches that the caller sees: of private ones those where they hold rights, on the branch or a table. A condition for Prisma. */
-export async function branchesIn(ctx: Context, call: RpcCaller) {
+export async function visibleBranches(ctx: MetadataContext, call: RpcCaller) {
   if (call.userId === undefined) return {};
   const held = await ctx.rights.get(call);
   const unseen = [...held.closedBranches].filter((branchId) => !isKnown(held, { branchId }));
@@ -26,7 +26,7 @@ export async function branchesIn(ctx: Context, call: RpcCaller) {
 }
 
 /** The branches, domains and tables whose definitions the caller sees. Machines see all of their account. */
-export async function readSight(ctx: Context, call: CallContext): Promise<Reach> {
+export async function readVisibleReach(ctx: MetadataContext, call: CallContext): Promise<Reach> {
   if (call.userId === undefined) return reachesEverywhere;
   const held = await ctx.rights.get(call);
   const views = reachOf(held, 'view');
@@ -39,14 +39,14 @@ export async function readSight(ctx: Context, call: CallContext): Promise<Reach>
 }
 
 /** The definitions, drafted or deployed, within sight: a condition for Prisma. */
-export function definitionsIn({ everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds }: Reach) {
+export function visibleDefinitions({ everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds }: Reach) {
   const open = { branch_id: { notIn: closedBranchIds }, ...(everywhere ? {} : { domain_id: { in: domainIds } }) };
   return { OR: [{ branch_id: { in: branchIds } }, { id: { in: tableDefinitionIds } }, open] };
 }
 
 /** Throws 403 unless the caller sees the definition that is there; on a private branch 404, of a `noun` that is read by itself. */
-export async function requireSight(
-  ctx: Context,
+export async function requireVisible(
+  ctx: MetadataContext,
   call: CallContext,
   where: Where,
   noun = 'Table definition',

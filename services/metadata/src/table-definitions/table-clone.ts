@@ -5,17 +5,17 @@ import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { requireBranch } from '../branches/branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import { transactOnce } from '../requests/idempotency.ts';
 import { placeOf } from '../rights/place.ts';
-import { requireSight } from '../rights/visibility.ts';
-import { lockRow, refusingTaken, type Transaction } from '../transaction.ts';
+import { requireVisible } from '../rights/visibility.ts';
+import { lockRow, mapUniqueViolation, type Transaction } from '../transaction.ts';
 import {
+  announceDefinition,
   definitionFields,
   nextDefinitionId,
   requireRoom,
   type TableDefinition,
-  tellDefinition,
 } from './table-definitions.ts';
 import { isBeingRemoved } from './table-references.ts';
 import { type FullDefinition, fullDefinition, structureOf } from './table-structure.ts';
@@ -30,12 +30,12 @@ export type ClonedDefinition = TableDefinition & { column_definitions: ColumnDef
 
 /** Copies a definition that the caller sees, with its columns, to another branch; the copy is a draft there. */
 export async function cloneTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   original: TableDefinition,
   read: () => CloneInput,
 ): Promise<ClonedDefinition> {
-  await requireSight(ctx, call, placeOf(original));
+  await requireVisible(ctx, call, placeOf(original));
   const { target_branch_id: targetBranchId, include_data: includeData = false } = read();
   // Who approves on a branch sees its definitions, not its rows.
   if (includeData) await requireRight(ctx.rights, call, 'view', placeOf(original));
@@ -52,13 +52,13 @@ export async function cloneTableDefinition(
     await copyDefinition(tx, call, source, { id, branchId: targetBranchId, includeData });
     await copyColumns(tx, source, id, targets);
     const cloned = await tx.table_definition.findUniqueOrThrow({ where: { id }, select: definitionFields });
-    await tellDefinition(tx, call, 'cloned', cloned, { source_id: sourceId });
+    await announceDefinition(tx, call, 'cloned', cloned, { source_id: sourceId });
     const where = { table_definition_id: id, account_id: call.accountId };
     const columns = await tx.column_definition.findMany({ where, select: columnFields, orderBy: inOrder });
     return { ...cloned, column_definitions: columns };
   };
   const taken = `A table with this key or name is already on the branch ${branch.name}`;
-  return refusingTaken(taken, () => transactOnce(ctx, call, copy, ({ id }) => id));
+  return mapUniqueViolation(taken, () => transactOnce(ctx, call, copy, ({ id }) => id));
 }
 
 /** For each table the source refers to, the one of the same key on the target branch. */

@@ -17,14 +17,14 @@ import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import { branchReferenceFields, requireBranch } from '../branches/branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import { domainReferenceFields } from '../domains/domains.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { listResourceGroups, type ResourceGroup } from '../groups/resource-groups.ts';
 import { transactOnce } from '../requests/idempotency.ts';
 import { placeOf } from '../rights/place.ts';
-import { definitionsIn, readSight, requireSight } from '../rights/visibility.ts';
-import { lockRow, nameTaken, refusingTaken, type Transaction, tell, transact } from '../transaction.ts';
+import { readVisibleReach, requireVisible, visibleDefinitions } from '../rights/visibility.ts';
+import { announce, lockRow, mapUniqueViolation, nameTaken, type Transaction, transact } from '../transaction.ts';
 import { readTableHandle } from './table-handle.ts';
 import { deriveKey, tableNameSchema } from './table-names.ts';
 
@@ -89,12 +89,12 @@ type Filter = { branch_id?: number; domain_id?: number };
 
 /** Lists the definitions that the caller sees, with their domain and branch. */
 export async function listTableDefinitions(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
   filter: Filter,
 ): Promise<Page<TableDefinition>> {
-  const seen = definitionsIn(await readSight(ctx, call));
+  const seen = visibleDefinitions(await readVisibleReach(ctx, call));
   const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [data, total] = await Promise.all([
     ctx.prisma.table_definition.findMany({
@@ -110,7 +110,7 @@ export async function listTableDefinitions(
 
 /** A definition of the account by any of its handles, or 404. */
 export async function requireTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: { accountId: number },
   handle: string,
   branchId?: number,
@@ -122,9 +122,13 @@ export async function requireTableDefinition(
 }
 
 /** The same of one that the caller sees. */
-export async function requireSeenDefinition(ctx: Context, call: CallContext, id: number): Promise<TableDefinition> {
+export async function requireVisibleDefinition(
+  ctx: MetadataContext,
+  call: CallContext,
+  id: number,
+): Promise<TableDefinition> {
   const definition = await requireTableDefinition(ctx, call, String(id));
-  await requireSight(ctx, call, placeOf(definition));
+  await requireVisible(ctx, call, placeOf(definition));
   return definition;
 }
 
@@ -135,13 +139,13 @@ export type TableDefinitionDetail = TableDefinition & {
 
 /** One definition with its columns and the groups that have rights on it. */
 export async function getTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   handle: string,
   branchId?: number,
 ): Promise<TableDefinitionDetail> {
   const definition = await requireTableDefinition(ctx, call, handle, branchId);
-  await requireSight(ctx, call, placeOf(definition));
+  await requireVisible(ctx, call, placeOf(definition));
   const [columns, groups] = await Promise.all([
     ctx.prisma.column_definition.findMany({
       where: { table_definition_id: definition.id, account_id: call.accountId },
@@ -159,7 +163,7 @@ export async function getTableDefinition(
 
 /** Drafts a new table on a branch. */
 export async function createTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   branchId: number,
   read: () => NewAttributes,
@@ -169,7 +173,7 @@ export async function createTableDefinition(
   const [key, name_key] = [deriveKey(attributes.name), normalizeName(attributes.name)];
   const create = async (tx: Transaction) => {
     const problems: string[] = [];
-    if (!(await hasDomain(tx, call, attributes.domain_id))) problems.push(domainMissing);
+    if (!(await domainExists(tx, call, attributes.domain_id))) problems.push(domainMissing);
     if (attributes.lookup_display_column_id != null) problems.push(lookupForeign);
     if (problems.length > 0) throw validationFailed(problems);
     await requireRoom(tx, call);
@@ -187,7 +191,7 @@ export async function createTableDefinition(
       },
       select: definitionFields,
     });
-    await tellDefinition(tx, call, 'created', created);
+    await announceDefinition(tx, call, 'created', created);
     return created;
   };
   // A table keeps the key of its first name, and different names may make the same key.
@@ -196,12 +200,12 @@ export async function createTableDefinition(
     const isName = (await ctx.prisma.table_definition.count({ where })) > 0;
     return isName ? nameTaken : `The key ${key}, which is made from this name, has already been taken`;
   };
-  return refusingTaken(taken, () => transactOnce(ctx, call, create, ({ id }) => id));
+  return mapUniqueViolation(taken, () => transactOnce(ctx, call, create, ({ id }) => id));
 }
 
 // The right may come from the domain, which the attributes name; a missing right still comes before what is wrong with them.
 async function readWithRight(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   branchId: number,
   read: () => NewAttributes,
@@ -218,7 +222,7 @@ async function readWithRight(
   return attributes;
 }
 
-async function developsDomains(ctx: Context, call: CallContext): Promise<boolean> {
+async function developsDomains(ctx: MetadataContext, call: CallContext): Promise<boolean> {
   if (call.userId === undefined) return false;
   return reachOf(await ctx.rights.get(call), 'develop').domainIds.length > 0;
 }
@@ -226,7 +230,7 @@ async function developsDomains(ctx: Context, call: CallContext): Promise<boolean
 const domainMissing = "Domain doesn't exist";
 const lookupForeign = 'Lookup display column must be a column of this table';
 
-async function hasDomain(tx: Transaction, call: CallContext, id: number): Promise<boolean> {
+async function domainExists(tx: Transaction, call: CallContext, id: number): Promise<boolean> {
   return (await tx.domain.count({ where: { id, account_id: call.accountId } })) === 1;
 }
 
@@ -251,7 +255,7 @@ export async function nextDefinitionIds(tx: Transaction, count: number): Promise
 
 /** Changes a draft; what is deployed stays as it is until the next deployment. */
 export async function updateTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   before: TableDefinition,
   read: () => Attributes,
@@ -260,7 +264,7 @@ export async function updateTableDefinition(
   const attributes = read();
   if (attributes.domain_id !== undefined && attributes.domain_id !== before.domain_id)
     await requireRight(ctx.rights, call, 'develop', { domainId: attributes.domain_id, branchId: before.branch_id });
-  return refusingTaken(nameTaken, () =>
+  return mapUniqueViolation(nameTaken, () =>
     transact(ctx, async (tx) => {
       if (!(await lockRow(tx, 'table_definition', call.accountId, before.id))) throw notFound('Table definition');
       const now = await tx.table_definition.findUniqueOrThrow({ where: { id: before.id }, select: definitionFields });
@@ -270,11 +274,11 @@ export async function updateTableDefinition(
       const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
       const updated = await tx.table_definition.update({
         where: { id: before.id },
-        data: { ...changes, ...renamed, ...drafted },
+        data: { ...changes, ...renamed, ...draftChange },
         select: definitionFields,
       });
       if (changes.domain_id !== undefined) await followDomain(tx, before.id, changes.domain_id);
-      await tellDefinition(tx, call, 'updated', updated);
+      await announceDefinition(tx, call, 'updated', updated);
       return updated;
     }),
   );
@@ -290,11 +294,11 @@ export async function followDomain(tx: Transaction, id: number, domainId: number
 }
 
 /** What every change of a definition or its columns does to the definition. */
-export const drafted = { version: { increment: 1 }, needs_deployment: true } as const;
+export const draftChange = { version: { increment: 1 }, needs_deployment: true } as const;
 
 async function refuseBrokenLinks(tx: Transaction, call: CallContext, id: number, given: Attributes): Promise<void> {
   const problems: string[] = [];
-  if (given.domain_id !== undefined && !(await hasDomain(tx, call, given.domain_id))) problems.push(domainMissing);
+  if (given.domain_id !== undefined && !(await domainExists(tx, call, given.domain_id))) problems.push(domainMissing);
   if (given.lookup_display_column_id != null) {
     const where = { id: given.lookup_display_column_id, table_definition_id: id, account_id: call.accountId };
     if ((await tx.column_definition.count({ where })) === 0) problems.push(lookupForeign);
@@ -310,7 +314,7 @@ function changesOf(now: TableDefinition, given: Attributes): Attributes {
 }
 
 /** Announces that a definition was drafted, changed or taken away. */
-export async function tellDefinition(
+export async function announceDefinition(
   tx: Transaction,
   call: { accountId: number; requestId?: string },
   what: 'created' | 'updated' | 'deleted' | 'cloned' | 'removed' | 'restored',
@@ -318,5 +322,5 @@ export async function tellDefinition(
   more: Record<string, unknown> = {},
 ): Promise<void> {
   const payload = { table_definition_id: definition.id, branch_id: definition.branch_id, ...more };
-  await tell(tx, call, `table_definition.${what}`, payload);
+  await announce(tx, call, `table_definition.${what}`, payload);
 }

@@ -7,14 +7,14 @@ import { deletedAct } from '@almanac/service-kit/messaging/audit';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { inOrder } from '../columns/column-fields.ts';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { transactOnce, undoOnce } from '../requests/idempotency.ts';
-import { askerOf, callerFor } from '../requests/requester.ts';
+import { releaseKey, transactOnce } from '../requests/idempotency.ts';
+import { callerFor, requesterOf } from '../requests/requester.ts';
 import { placeOf } from '../rights/place.ts';
 import { guardTable } from '../rights/protected-branches.ts';
-import { type Transaction, tellAct, transact } from '../transaction.ts';
-import { type TableDefinition, tellDefinition } from './table-definitions.ts';
+import { recordAct, type Transaction, transact } from '../transaction.ts';
+import { announceDefinition, type TableDefinition } from './table-definitions.ts';
 import { readTableHandle } from './table-handle.ts';
 import {
   isBeingRemoved,
@@ -26,7 +26,7 @@ import {
 
 /** Deletes a draft with its columns for good. What is deployed from it goes on serving until it is removed. */
 export async function deleteTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   definition: TableDefinition,
 ): Promise<void> {
@@ -51,8 +51,8 @@ export async function deleteDefinition(tx: Transaction, caller: RpcCaller, id: n
   });
   if (!gone) throw notFound('Table definition');
   await deleteDrafts(tx, caller, [id]);
-  await tellDefinition(tx, caller, 'deleted', gone);
-  await tellAct(tx, caller, deletedAct('table_definition', recorded(gone)));
+  await announceDefinition(tx, caller, 'deleted', gone);
+  await recordAct(tx, caller, deletedAct('table_definition', recorded(gone)));
 }
 
 // A note stays, for promotions of the deletion. Columns first: the tables may refer to each other.
@@ -78,7 +78,7 @@ type Removable = { id: number; branch_id: number; domain_id: number };
 
 /** What a handle names: a draft, or what is still deployed of a draft that was deleted; else 404. */
 export async function requireRemovable(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   handle: string,
   branchId?: number,
@@ -93,11 +93,11 @@ export async function requireRemovable(
 }
 
 /** Takes a table out of service together with its draft. Its rows can be restored for some days. */
-export async function removeTable(ctx: Context, call: CallContext, table: Removable): Promise<void> {
+export async function removeTable(ctx: MetadataContext, call: CallContext, table: Removable): Promise<void> {
   await requireRight(ctx.rights, call, 'develop', placeOf(table), { fresh: true });
   const guard = await guardTable(ctx, call, table, 'remove a deployed table');
   await guard(ctx.prisma);
-  const asker = askerOf(call);
+  const asker = requesterOf(call);
   const note = async (tx: Transaction) => {
     await lockForRemoval(tx, call, table);
     await guard(tx);
@@ -126,7 +126,7 @@ export async function removeTable(ctx: Context, call: CallContext, table: Remova
 }
 
 /** Ends what this very call has begun: at once when nothing of it is left to do. */
-export async function finishOwnRemoval(ctx: Context, call: CallContext, id: number): Promise<void> {
+export async function finishOwnRemoval(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const open = { table_definition_id: id, account_id: call.accountId, removed_at: null };
   const removal = await ctx.prisma.table_removal.findFirst({ where: open });
   if (!removal) return;
@@ -136,7 +136,7 @@ export async function finishOwnRemoval(ctx: Context, call: CallContext, id: numb
 
 /** Has data drop the table, then deletes what is noted of it; false: somebody else has finished this removal. */
 export async function finishRemoval(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   table: { id: number; branch_id: number },
 ): Promise<boolean> {
@@ -144,8 +144,8 @@ export async function finishRemoval(
     await ctx.data.DropTable(caller, { table_definition_id: table.id }, { deadlineMs: 60_000 });
   } catch (error) {
     if (isRefusal(error)) {
-      await forgetRemoval(ctx, caller, table.id);
-      await undoOnce(ctx, caller);
+      await deleteRemoval(ctx, caller, table.id);
+      await releaseKey(ctx, caller);
     }
     throw error;
   }
@@ -157,7 +157,7 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500;
 }
 
-async function forgetRemoval(ctx: Context, caller: RpcCaller, id: number): Promise<void> {
+async function deleteRemoval(ctx: MetadataContext, caller: RpcCaller, id: number): Promise<void> {
   const where = { table_definition_id: id, account_id: caller.accountId, removed_at: null };
   await ctx.prisma.table_removal.deleteMany({ where });
 }
@@ -174,9 +174,9 @@ async function finish(tx: Transaction, caller: RpcCaller, table: Table): Promise
 type Table = { id: number; branch_id: number };
 
 /** Notes that data has taken tables out of service by a deployment. They can be restored. */
-export async function noteRemoved(tx: Transaction, caller: RpcCaller, tables: Table[]): Promise<void> {
+export async function recordRemovals(tx: Transaction, caller: RpcCaller, tables: Table[]): Promise<void> {
   if (tables.length === 0) return;
-  const { user_id, application_id, request_id } = askerOf(caller);
+  const { user_id, application_id, request_id } = requesterOf(caller);
   await tx.table_removal.createMany({
     data: tables.map(({ id, branch_id }) => ({
       table_definition_id: id,
@@ -210,10 +210,10 @@ async function deleteNoted(tx: Transaction, caller: RpcCaller, tables: Table[]):
   await deleteDrafts(tx, caller, ids);
   await tx.deployed_table_definition.deleteMany({ where: mine });
   for (const table of tables) {
-    await tellDefinition(tx, caller, 'removed', table);
+    await announceDefinition(tx, caller, 'removed', table);
     const gone = definitionOf(table.id) ?? deployedOf(table.id);
     if (gone)
-      await tellAct(tx, caller, {
+      await recordAct(tx, caller, {
         ...deletedAct('table_definition', recorded(gone)),
         action: 'table_definition.removed',
       });

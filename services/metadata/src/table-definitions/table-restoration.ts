@@ -6,19 +6,19 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
-import { transactOnce, undoOnce } from '../requests/idempotency.ts';
-import { type Asker, askerOf, callerFor, nobody } from '../requests/requester.ts';
+import { releaseKey, transactOnce } from '../requests/idempotency.ts';
+import { callerFor, noRequester, type Requester, requesterOf } from '../requests/requester.ts';
 import { placeOf } from '../rights/place.ts';
 import { guardBranch } from '../rights/protected-branches.ts';
-import { lockRow, refusingTaken, type Transaction, tellAct, transact } from '../transaction.ts';
+import { lockRow, mapUniqueViolation, recordAct, type Transaction, transact } from '../transaction.ts';
 import {
+  announceDefinition,
   requireRoom,
-  requireSeenDefinition,
   requireTableDefinition,
+  requireVisibleDefinition,
   type TableDefinition,
-  tellDefinition,
 } from './table-definitions.ts';
 import { isBeingRemoved } from './table-references.ts';
 import { isRefusal, recorded } from './table-removal.ts';
@@ -36,7 +36,7 @@ type Table = { id: number; branch_id: number };
 
 /** Brings a removed table back. 404 when it was not removed, or too long ago; 422 when its place is taken or its surroundings are gone. */
 export async function restoreTable(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   readBody: () => void,
@@ -56,7 +56,7 @@ export async function restoreTable(
     await guard?.(tx);
     await requireRoom(tx, call);
     await refuseChangedSurroundings(tx, call, draft);
-    const data = { restore_requested_at: new Date(), ...restorationAsker(askerOf(call)) };
+    const data = { restore_requested_at: new Date(), ...restorationAsker(requesterOf(call)) };
     if ((await tx.table_removal.updateMany({ where, data })).count === 0) throw notFound('Table definition');
   };
   await transactOnce(ctx, call, note, () => id);
@@ -64,14 +64,18 @@ export async function restoreTable(
   return requireTableDefinition(ctx, call, String(id));
 }
 
-const restorationAsker = ({ user_id, application_id, request_id }: Asker) => ({
+const restorationAsker = ({ user_id, application_id, request_id }: Requester) => ({
   restore_requested_by: user_id,
   restore_application_id: application_id,
   restore_request_id: request_id,
 });
 
 /** Ends what this very call has begun, and answers the definition as it is. */
-export async function finishOwnRestoration(ctx: Context, call: CallContext, id: number): Promise<TableDefinition> {
+export async function finishOwnRestoration(
+  ctx: MetadataContext,
+  call: CallContext,
+  id: number,
+): Promise<TableDefinition> {
   const where = { table_definition_id: id, account_id: call.accountId };
   const removal = await ctx.prisma.table_removal.findFirst({ where });
   if (removal?.restore_requested_at) {
@@ -82,7 +86,7 @@ export async function finishOwnRestoration(ctx: Context, call: CallContext, id: 
     });
     await finishRestoration(ctx, { ...call, ...asker }, { id, branch_id: removal.branch_id });
   }
-  return requireSeenDefinition(ctx, call, id);
+  return requireVisibleDefinition(ctx, call, id);
 }
 
 // Of a table whose draft was deleted before, what was deployed makes the draft.
@@ -128,17 +132,17 @@ async function refuseChangedSurroundings(
 const taken = 'A table with this key or name, or a copy of the same one, is on the branch by now';
 
 /** Has data bring its table back, then notes the definition again. What is refused is as it was before. */
-export async function finishRestoration(ctx: Context, caller: RpcCaller, table: Table): Promise<void> {
+export async function finishRestoration(ctx: MetadataContext, caller: RpcCaller, table: Table): Promise<void> {
   const where = { table_definition_id: table.id, account_id: caller.accountId };
   const removal = await ctx.prisma.table_removal.findFirst({
     where: { ...where, restore_requested_at: { not: null } },
   });
   if (!removal) return; // somebody else has finished it
   const { deployed } = removal as unknown as Removed;
-  const undoing = { restore_requested_at: null, ...restorationAsker(nobody) };
+  const undoing = { restore_requested_at: null, ...restorationAsker(noRequester) };
   const forget = async () => {
     await ctx.prisma.table_removal.updateMany({ where, data: undoing });
-    await undoOnce(ctx, caller);
+    await releaseKey(ctx, caller);
   };
   if (deployed) await orElse(forget, () => askData(ctx, caller, table.id));
   await orElse(
@@ -146,7 +150,7 @@ export async function finishRestoration(ctx: Context, caller: RpcCaller, table: 
       if (deployed) await ctx.data.DropTable(caller, { table_definition_id: table.id }, { deadlineMs: 60_000 });
       await forget();
     },
-    () => refusingTaken(taken, () => transact(ctx, (tx) => bringBack(tx, caller, table))),
+    () => mapUniqueViolation(taken, () => transact(ctx, (tx) => bringBack(tx, caller, table))),
   );
 }
 
@@ -160,7 +164,7 @@ async function orElse(undo: () => Promise<unknown>, work: () => Promise<void>): 
   }
 }
 
-async function askData(ctx: Context, caller: RpcCaller, id: number): Promise<void> {
+async function askData(ctx: MetadataContext, caller: RpcCaller, id: number): Promise<void> {
   const { restored } = await ctx.data.RestoreTable(caller, { table_definition_id: id }, { deadlineMs: 60_000 });
   if (!restored) throw validationFailed('The rows of the table are no longer kept');
 }
@@ -184,8 +188,8 @@ async function bringBack(tx: Transaction, caller: RpcCaller, table: Table): Prom
   if (deployed) await tx.deployed_table_definition.create({ data: deployed as never });
   await tx.deleted_table_definition.deleteMany({ where: { id: table.id, account_id: caller.accountId } });
   await tx.table_removal.deleteMany({ where });
-  await tellDefinition(tx, caller, 'restored', table);
-  await tellAct(tx, caller, {
+  await announceDefinition(tx, caller, 'restored', table);
+  await recordAct(tx, caller, {
     action: 'table_definition.restored',
     resource_type: 'table_definition',
     resource_id: table.id,

@@ -3,16 +3,16 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
-import { transactOnce, undoOnce } from '../../requests/idempotency.ts';
-import { callerFor, nobody } from '../../requests/requester.ts';
+import { releaseKey, transactOnce } from '../../requests/idempotency.ts';
+import { callerFor, noRequester } from '../../requests/requester.ts';
 import { findBeingRemoved } from '../../table-definitions/table-references.ts';
 import { fullDefinition } from '../../table-definitions/table-structure.ts';
 import { lockRow, type Transaction } from '../../transaction.ts';
 import type { Actor } from '../approval-states.ts';
-import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
-import { type Facts, requireShown } from '../reviewed-revisions.ts';
+import { holdLease, releaseLease, renewLease } from '../attempt-lease.ts';
+import { type Facts, requireReviewed } from '../reviewed-revisions.ts';
 import type { TableDiff } from '../table-diff.ts';
 import { finishDeployed, finishFailed } from './deployment-finish.ts';
 import { idsOf, versionsOf } from './deployment-plan.ts';
@@ -21,55 +21,62 @@ import type { DeploymentState } from './deployment-states.ts';
 import {
   actorOf,
   allowStep,
+  announceDeployment,
   getDeployment,
-  noteAction,
+  recordAction,
   requireDeployment,
   type StoredDeployment,
   showDeployment,
   storedFields,
-  tellDeployment,
 } from './deployments.ts';
 import { requireViewOfFirstRows } from './first-rows.ts';
 import { listBlockers, planTables, shownDiffs } from './table-plans.ts';
 import { findRemovals, listReferences, type Removal, removing } from './table-removals.ts';
-import { type Attempt, type KeptAttempt, keptAttempt, listMissing, type Wanted, wantedTable } from './wanted-tables.ts';
+import {
+  type Attempt,
+  describeMissingTables,
+  type StoredAttempt,
+  serializeAttempt,
+  toWantedTable,
+  type WantedTable,
+} from './wanted-tables.ts';
 
 const applyDeadlineMs = 5 * 60_000;
 const pollMs = 200;
-const mostTries = 5;
+const maxTries = 5;
 
 /** `revision`: deploy only what was shown under it. */
 export type DeployInput = { revision?: string };
 
 /** Applies a deployment and answers it deployed; what stands in the way is 422, and the deployment failed. */
 export async function deploy(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   readBody: () => DeployInput,
 ): Promise<Deployment> {
   const before = await requireDeployment(ctx, call, id);
   const actor = await actorOf(ctx, call, before);
-  const isOn = before.status === 'deploying';
+  const isRunning = before.status === 'deploying';
   // Its outcome was found after a crash, so whoever asked for it may ask again and is answered as if nothing had happened.
-  const isUnheard = before.status === 'deployed' && before.was_resumed;
-  allowStep(isOn || isUnheard ? { ...before, status: 'failed' } : before, 'deploy', actor);
-  if (!isOn && !isUnheard)
+  const isUnacknowledged = before.status === 'deployed' && before.was_resumed;
+  allowStep(isRunning || isUnacknowledged ? { ...before, status: 'failed' } : before, 'deploy', actor);
+  if (!isRunning && !isUnacknowledged)
     await requireViewOfFirstRows(
       ctx,
       call,
       before.tables.map(({ table_definition_id }) => table_definition_id),
     );
   const { revision } = readBody();
-  if (isUnheard) return getDeployment(ctx, call, id);
-  if (isOn) await waitForEnd(ctx, id);
+  if (isUnacknowledged) return getDeployment(ctx, call, id);
+  if (isRunning) await waitForEnd(ctx, id);
   else await beginAndApply(ctx, call, async (tx) => begin(tx, ctx, call, id, actor, revision));
   return answerEnd(ctx, call, id);
 }
 
 /** Begins in a transaction of its own, waiting for another deployment of the branch, and applies what was begun. */
 export async function beginAndApply(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   beginOnce: (tx: Transaction) => Promise<Attempt | number>,
 ): Promise<number> {
@@ -89,7 +96,7 @@ class BranchBusy extends Error {
   }
 }
 
-async function waitForBranch<T>(ctx: Context, work: () => Promise<T>): Promise<T> {
+async function waitForBranch<T>(ctx: MetadataContext, work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + ctx.timing.waitMs;
   for (;;) {
     try {
@@ -109,7 +116,7 @@ async function waitForBranch<T>(ctx: Context, work: () => Promise<T>): Promise<T
 /** Notes that a deployment is being applied, with its tables as drafted now, if that was shown. Somebody was faster: answers its id. */
 export async function begin(
   tx: Transaction,
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   actor: Actor,
@@ -128,16 +135,17 @@ export async function begin(
   const drafts = await readDrafts(tx, call, kept);
   const removals = await readRemovals(tx, call, branch_id, removed);
   const tables = [...drafts, ...removals.map(({ table }) => table)];
-  const gone = listMissing(now.tables, tables);
+  const gone = describeMissingTables(now.tables, tables);
   const missing = [...gone, ...listReferences(removals)];
-  if (gone.length === 0) await requireShown(tx, call, { noun: 'deployment', ...now }, comparedWith(now, tables), seen);
+  if (gone.length === 0)
+    await requireReviewed(tx, call, { noun: 'deployment', ...now }, comparedWith(now, tables), seen);
   const number = now.attempt + 1;
   await tx.deployment.update({
     where: { id },
     data: {
       status,
       attempt: number,
-      wanted: keptAttempt({ tables, missing }) as unknown as Prisma.InputJsonValue,
+      wanted: serializeAttempt({ tables, missing }) as unknown as Prisma.InputJsonValue,
       deploying_branch_id: branch_id,
       error: null,
       deployed_by: call.userId ?? null,
@@ -146,21 +154,21 @@ export async function begin(
       tries: 0,
     },
   });
-  await extendLease(tx, ctx, 'deployment', { id, number });
-  await noteAction(tx, id, 'deploy', call, null);
+  await renewLease(tx, ctx, 'deployment', { id, number });
+  await recordAction(tx, id, 'deploy', call, null);
   const versions = drafts.map(({ table_definition_id, version }) => ({ table_definition_id, version }));
-  await tellDeployment(tx, call, 'begun', now, { tables: versions, ...removing(removed) });
+  await announceDeployment(tx, call, 'begun', now, { tables: versions, ...removing(removed) });
   return { id, branchId: branch_id, number, tables, missing };
 }
 
-const comparedWith = ({ proposed }: StoredDeployment, drafts: Wanted[]) => ({
+const comparedWith = ({ proposed }: StoredDeployment, drafts: WantedTable[]) => ({
   asked: proposed as Facts | null,
   now: versionsOf(drafts),
   names: new Map(drafts.map(({ table_definition_id, name }) => [table_definition_id, name])),
 });
 
 // The shared locks keep columns from changing between two reads: what is deployed is one version of each table.
-async function readDrafts(tx: Transaction, call: CallContext, ids: number[]): Promise<Wanted[]> {
+async function readDrafts(tx: Transaction, call: CallContext, ids: number[]): Promise<WantedTable[]> {
   await tx.$queryRaw`
     select id from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
   const where = { id: { in: ids }, account_id: call.accountId };
@@ -170,7 +178,7 @@ async function readDrafts(tx: Transaction, call: CallContext, ids: number[]): Pr
     select: { table_definition_id: true },
   });
   const gone = new Set(leaving.map(({ table_definition_id }) => table_definition_id));
-  return definitions.filter(({ id }) => !gone.has(id)).map(wantedTable);
+  return definitions.filter(({ id }) => !gone.has(id)).map(toWantedTable);
 }
 
 // Under these locks no column comes to refer to the tables; afterwards the running deployment is
@@ -188,7 +196,7 @@ async function readRemovals(tx: Transaction, call: CallContext, branchId: number
   );
 }
 
-async function applyAttempt(ctx: Context, call: CallContext, attempt: Attempt): Promise<void> {
+async function applyAttempt(ctx: MetadataContext, call: CallContext, attempt: Attempt): Promise<void> {
   if (attempt.missing.length > 0) return finishFailed(ctx, call, attempt, attempt.missing, [], false);
   const diffs = await planAttempt(ctx, call, attempt);
   const reasons = listBlockers(diffs);
@@ -197,19 +205,19 @@ async function applyAttempt(ctx: Context, call: CallContext, attempt: Attempt): 
     return;
   }
   if ((await askToApply(ctx, call, attempt, diffs, false)) === 'ended') return;
-  await shortenLease(ctx, 'deployment', attempt, 0);
+  await releaseLease(ctx, 'deployment', attempt, 0);
   await waitForEnd(ctx, attempt.id);
 }
 
 // Planning changes nothing, so whatever goes wrong here, the attempt has failed for certain; when data is to blame, the same request
 // may begin another one.
-async function planAttempt(ctx: Context, call: CallContext, attempt: Attempt): Promise<TableDiff[]> {
+async function planAttempt(ctx: MetadataContext, call: CallContext, attempt: Attempt): Promise<TableDiff[]> {
   try {
     return await planTables(ctx, call, attempt.branchId, attempt.tables);
   } catch (error) {
     const reasons = error instanceof ServiceError ? error.errors : ['The plan could not be made.'];
     await finishFailed(ctx, call, attempt, reasons, [], false);
-    if (!(error instanceof ServiceError) || error.status >= 500) await undoOnce(ctx, call);
+    if (!(error instanceof ServiceError) || error.status >= 500) await releaseKey(ctx, call);
     throw error;
   }
 }
@@ -219,13 +227,13 @@ type Asked = 'ended' | 'broken' | 'away';
 
 /** Asks data to apply an attempt, and notes how it ended if that is known. */
 async function askToApply(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
   diffs: TableDiff[],
   isResumed: boolean,
 ): Promise<Asked> {
-  const stopExtending = keepLease(ctx, 'deployment', attempt);
+  const stopRenewing = holdLease(ctx, 'deployment', attempt);
   try {
     const request = { deployment_id: applyId(attempt), branch_id: attempt.branchId, tables: attempt.tables };
     const plan = await ctx.data.ApplyDeployment(caller, request, { deadlineMs: applyDeadlineMs });
@@ -239,7 +247,7 @@ async function askToApply(
     ctx.logger.warn({ err: error, deployment_id: attempt.id }, 'how a deployment ended is not known yet');
     return error instanceof ServiceError && error.kind === 'internal' ? 'broken' : 'away';
   } finally {
-    stopExtending();
+    stopRenewing();
   }
 }
 
@@ -250,7 +258,7 @@ export const applyId = ({ id, number }: Pick<Attempt, 'id' | 'number'>) => `meta
  * Takes up a deployment that nobody works on: finishes what data has applied, else has it applied now under the same id. Does
  * nothing while somebody holds its lease.
  */
-export async function resumeDeployment(ctx: Context, id: number): Promise<void> {
+export async function resumeDeployment(ctx: MetadataContext, id: number): Promise<void> {
   const [claimed] = await ctx.prisma.$queryRaw<Claimed[]>`
     update deployment set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8), tries = tries + 1
     where id = ${id} and status = 'deploying' and lease_until <= now()
@@ -260,10 +268,10 @@ export async function resumeDeployment(ctx: Context, id: number): Promise<void> 
     where: { deployment_id: id, action: 'deploy' },
     orderBy: { id: 'desc' },
   });
-  const caller = callerFor(claimed.account_id, begun ?? nobody);
+  const caller = callerFor(claimed.account_id, begun ?? noRequester);
   const { tables: named } = await requireDeployment(ctx, caller, id);
   const { wanted } = claimed;
-  const kept = Array.isArray(wanted) ? { tables: wanted, missing: listMissing(named, wanted) } : wanted;
+  const kept = Array.isArray(wanted) ? { tables: wanted, missing: describeMissingTables(named, wanted) } : wanted;
   const attempt: Attempt = {
     id,
     branchId: claimed.branch_id,
@@ -278,9 +286,9 @@ export async function resumeDeployment(ctx: Context, id: number): Promise<void> 
     return;
   }
   const asked = await askToApply(ctx, caller, attempt, [], true);
-  if (asked === 'broken' && claimed.tries >= mostTries)
+  if (asked === 'broken' && claimed.tries >= maxTries)
     await finishFailed(ctx, caller, attempt, ['It could not be applied; try again.'], [], true);
-  else if (asked !== 'ended') await shortenLease(ctx, 'deployment', attempt, Math.min(claimed.tries, 10));
+  else if (asked !== 'ended') await releaseLease(ctx, 'deployment', attempt, Math.min(claimed.tries, 10));
 }
 
 type Claimed = {
@@ -288,12 +296,12 @@ type Claimed = {
   account_id: number;
   branch_id: number;
   attempt: number;
-  wanted: KeptAttempt;
+  wanted: StoredAttempt;
   tries: number;
 };
 
 /** Waits, within bounds, until a deployment is no longer being applied; takes it up if nobody else does. */
-async function waitForEnd(ctx: Context, id: number, deadline = Date.now() + ctx.timing.waitMs): Promise<void> {
+async function waitForEnd(ctx: MetadataContext, id: number, deadline = Date.now() + ctx.timing.waitMs): Promise<void> {
   while (Date.now() < deadline) {
     const now = await ctx.prisma.deployment.findUnique({ where: { id }, select: { status: true } });
     if (now?.status !== 'deploying') return;
@@ -305,7 +313,7 @@ async function waitForEnd(ctx: Context, id: number, deadline = Date.now() + ctx.
 }
 
 /** Waits for what this very call has begun, and answers how it ended. */
-export async function answerOwnDeployment(ctx: Context, call: CallContext, id: number): Promise<Deployment> {
+export async function answerOwnDeployment(ctx: MetadataContext, call: CallContext, id: number): Promise<Deployment> {
   await waitForEnd(ctx, id);
   const deployment = await showDeployment(ctx, call, id);
   requireSuccess(id, deployment.status, deployment.error);
@@ -313,7 +321,7 @@ export async function answerOwnDeployment(ctx: Context, call: CallContext, id: n
 }
 
 /** The answer to a deploy: the deployment when it is deployed, 422 with the reasons when it failed, 503 while it goes on. */
-async function answerEnd(ctx: Context, call: CallContext, id: number): Promise<Deployment> {
+async function answerEnd(ctx: MetadataContext, call: CallContext, id: number): Promise<Deployment> {
   const { status, error } = await requireDeployment(ctx, call, id);
   requireSuccess(id, status as DeploymentState, error);
   return getDeployment(ctx, call, id);

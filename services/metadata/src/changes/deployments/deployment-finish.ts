@@ -1,21 +1,21 @@
 // How an attempt ends: noted once, by whoever comes first; a second time changes nothing.
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { noteRemoved } from '../../table-definitions/table-removal.ts';
-import { type Transaction, tellAll, transact } from '../../transaction.ts';
-import { type Addressees, askForMails, findAddressees, type MailFacts } from '../approval-mails.ts';
+import { recordRemovals } from '../../table-definitions/table-removal.ts';
+import { announceAll, type Transaction, transact } from '../../transaction.ts';
+import { findRecipients, type MailFacts, type Recipients, requestMails } from '../approval-mails.ts';
 import type { TableDiff } from '../table-diff.ts';
 import { deploymentTransitions } from './deployment-states.ts';
-import { noteAction, tellDeployment } from './deployments.ts';
-import { type Attempt, deployedSnapshot, partsOf, type Wanted } from './wanted-tables.ts';
+import { announceDeployment, recordAction } from './deployments.ts';
+import { type Attempt, deployedSnapshot, partsOf, type WantedTable } from './wanted-tables.ts';
 
 /**
  * Notes that data has applied an attempt: the deployment, its tables as they are in service now or
  * gone, and the drafts they came from.
  */
 export async function finishDeployed(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
   diffs: TableDiff[],
@@ -26,23 +26,23 @@ export async function finishDeployed(
     const at = new Date();
     if (!(await end(tx, caller, attempt, 'succeed', { diffs, deployed_at: at, was_resumed: isResumed }))) return;
     const { kept, removed } = partsOf(attempt);
-    await noteInService(tx, caller, attempt.id, kept, at);
-    await noteDrafts(tx, caller, kept);
-    await noteRemoved(
+    await recordDeployedTables(tx, caller, attempt.id, kept, at);
+    await recordDraftVersions(tx, caller, kept);
+    await recordRemovals(
       tx,
       caller,
       removed.map(({ table_definition_id: id, branch_id }) => ({ id, branch_id })),
     );
     const inService = kept.map(({ table_definition_id, branch_id }) => ({ table_definition_id, branch_id }));
-    await tellAll(tx, caller, 'table_definition.deployed', inService);
-    await tellDeployment(tx, caller, 'deployed', deploymentOf(attempt));
-    await askForMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'deployed', reasons: [] });
+    await announceAll(tx, caller, 'table_definition.deployed', inService);
+    await announceDeployment(tx, caller, 'deployed', deploymentOf(attempt));
+    await requestMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'deployed', reasons: [] });
   });
 }
 
 /** Notes that an attempt came to nothing, and why. */
 export async function finishFailed(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
   reasons: string[],
@@ -53,22 +53,22 @@ export async function finishFailed(
   await transact(ctx, async (tx) => {
     const facts = { diffs, error: reasons.join('\n'), was_resumed: isResumed };
     if (!(await end(tx, caller, attempt, 'fail', facts))) return;
-    await tellDeployment(tx, caller, 'failed', deploymentOf(attempt), { reasons });
-    await askForMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'failed', reasons });
+    await announceDeployment(tx, caller, 'failed', deploymentOf(attempt), { reasons });
+    await requestMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'failed', reasons });
   });
 }
 
 // What its creator is written: he may have left it to somebody else.
 async function readNews(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   { id, branchId }: Attempt,
-): Promise<{ creator: Addressees; facts: Omit<MailFacts, 'diffs'> }> {
+): Promise<{ creator: Recipients; facts: Omit<MailFacts, 'diffs'> }> {
   const where = { id, account_id: caller.accountId };
   const select = { created_by: true, branch: { select: { name: true } } } as const;
   const found = await ctx.prisma.deployment.findFirst({ where, select });
   const creatorId = found?.created_by ?? null;
-  const creator = await findAddressees(ctx, caller, 'decided', { branchId, creatorId });
+  const creator = await findRecipients(ctx, caller, 'decided', { branchId, creatorId });
   return { creator, facts: { noun: 'deployment', id, branch: found?.branch.name ?? '', comment: null } };
 }
 
@@ -96,15 +96,15 @@ async function end(
     },
   });
   if (count === 0) return false;
-  await noteAction(tx, attempt.id, action, caller, facts.error ?? null);
+  await recordAction(tx, attempt.id, action, caller, facts.error ?? null);
   return true;
 }
 
-async function noteInService(
+async function recordDeployedTables(
   tx: Transaction,
   caller: RpcCaller,
   deploymentId: number,
-  tables: Wanted[],
+  tables: WantedTable[],
   at: Date,
 ): Promise<void> {
   const ids = tables.map(({ table_definition_id }) => table_definition_id);
@@ -126,7 +126,7 @@ async function noteInService(
 }
 
 // A draft that was changed meanwhile needs another deployment.
-async function noteDrafts(tx: Transaction, caller: RpcCaller, tables: Wanted[]): Promise<void> {
+async function recordDraftVersions(tx: Transaction, caller: RpcCaller, tables: WantedTable[]): Promise<void> {
   const ids = tables.map(({ table_definition_id }) => table_definition_id);
   const versions = tables.map(({ version }) => version);
   await tx.$executeRaw`

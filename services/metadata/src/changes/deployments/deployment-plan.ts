@@ -1,20 +1,20 @@
 // What a deployment shows, and of which versions of its definitions: on a protected branch `deploy` applies nothing else
 // (shown-changes.ts).
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import { fullDefinition } from '../../table-definitions/table-structure.ts';
 import type { Facts } from '../reviewed-revisions.ts';
 import { revisionOf } from '../revision.ts';
 import type { TableDiff } from '../table-diff.ts';
 import { planTables } from './table-plans.ts';
 import { findRemovals, type Removal, withReferences } from './table-removals.ts';
-import { wantedTable } from './wanted-tables.ts';
+import { toWantedTable } from './wanted-tables.ts';
 
 /** What a deployment would do, and to what of its definitions. */
 export type PlannedDeployment = { diffs: TableDiff[]; versions: Facts; revision: string };
 
 /** The definitions of a deployment that are still there. */
-export function findDefinitions(ctx: Context, call: { accountId: number }, ids: number[]) {
+export function findDefinitions(ctx: MetadataContext, call: { accountId: number }, ids: number[]) {
   const where = { id: { in: ids }, account_id: call.accountId };
   return ctx.prisma.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
 }
@@ -31,13 +31,13 @@ export const versionsOf = (tables: Versioned[]): Facts =>
 
 /** What deploying these definitions, and removing these tables, would do. */
 export async function planDefinitions(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   branchId: number,
   definitions: Awaited<ReturnType<typeof findDefinitions>>,
   removals: Removal[],
 ): Promise<PlannedDeployment> {
-  const tables = [...definitions.map(wantedTable), ...removals.map(({ table }) => table)];
+  const tables = [...definitions.map(toWantedTable), ...removals.map(({ table }) => table)];
   const versions = versionsOf(tables);
   const diffs = withReferences(await planTables(ctx, call, branchId, tables), removals);
   return { diffs, versions, revision: revisionOf(versions) };
@@ -45,7 +45,7 @@ export async function planDefinitions(
 
 /** What a deployment would do as of now. */
 export async function planDrafts(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   { branch_id, tables }: { branch_id: number; tables: Named[] },
 ): Promise<PlannedDeployment> {

@@ -2,8 +2,8 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
-import type { Context } from '../../context.ts';
-import { Unseen } from '../reviewed-revisions.ts';
+import type { MetadataContext } from '../../context.ts';
+import { NotReviewed } from '../reviewed-revisions.ts';
 import { tableDiffSchema } from '../table-diff.ts';
 import type { Deployment } from './deployment-schema.ts';
 import { showDeployment } from './deployments.ts';
@@ -21,7 +21,7 @@ export const refusalShape = {
 
 /** Does `deploy`; a refusal for what wasn't seen is thrown with it. Others go without: making diffs counts rows, and may take long. */
 export async function refusingWithDiffs(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   deploy: () => Promise<Deployment>,
@@ -29,7 +29,7 @@ export async function refusingWithDiffs(
   try {
     return await deploy();
   } catch (error) {
-    if (!(error instanceof Unseen)) throw error;
+    if (!(error instanceof NotReviewed)) throw error;
     const { diffs, revision } = await showDeployment(ctx, call, id);
     throw new ServiceError(error.kind, error.errors, { facts: revision === null ? {} : { diffs, revision } });
   }

@@ -5,8 +5,8 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
-import type { Context } from '../../context.ts';
-import { once, repeatable } from '../../requests/idempotency.ts';
+import type { MetadataContext } from '../../context.ts';
+import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
 import { tableDiffSchema, violationSchema } from '../table-diff.ts';
 import { answerOwnDeployment, deploy } from './deployment-apply.ts';
 import { refusalShape, refusingWithDiffs } from './deployment-refusal.ts';
@@ -24,13 +24,13 @@ import {
 const params = { id: idTextSchema };
 const commented = { comment: descriptionSchema.optional() };
 const common = { tag: 'Deployments', resource: 'deployment', user: true, branching: true } as const;
-const mostTables = 1000;
+const maxTables = 1000;
 
-export function deploymentRoutes(ctx: Context): Route[] {
+export function deploymentRoutes(ctx: MetadataContext): Route[] {
   return [...readable(ctx), ...proposing(ctx), ...deciding(ctx)];
 }
 
-const readable = (ctx: Context): Route[] => [
+const readable = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'GET',
@@ -53,7 +53,7 @@ const readable = (ctx: Context): Route[] => [
   }),
 ];
 
-const proposing = (ctx: Context): Route[] => [
+const proposing = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -64,16 +64,16 @@ const proposing = (ctx: Context): Route[] => [
       branch_id: idSchema,
       table_definition_ids: z
         .array(idSchema)
-        .max(mostTables)
+        .max(maxTables)
         .meta({ description: 'May be empty only when tables are named to be removed.' }),
-      remove_table_definition_ids: z.array(idSchema).max(mostTables).optional().meta({
+      remove_table_definition_ids: z.array(idSchema).max(maxTables).optional().meta({
         description:
           'Tables in service on the branch to be removed with their definitions, as by `POST /table_definitions/{id}/remove`, when the deployment is applied.',
       }),
     },
     status: 201,
     response: deploymentSchema,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, body }) => {
       const create = async () => {
         const { branch_id, table_definition_ids: ids, remove_table_definition_ids: removed = [] } = body();
@@ -81,7 +81,7 @@ const proposing = (ctx: Context): Route[] => [
           throw new ServiceError('bad_request', 'table_definition_ids must have at least 1 item');
         return createDeployment(ctx, call, branch_id, ids, removed);
       };
-      return once(ctx, call, create, (id) => showDeployment(ctx, call, id));
+      return idempotent(ctx, call, create, (id) => showDeployment(ctx, call, id));
     },
   }),
   route({
@@ -98,11 +98,11 @@ const proposing = (ctx: Context): Route[] => [
       return rehearsed;
     },
   }),
-  stepping(ctx, 'send_request', 'Ask the approvers of the branch for approval'),
-  stepping(ctx, 'cancel', 'Take one’s own deployment back'),
+  stepRoute(ctx, 'send_request', 'Ask the approvers of the branch for approval'),
+  stepRoute(ctx, 'cancel', 'Take one’s own deployment back'),
 ];
 
-const deciding = (ctx: Context): Route[] => [
+const deciding = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -118,18 +118,18 @@ const deciding = (ctx: Context): Route[] => [
     },
     response: deploymentSchema,
     refusal: refusalShape,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, params, body }) => {
       const apply = () => deploy(ctx, call, params.id, body);
-      const answer = () => once(ctx, call, apply, (id) => answerOwnDeployment(ctx, call, id));
+      const answer = () => idempotent(ctx, call, apply, (id) => answerOwnDeployment(ctx, call, id));
       return refusingWithDiffs(ctx, call, params.id, answer);
     },
   }),
-  stepping(ctx, 'reject', 'Reject a deployment'),
-  stepping(ctx, 'abandon', 'Give a deployment up; its approvers are told'),
+  stepRoute(ctx, 'reject', 'Reject a deployment'),
+  stepRoute(ctx, 'abandon', 'Give a deployment up; its approvers are told'),
 ];
 
-const stepping = (ctx: Context, action: Step, summary: string): Route =>
+const stepRoute = (ctx: MetadataContext, action: Step, summary: string): Route =>
   route({
     ...common,
     method: 'POST',
@@ -138,10 +138,10 @@ const stepping = (ctx: Context, action: Step, summary: string): Route =>
     example: { comment: 'Codes of the summer catalogue' },
     params,
     body: commented,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     response: deploymentSchema,
     handle: async ({ call, params, body }) => {
       const step = () => takeStep(ctx, call, params.id, action, () => body().comment);
-      return once(ctx, call, step, (id) => showDeployment(ctx, call, id));
+      return idempotent(ctx, call, step, (id) => showDeployment(ctx, call, id));
     },
   });

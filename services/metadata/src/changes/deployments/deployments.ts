@@ -15,17 +15,17 @@ import type { AuditAct } from '@almanac/service-kit/messaging/audit';
 import { allows, isKnown, requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { branchReferenceFields, requireBranch } from '../../branches/branches.ts';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { transactOnce } from '../../requests/idempotency.ts';
-import { askerOf } from '../../requests/requester.ts';
+import { requesterOf } from '../../requests/requester.ts';
 import { placeOf } from '../../rights/place.ts';
-import { readSight } from '../../rights/visibility.ts';
-import { lockRow, type Transaction, tell, tellAct } from '../../transaction.ts';
-import { askForMails, findAddressees, occasions } from '../approval-mails.ts';
+import { readVisibleReach } from '../../rights/visibility.ts';
+import { announce, lockRow, recordAct, type Transaction } from '../../transaction.ts';
+import { findRecipients, mailOccasions, requestMails } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
-import { deploymentsIn, requireSightOfChange } from '../change-visibility.ts';
-import { noteShown } from '../reviewed-revisions.ts';
+import { requireVisibleChange, visibleDeployments } from '../change-visibility.ts';
+import { recordReviewed } from '../reviewed-revisions.ts';
 import { type TableDiff, type Violation, violationsOf } from '../table-diff.ts';
 import {
   findDefinitions,
@@ -91,12 +91,12 @@ export const deploymentFilters = {
 
 /** Lists the deployments that the caller sees, each with its branch and tables. */
 export async function listDeployments(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
   filter: { branch_id?: number },
 ): Promise<Page<DeploymentSummary>> {
-  const seen = deploymentsIn(await readSight(ctx, call));
+  const seen = visibleDeployments(await readVisibleReach(ctx, call));
   const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [stored, total] = await Promise.all([
     ctx.prisma.deployment.findMany({ where, select: summaryFields, orderBy: prismaOrderBy(list), ...window(list) }),
@@ -107,7 +107,7 @@ export async function listDeployments(
 
 /** A deployment of the account, or 404. */
 export async function requireDeployment(
-  ctx: Context,
+  ctx: MetadataContext,
   call: { accountId: number },
   id: number,
 ): Promise<StoredDeployment> {
@@ -118,10 +118,10 @@ export async function requireDeployment(
 }
 
 /** A deployment that the caller sees. */
-export async function showDeployment(ctx: Context, call: CallContext, id: number): Promise<Deployment> {
+export async function showDeployment(ctx: MetadataContext, call: CallContext, id: number): Promise<Deployment> {
   const { branch_id, tables } = await requireDeployment(ctx, call, id);
   const seen = tables.map(({ table_definition_id, domain_id }) => ({ id: table_definition_id, domain_id }));
-  await requireSightOfChange(ctx, call, 'deployment', { branchId: branch_id, tables: seen });
+  await requireVisibleChange(ctx, call, 'deployment', { branchId: branch_id, tables: seen });
   return getDeployment(ctx, call, id);
 }
 
@@ -130,7 +130,7 @@ export async function showDeployment(ctx: Context, call: CallContext, id: number
  * applied afterwards. `planned`: what it would do was asked a moment ago.
  */
 export async function getDeployment(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   planned?: PlannedDeployment,
@@ -155,13 +155,13 @@ export async function getDeployment(
   };
   if (!isOpen) return { ...shown, diffs: (kept ?? []) as TableDiff[], revision: null };
   const { diffs, versions, revision } = planned ?? (await planDrafts(ctx, call, stored));
-  await noteShown(ctx, call, { noun: 'deployment', ...stored }, versions);
+  await recordReviewed(ctx, call, { noun: 'deployment', ...stored }, versions);
   return { ...shown, diffs, revision };
 }
 
 /** What deploying would do as of now, and everything that stands in its way. Nothing is changed. */
 export async function rehearseDeployment(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
 ): Promise<{ diffs: TableDiff[]; violations: Violation[] }> {
@@ -178,7 +178,11 @@ export async function rehearseDeployment(
   return { diffs, violations: [...missing, ...violationsOf(diffs)] };
 }
 
-async function summaries(ctx: Context, call: CallContext, stored: StoredSummary[]): Promise<DeploymentSummary[]> {
+async function summaries(
+  ctx: MetadataContext,
+  call: CallContext,
+  stored: StoredSummary[],
+): Promise<DeploymentSummary[]> {
   const ids = stored.flatMap(({ tables }) => tables.map((table) => table.table_definition_id));
   const definitions = await ctx.prisma.table_definition.findMany({
     where: { id: { in: [...new Set(ids)] }, account_id: call.accountId },
@@ -201,7 +205,7 @@ async function summaries(ctx: Context, call: CallContext, stored: StoredSummary[
 
 /** Proposes definitions of one branch for deployment, and tables for removal, and shows the diffs. */
 export async function createDeployment(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   branchId: number,
   tableIds: number[],
@@ -265,13 +269,13 @@ export async function insertDeployment(
           ],
         },
       },
-      actions: { create: { action: 'create', ...askerOf(call) } },
+      actions: { create: { action: 'create', ...requesterOf(call) } },
     },
     select: { id: true },
   });
   const table_definition_ids = tables.map((table) => table.id);
   const named = { table_definition_ids, ...removing(removed.map((table) => table.id)) };
-  await tellDeployment(tx, call, 'created', { id, branch_id: branchId }, named);
+  await announceDeployment(tx, call, 'created', { id, branch_id: branchId }, named);
   return id;
 }
 
@@ -286,7 +290,7 @@ async function lockTables(tx: Transaction, call: CallContext, ids: number[]): Pr
 }
 
 /** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
-export async function actorOf(ctx: Context, call: CallContext, deployment: StoredDeployment): Promise<Actor> {
+export async function actorOf(ctx: MetadataContext, call: CallContext, deployment: StoredDeployment): Promise<Actor> {
   if (call.userId === undefined)
     return { system: false, creator: false, developer: true, approver: false, administrator: false };
   const held = await ctx.rights.get(call, { fresh: true });
@@ -334,7 +338,7 @@ const announced = {
 
 /** Takes such a step. */
 export async function takeStep(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   action: Step,
@@ -347,10 +351,10 @@ export async function takeStep(
   const comment = readComment() ?? null;
   // Asked before anything changes: data being away leaves the deployment as it was.
   const planned = action === 'send_request' ? await planDrafts(ctx, call, before) : undefined;
-  const addressees =
+  const recipients =
     action === 'cancel'
       ? undefined
-      : await findAddressees(ctx, call, occasions[action], {
+      : await findRecipients(ctx, call, mailOccasions[action], {
           branchId: before.branch_id,
           creatorId: before.created_by,
         });
@@ -361,10 +365,10 @@ export async function takeStep(
     // What is asked approval for is what is there now.
     const asked = planned && { diffs: planned.diffs as Prisma.InputJsonValue, proposed: planned.versions };
     await tx.deployment.update({ where: { id }, data: { status, comment: comment ?? undefined, ...asked } });
-    await noteAction(tx, id, action, call, comment);
-    await tellDeployment(tx, call, announced[action], now, { user_id: call.userId ?? null, comment });
-    if (addressees)
-      await askForMails(tx, call, addressees, {
+    await recordAction(tx, id, action, call, comment);
+    await announceDeployment(tx, call, announced[action], now, { user_id: call.userId ?? null, comment });
+    if (recipients)
+      await requestMails(tx, call, recipients, {
         noun: 'deployment',
         id,
         branch: now.branch.name,
@@ -378,14 +382,14 @@ export async function takeStep(
 }
 
 /** Keeps that something was done to a deployment, by whom and in which request. Nobody ends one: ends are of the request they come of. */
-export async function noteAction(
+export async function recordAction(
   tx: Transaction,
   deploymentId: number,
   action: DeploymentAction,
   caller: RpcCaller,
   comment: string | null,
 ): Promise<void> {
-  const asker = askerOf(caller);
+  const asker = requesterOf(caller);
   const by = action === 'succeed' || action === 'fail' ? { request_id: asker.request_id } : asker;
   await tx.deployment_action.create({ data: { deployment_id: deploymentId, action, ...by, comment } });
 }
@@ -404,14 +408,14 @@ const stateOf = {
 type Told = keyof typeof stateOf;
 
 /** Announces a transition, for mails and for who follows, and sends it to the audit log. `status`: the state before. */
-export async function tellDeployment(
+export async function announceDeployment(
   tx: Transaction,
   caller: RpcCaller,
   what: Told,
   { id, branch_id, status }: { id: number; branch_id: number; status?: string },
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  await tell(tx, caller, `deployment.${what}`, { deployment_id: id, branch_id, ...more });
+  await announce(tx, caller, `deployment.${what}`, { deployment_id: id, branch_id, ...more });
   const { user_id: _actor, ...facts } = more;
   const act: AuditAct = {
     action: `deployment.${what}`,
@@ -420,5 +424,5 @@ export async function tellDeployment(
     resource_id: id,
     after: { status: stateOf[what], branch_id, ...facts },
   };
-  await tellAct(tx, caller, status === undefined ? act : { ...act, before: { status } });
+  await recordAct(tx, caller, status === undefined ? act : { ...act, before: { status } });
 }

@@ -3,14 +3,18 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
 import { requireRight, type Where } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 
 /**
  * Throws 403 unless, for each table that would begin with rows, whoever deploys it or whoever asked for them may view the original, by
  * identity's answer of this moment. One of the two is enough: approvers need not see work branches, and what somebody asked for who
  * is gone can be deployed by whoever sees it himself.
  */
-export async function requireViewOfFirstRows(ctx: Context, call: CallContext, tableIds: number[]): Promise<void> {
+export async function requireViewOfFirstRows(
+  ctx: MetadataContext,
+  call: CallContext,
+  tableIds: number[],
+): Promise<void> {
   if (call.userId === undefined) return;
   const problems: string[] = [];
   for (const { name, askedBy, original } of await findCopies(ctx, call, tableIds)) {
@@ -26,7 +30,7 @@ export async function requireViewOfFirstRows(ctx: Context, call: CallContext, ta
 
 type Copy = { name: string; askedBy: number | null; original: Where };
 
-async function findCopies(ctx: Context, { accountId }: CallContext, tableIds: number[]): Promise<Copy[]> {
+async function findCopies(ctx: MetadataContext, { accountId }: CallContext, tableIds: number[]): Promise<Copy[]> {
   const copies = await ctx.prisma.table_definition.findMany({
     where: { account_id: accountId, id: { in: tableIds }, rows_from_id: { not: null } },
     select: { id: true, name: true, rows_from_id: true, rows_asked_by: true },
@@ -51,7 +55,7 @@ async function findCopies(ctx: Context, { accountId }: CallContext, tableIds: nu
 // Not found: on a private branch that they don't see. Unauthenticated: a user who is gone.
 const unseen = new Set<ErrorKind>(['forbidden', 'not_found', 'unauthenticated']);
 
-async function mayView(ctx: Context, call: CallContext, original: Where): Promise<boolean> {
+async function mayView(ctx: MetadataContext, call: CallContext, original: Where): Promise<boolean> {
   try {
     await requireRight(ctx.rights, call, 'view', original, { fresh: true });
     return true;

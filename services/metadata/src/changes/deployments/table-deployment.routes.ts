@@ -2,14 +2,14 @@
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
-import type { Context } from '../../context.ts';
-import { once, repeatable } from '../../requests/idempotency.ts';
+import type { MetadataContext } from '../../context.ts';
+import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
 import { draftShape, params, query } from '../../table-definitions/table-definition-schema.ts';
 import { requireTableDefinition } from '../../table-definitions/table-definitions.ts';
 import { deploymentSchema } from './deployment-schema.ts';
 import { answerDeployedTable, deployTable } from './table-deployment.ts';
 
-export const tableDeploymentRoutes = (ctx: Context): Route[] => [
+export const tableDeploymentRoutes = (ctx: MetadataContext): Route[] => [
   route({
     tag: 'Table definitions',
     resource: 'table_definition',
@@ -20,7 +20,7 @@ export const tableDeploymentRoutes = (ctx: Context): Route[] => [
     params,
     query,
     response: z.object({ ...draftShape, deployment: deploymentSchema }),
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, params, query, body }) => {
       if (call.branching)
         throw new ServiceError('forbidden', 'With branching, definitions are deployed by POST /deployments.');
@@ -28,7 +28,7 @@ export const tableDeploymentRoutes = (ctx: Context): Route[] => [
         const definition = await requireTableDefinition(ctx, call, params.id, query.branch_id);
         return deployTable(ctx, call, definition, () => void body());
       };
-      return once(ctx, call, deploy, (id) => answerDeployedTable(ctx, call, id));
+      return idempotent(ctx, call, deploy, (id) => answerDeployedTable(ctx, call, id));
     },
   }),
 ];

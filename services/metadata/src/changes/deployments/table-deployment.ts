@@ -1,7 +1,7 @@
 // Deploying one definition at once, on plans without branching: the same path as a deployment, which is made for it and kept.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { requireRight } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import { placeOf } from '../../rights/place.ts';
 import { requireTableDefinition, type TableDefinition } from '../../table-definitions/table-definitions.ts';
 import type { Actor } from '../approval-states.ts';
@@ -17,7 +17,7 @@ export type DeployedTable = TableDefinition & { deployment: Deployment };
 
 /** Deploys one definition and answers it with its deployment; what stands in the way is 422. */
 export async function deployTable(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   definition: TableDefinition,
   readBody: () => void,
@@ -35,7 +35,7 @@ export async function deployTable(
 }
 
 /** Answers how the deployment ended that this very call has made. */
-export async function answerDeployedTable(ctx: Context, call: CallContext, id: number): Promise<DeployedTable> {
+export async function answerDeployedTable(ctx: MetadataContext, call: CallContext, id: number): Promise<DeployedTable> {
   const deployment = await answerOwnDeployment(ctx, call, id);
   const [table] = deployment.table_definitions;
   return { ...(await requireTableDefinition(ctx, call, String(table?.id))), deployment };

@@ -2,18 +2,18 @@
 import type { DeploymentPlan__Output } from '@almanac/protos/generated/almanac/data/v1/DeploymentPlan.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import type { TableDiff } from '../table-diff.ts';
-import { requireSendable, type Wanted } from './wanted-tables.ts';
+import { requireSendable, type WantedTable } from './wanted-tables.ts';
 
 const planDeadlineMs = 60_000;
 
 /** Asks data what making or removing these tables would do. Changes nothing. */
 export async function planTables(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   branchId: number,
-  tables: Wanted[],
+  tables: WantedTable[],
 ): Promise<TableDiff[]> {
   if (tables.length === 0) return [];
   requireSendable(tables);
@@ -25,7 +25,7 @@ export async function planTables(
 
 // Data of the last release takes a table to be removed for one without columns, which it refuses to
 // make.
-function requireRemovalsUnderstood(tables: Wanted[], diffs: TableDiff[]): void {
+function requireRemovalsUnderstood(tables: WantedTable[], diffs: TableDiff[]): void {
   const deleted = new Set(diffs.filter(({ change }) => change === 'deleted').map((diff) => diff.table_definition_id));
   if (tables.some(({ is_removed, table_definition_id: id }) => is_removed && !deleted.has(id)))
     throw new ServiceError(

@@ -3,16 +3,16 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { placeOf } from '../../rights/place.ts';
 import type { TableDiff } from '../table-diff.ts';
-import type { Wanted } from './wanted-tables.ts';
+import type { WantedTable } from './wanted-tables.ts';
 
 type Reader = Pick<Prisma.TransactionClient, 'deployed_table_definition' | 'column_definition'>;
 
 /** A table to be removed. `references`: columns of definitions that stay, as `Table.column`. */
-export type Removal = { table: Wanted; references: string[] };
+export type Removal = { table: WantedTable; references: string[] };
 
 /** Those of the tables that are in service on the branch; `version` is the one in service. */
 export async function findRemovals(
@@ -78,7 +78,7 @@ export const removing = (ids: number[]) => (ids.length > 0 ? { remove_table_defi
  * definition can be deleted.
  */
 export async function requireRemovals(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   branchId: number,
   ids: number[],
@@ -99,7 +99,7 @@ export async function requireRemovals(
 type Place = { id: number; domain_id: number; branch_id: number; isInService: boolean };
 
 /** Where definitions are, or what is still in service of those that were deleted, by id. */
-export async function findPlaces(ctx: Context, call: CallContext, ids: number[]): Promise<Map<number, Place>> {
+export async function findPlaces(ctx: MetadataContext, call: CallContext, ids: number[]): Promise<Map<number, Place>> {
   const where = { id: { in: ids }, account_id: call.accountId };
   const select = { id: true, domain_id: true, branch_id: true } as const;
   const drafts = await ctx.prisma.table_definition.findMany({ where, select });

@@ -1,4 +1,4 @@
-import { deployedSnapshot, requireSendable, type Wanted } from './wanted-tables.ts';
+import { deployedSnapshot, requireSendable, type WantedTable } from './wanted-tables.ts';
 
 const column = {
   column_definition_id: 1,
@@ -11,7 +11,7 @@ const column = {
   valid_values: [] as string[],
   description: '',
 };
-const table: Wanted = {
+const table: WantedTable = {
   table_definition_id: 1,
   lineage_id: 1,
   uuid: '00000000-0000-4000-8000-000000000000',

@@ -7,36 +7,36 @@ import type { DeployedColumn } from '../../deployed-table-definitions/deployed-t
 import type { FullDefinition } from '../../table-definitions/table-structure.ts';
 
 /** A table as data is asked to make it, or to remove it; kept as JSON while a deployment runs. */
-export type Wanted = WantedTable__Output;
+export type WantedTable = WantedTable__Output;
 
 /**
  * One try of a deployment, as it was noted when it began. `missing`: why it can't succeed,
  * when a definition was gone by then, or a table to be removed was out of service or referred to.
  */
-export type Attempt = { id: number; branchId: number; number: number; tables: Wanted[]; missing: string[] };
+export type Attempt = { id: number; branchId: number; number: number; tables: WantedTable[]; missing: string[] };
 
-type WithRemovals = { tables: Wanted[]; missing: string[] };
+type WithRemovals = { tables: WantedTable[]; missing: string[] };
 
 /**
  * What is kept of an attempt while it runs. With removals it is no list: a release that knows none
  * would note the removed tables as in service, so it must not be able to take the attempt up.
  */
-export type KeptAttempt = Wanted[] | WithRemovals;
+export type StoredAttempt = WantedTable[] | WithRemovals;
 
 /** What is kept of these tables. */
-export function keptAttempt({ tables, missing }: WithRemovals): KeptAttempt {
+export function serializeAttempt({ tables, missing }: WithRemovals): StoredAttempt {
   return tables.some(({ is_removed }) => is_removed) ? { tables, missing } : tables;
 }
 
 /** The tables of an attempt that stay in service, and those that go. */
-export function partsOf({ tables }: Pick<Attempt, 'tables'>): { kept: Wanted[]; removed: Wanted[] } {
+export function partsOf({ tables }: Pick<Attempt, 'tables'>): { kept: WantedTable[]; removed: WantedTable[] } {
   return { kept: tables.filter((table) => !table.is_removed), removed: tables.filter((table) => table.is_removed) };
 }
 
 type Named = { table_definition_id: number; name: string; is_removal: boolean };
 
 /** The tables of a deployment whose definitions are not among those found, a sentence each. */
-export function listMissing(named: Named[], found: Pick<Wanted, 'table_definition_id'>[]): string[] {
+export function describeMissingTables(named: Named[], found: Pick<WantedTable, 'table_definition_id'>[]): string[] {
   const present = new Set(found.map(({ table_definition_id }) => table_definition_id));
   return named
     .filter(({ table_definition_id: id }) => !present.has(id))
@@ -48,7 +48,7 @@ export function listMissing(named: Named[], found: Pick<Wanted, 'table_definitio
 }
 
 /** What data is asked to make of a draft. */
-export function wantedTable(definition: FullDefinition): Wanted {
+export function toWantedTable(definition: FullDefinition): WantedTable {
   return {
     table_definition_id: definition.id,
     lineage_id: definition.lineage_id,
@@ -74,10 +74,10 @@ export function wantedTable(definition: FullDefinition): Wanted {
 }
 
 // data takes messages of at most 4 MiB.
-const largestRequest = 4_000_000;
+const maxRequestBytes = 4_000_000;
 
 /** Throws 422 when the tables are too many for one message. */
-export function requireSendable(tables: Wanted[]): void {
+export function requireSendable(tables: WantedTable[]): void {
   const bytes = (...texts: string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 4, 0);
   let size = 0;
   for (const { uuid, key, name, description, load_type, columns } of tables) {
@@ -85,12 +85,12 @@ export function requireSendable(tables: Wanted[]): void {
     for (const column of columns)
       size += 50 + bytes(column.name, column.data_type, column.description, ...column.valid_values);
   }
-  if (size > largestRequest)
+  if (size > maxRequestBytes)
     throw validationFailed('Deployment is too large to be applied at once; deploy fewer tables together');
 }
 
 /** What is noted of a table that is now in service. */
-export function deployedSnapshot(wanted: Wanted) {
+export function deployedSnapshot(wanted: WantedTable) {
   const columns: (DeployedColumn & { lineage_id: number })[] = wanted.columns.map((column, index) => ({
     id: column.column_definition_id,
     lineage_id: column.lineage_id,

@@ -3,20 +3,20 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { transactOnce, undoOnce } from '../../requests/idempotency.ts';
-import { callerFor, nobody } from '../../requests/requester.ts';
-import { refusingTaken, type Transaction, transact } from '../../transaction.ts';
-import { type Addressees, findAddressees } from '../approval-mails.ts';
-import { extendLease, keepLease, shortenLease } from '../attempt-lease.ts';
+import { releaseKey, transactOnce } from '../../requests/idempotency.ts';
+import { callerFor, noRequester } from '../../requests/requester.ts';
+import { mapUniqueViolation, type Transaction, transact } from '../../transaction.ts';
+import { findRecipients, type Recipients } from '../approval-mails.ts';
+import { holdLease, releaseLease, renewLease } from '../attempt-lease.ts';
 import { violationsOf } from '../table-diff.ts';
-import { lockSides } from './comparison/branch-sides.ts';
+import { lockBranches } from './comparison/branch-sides.ts';
 import { decideBy, type GivenResolution } from './comparison/conflict-resolutions.ts';
 import { isAboutRows } from './comparison/row-conflicts.ts';
-import { compareAgain, idsOf, type People, type PromoteInput, taken } from './promotion-comparison.ts';
+import { compareLocked, idsOf, type People, type PromoteInput, taken } from './promotion-comparison.ts';
 import { endFailed, endPromoted } from './promotion-finish.ts';
-import { askToMergeRows, noteFirstRows, type RowsOutcome } from './promotion-rows.ts';
+import { askToMergeRows, type RowsOutcome, recordFirstRows } from './promotion-rows.ts';
 import type { MergedRows, Promotion } from './promotion-schema.ts';
 import { writePlan } from './promotion-write.ts';
 import {
@@ -29,16 +29,16 @@ import {
 } from './promotions.ts';
 
 const pollMs = 200;
-const mostTries = 5;
+const maxTries = 5;
 
-/** What the running attempt was asked for, as it is kept. `status`: what the promotion goes back to when rows are undecided. */
+/** What the running attempt was asked for, as it is kept. `status`: what the promotion goes back to when rows are unresolved. */
 type Asked = { resolutions: GivenResolution[]; revision: string; status: string };
 /** `tries`: how often it was taken up before without an outcome. */
 type Attempt = { id: number; number: number; asked: Asked; tries: number };
 
 /** Promotes definitions and rows; what stands in the way is 422. */
 export async function promoteWithRows(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   before: StoredPromotion,
   people: People,
@@ -53,20 +53,20 @@ export async function promoteWithRows(
   if (begun instanceof ServiceError) throw begun;
   const refusal = await apply(ctx, call, begun, false);
   if (refusal === undefined) return answerEnd(ctx, call, before.id);
-  await undoOnce(ctx, call);
+  await releaseKey(ctx, call);
   throw refusal;
 }
 
 async function begin(
   tx: Transaction,
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   before: StoredPromotion,
   people: People,
   input: PromoteInput,
 ): Promise<Attempt | ServiceError> {
   const aboutDefinitions = { ...input, resolutions: input.resolutions?.filter((each) => !isAboutRows(each)) };
-  const compared = await compareAgain(tx, call, before, people, aboutDefinitions);
+  const compared = await compareLocked(tx, call, before, people, aboutDefinitions);
   if (compared instanceof ServiceError) return compared;
   const { now, revision, approvedBy } = compared;
   const asked: Asked = { resolutions: input.resolutions ?? [], revision, status: now.status };
@@ -84,18 +84,18 @@ async function begin(
       tries: 0,
     },
   });
-  await extendLease(tx, ctx, 'promotion', { id: now.id, number });
+  await renewLease(tx, ctx, 'promotion', { id: now.id, number });
   return { id: now.id, number, asked, tries: 0 };
 }
 
 /** Merges and ends an attempt, if it comes to an end: answers why nothing was promoted, undefined when it was or isn't known. */
 async function apply(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
   isResumed: boolean,
 ): Promise<ServiceError | undefined> {
-  const stopExtending = keepLease(ctx, 'promotion', attempt);
+  const stopRenewing = holdLease(ctx, 'promotion', attempt);
   try {
     const outcome = await merge(ctx, caller, attempt);
     if (outcome.status === 'merged') return await finish(ctx, caller, attempt, outcome.rows, isResumed);
@@ -106,21 +106,21 @@ async function apply(
     );
     return await fail(ctx, caller, attempt, { reasons: [...reasons, ...outcome.unsettled], was_resumed: isResumed });
   } catch (error) {
-    const isOver = error instanceof ServiceError && (error.status < 500 || attempt.tries >= mostTries);
+    const isOver = error instanceof ServiceError && (error.status < 500 || attempt.tries >= maxTries);
     if (isOver && error.kind !== 'unavailable')
       return fail(ctx, caller, attempt, {
         reasons: error.status < 500 ? error.errors : ['The rows could not be merged; try again.'],
         was_resumed: isResumed,
       });
     ctx.logger.warn({ err: error, promotion_id: attempt.id }, 'how a promotion of rows ended is not known yet');
-    await shortenLease(ctx, 'promotion', attempt, Math.min(attempt.tries, 10));
+    await releaseLease(ctx, 'promotion', attempt, Math.min(attempt.tries, 10));
     return undefined;
   } finally {
-    stopExtending();
+    stopRenewing();
   }
 }
 
-async function merge(ctx: Context, caller: RpcCaller, { id, number, asked }: Attempt): Promise<RowsOutcome> {
+async function merge(ctx: MetadataContext, caller: RpcCaller, { id, number, asked }: Attempt): Promise<RowsOutcome> {
   const { tables } = await requirePromotion(ctx, caller, id);
   return askToMergeRows(ctx, caller, {
     mergeId: `metadata-${id}-${number}`,
@@ -138,7 +138,7 @@ const rowsAreMerged = 'Its rows are merged; look at the diffs as they are now, t
 
 // The rows are merged and can't be unmerged: what keeps the definitions from following is said, and promoting again goes on from here.
 async function finish(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
   rows: MergedRows[],
@@ -146,7 +146,7 @@ async function finish(
 ): Promise<ServiceError | undefined> {
   const facts = { rows, was_resumed: isResumed };
   try {
-    const reasons = await refusingTaken(taken, () =>
+    const reasons = await mapUniqueViolation(taken, () =>
       ended(ctx, caller, attempt, async (tx, now, creator) => {
         const { asked } = attempt;
         const { plan, revision } = await planStored(tx, caller, now, decideBy(asked.resolutions));
@@ -154,7 +154,7 @@ async function finish(
         const blockers = violationsOf(plan.tables.map(({ diff }) => diff));
         if (blockers.length > 0) return blockers.map(({ table, message }) => `${table}: ${message}`);
         await writePlan(tx, { branching: true, ...caller }, now, plan.tables);
-        await noteFirstRows(tx, caller, now, idsOf(now));
+        await recordFirstRows(tx, caller, now, idsOf(now));
         await endPromoted(tx, caller, now, plan, { approved_by: now.approved_by, ...facts });
         await mailPromotion(tx, caller, creator, now, plan, { comment: null, outcome: 'promoted', reasons: [] });
         return undefined;
@@ -169,16 +169,16 @@ async function finish(
 
 /** Runs the last step of an attempt, locked, if nobody else has taken it. */
 async function ended<T>(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   { id, number }: Attempt,
-  step: (tx: Transaction, now: StoredPromotion, creator: Addressees) => Promise<T>,
+  step: (tx: Transaction, now: StoredPromotion, creator: Recipients) => Promise<T>,
 ): Promise<T | undefined> {
   const before = await requirePromotion(ctx, caller, id);
   const subject = { branchId: before.to_branch_id, creatorId: before.created_by };
-  const creator = await findAddressees(ctx, caller, 'decided', subject);
+  const creator = await findRecipients(ctx, caller, 'decided', subject);
   return transact(ctx, async (tx) => {
-    await lockSides(tx, caller, before, idsOf(before));
+    await lockBranches(tx, caller, before, idsOf(before));
     const now = await lockPromotion(tx, caller, id);
     if (now.status !== 'promoting' || now.attempt !== number) return undefined;
     return step(tx, now, creator);
@@ -187,7 +187,12 @@ async function ended<T>(
 
 type Failure = { reasons: string[]; rows?: MergedRows[]; was_resumed: boolean };
 
-async function fail(ctx: Context, caller: RpcCaller, attempt: Attempt, failure: Failure): Promise<ServiceError> {
+async function fail(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  attempt: Attempt,
+  failure: Failure,
+): Promise<ServiceError> {
   await ended(ctx, caller, attempt, async (tx, now, creator) => {
     const { plan } = await planStored(tx, caller, now, decideBy(attempt.asked.resolutions));
     await endFailed(tx, caller, now, plan, failure);
@@ -198,7 +203,12 @@ async function fail(ctx: Context, caller: RpcCaller, attempt: Attempt, failure: 
 }
 
 // Conflicts are no failure: the promotion is as it was, and waits for decisions.
-async function undo(ctx: Context, caller: RpcCaller, attempt: Attempt, unsettled: string[]): Promise<ServiceError> {
+async function undo(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  attempt: Attempt,
+  unsettled: string[],
+): Promise<ServiceError> {
   await ended(ctx, caller, attempt, async (tx, now) => {
     const data = { status: attempt.asked.status, promoted_by: null, approved_by: null, lease_until: null };
     await tx.promotion.update({ where: { id: now.id }, data: { ...data, asked: Prisma.DbNull } });
@@ -220,7 +230,7 @@ type Claimed = {
 };
 
 /** Takes up a promotion of rows that nobody works on. Does nothing while somebody holds its lease. */
-export async function resumePromotion(ctx: Context, id: number): Promise<void> {
+export async function resumePromotion(ctx: MetadataContext, id: number): Promise<void> {
   const [claimed] = await ctx.prisma.$queryRaw<Claimed[]>`
     update promotion set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8), tries = tries + 1
     where id = ${id} and status = 'promoting' and lease_until <= now()
@@ -233,18 +243,18 @@ export async function resumePromotion(ctx: Context, id: number): Promise<void> {
     orderBy: { id: 'desc' },
   });
   const attempt: Attempt = { id, number: claimed.attempt, asked, tries };
-  await apply(ctx, callerFor(accountId, begun ?? nobody), attempt, true);
+  await apply(ctx, callerFor(accountId, begun ?? noRequester), attempt, true);
 }
 
 /** Ends promotions left behind that nobody has ended yet. */
-export async function listLeftPromotions(ctx: Context, most: number): Promise<number[]> {
+export async function listLeftPromotions(ctx: MetadataContext, most: number): Promise<number[]> {
   const left = await ctx.prisma.$queryRaw<{ id: number }[]>`
     select id from promotion where status = 'promoting' and lease_until <= now() order by lease_until limit ${most}::int`;
   return left.map(({ id }) => id);
 }
 
 /** Waits, within bounds, for a promotion that is being promoted: answers it, 422 with the reasons, or 503 while it goes on. */
-export async function answerEnd(ctx: Context, call: CallContext, id: number): Promise<Promotion> {
+export async function answerEnd(ctx: MetadataContext, call: CallContext, id: number): Promise<Promotion> {
   const deadline = Date.now() + ctx.timing.waitMs;
   for (;;) {
     const { status, error } = await requirePromotion(ctx, call, id);

@@ -2,15 +2,15 @@
 // that dies leaves nothing half done; with rows, promote-with-rows.ts does it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import { transactOnce } from '../../requests/idempotency.ts';
-import { refusingTaken, type Transaction } from '../../transaction.ts';
-import { findAddressees } from '../approval-mails.ts';
+import { mapUniqueViolation, type Transaction } from '../../transaction.ts';
+import { findRecipients } from '../approval-mails.ts';
 import { answerEnd, promoteWithRows } from './promote-with-rows.ts';
-import { compareAgain, type People, type PromoteInput, taken } from './promotion-comparison.ts';
+import { compareLocked, type People, type PromoteInput, taken } from './promotion-comparison.ts';
 import { endPromoted } from './promotion-finish.ts';
 import { actorOf } from './promotion-rights.ts';
-import { requireSightOfRows } from './promotion-row-visibility.ts';
+import { requireVisibleRows } from './promotion-row-visibility.ts';
 import type { Promotion } from './promotion-schema.ts';
 import { writePlan } from './promotion-write.ts';
 import {
@@ -24,7 +24,7 @@ import {
 
 /** Merges a promotion into its target branch and answers it promoted; what stands in the way is 422. */
 export async function promote(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   readBody: () => PromoteInput,
@@ -32,18 +32,18 @@ export async function promote(
   const before = await requirePromotion(ctx, call, id);
   const held = await ctx.rights.get(call, { fresh: true });
   const actor = await actorOf(ctx, call, before, held);
-  const isOn = before.status === 'promoting';
+  const isRunning = before.status === 'promoting';
   // Its outcome was found after a crash, so whoever asked for it may ask again and is answered as if nothing had happened.
-  const isUnheard = before.status === 'promoted' && before.was_resumed;
-  allowStep(isOn || isUnheard ? { ...before, status: 'failed' } : before, 'promote', actor);
-  if (before.include_data) await requireSightOfRows(ctx, call, before);
+  const isUnacknowledged = before.status === 'promoted' && before.was_resumed;
+  allowStep(isRunning || isUnacknowledged ? { ...before, status: 'failed' } : before, 'promote', actor);
+  if (before.include_data) await requireVisibleRows(ctx, call, before);
   const input = readBody();
-  if (isUnheard) return getPromotion(ctx, call, id);
-  if (isOn) return answerEnd(ctx, call, id);
+  if (isUnacknowledged) return getPromotion(ctx, call, id);
+  if (isRunning) return answerEnd(ctx, call, id);
   const subject = { branchId: before.to_branch_id, creatorId: before.created_by };
-  const people = { held, creator: await findAddressees(ctx, call, 'decided', subject) };
+  const people = { held, creator: await findRecipients(ctx, call, 'decided', subject) };
   if (before.include_data) return promoteWithRows(ctx, call, before, people, input);
-  const refusal = await refusingTaken(taken, () =>
+  const refusal = await mapUniqueViolation(taken, () =>
     transactOnce(
       ctx,
       call,
@@ -56,7 +56,7 @@ export async function promote(
 }
 
 /** Waits for what this very call has begun, and answers how it ended. */
-export async function answerOwnPromotion(ctx: Context, call: CallContext, id: number): Promise<Promotion> {
+export async function answerOwnPromotion(ctx: MetadataContext, call: CallContext, id: number): Promise<Promotion> {
   const { status } = await requirePromotion(ctx, call, id);
   return status === 'promoting' ? answerEnd(ctx, call, id) : showPromotion(ctx, call, id);
 }
@@ -69,7 +69,7 @@ async function attempt(
   people: People,
   input: PromoteInput,
 ): Promise<ServiceError | undefined> {
-  const compared = await compareAgain(tx, call, before, people, input);
+  const compared = await compareLocked(tx, call, before, people, input);
   if (compared instanceof ServiceError) return compared;
   const { now, plan, approvedBy } = compared;
   await writePlan(tx, call, now, plan.tables);

@@ -3,11 +3,11 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { HeldRights } from '@almanac/service-kit/rights/rights';
 import type { Transaction } from '../../transaction.ts';
-import type { Addressees } from '../approval-mails.ts';
-import { requireShown, type Shown } from '../reviewed-revisions.ts';
+import type { Recipients } from '../approval-mails.ts';
+import { requireReviewed, type Shown } from '../reviewed-revisions.ts';
 import { violationsOf } from '../table-diff.ts';
-import { lockSides } from './comparison/branch-sides.ts';
-import { decideBy, type GivenResolution, refuseUnsettled } from './comparison/conflict-resolutions.ts';
+import { lockBranches } from './comparison/branch-sides.ts';
+import { decideBy, type GivenResolution, requireResolved } from './comparison/conflict-resolutions.ts';
 import type { PromotionPlan } from './comparison/promotion-plan.ts';
 import { endFailed } from './promotion-finish.ts';
 import { actorOfCompared } from './promotion-rights.ts';
@@ -15,9 +15,9 @@ import {
   allowStep,
   lockPromotion,
   mailPromotion,
-  noteAction,
-  notePlaces,
   planStored,
+  recordAction,
+  recordTargets,
   type StoredPromotion,
   shownBy,
 } from './promotions.ts';
@@ -26,7 +26,7 @@ import {
 export type PromoteInput = { resolutions?: GivenResolution[]; revision?: string };
 
 /** What whoever promotes may, and whoever hears how it ended. */
-export type People = { held: HeldRights; creator: Addressees };
+export type People = { held: HeldRights; creator: Recipients };
 
 export const taken = 'Another table with this name or key has come to the target branch';
 
@@ -34,26 +34,26 @@ export const taken = 'Another table with this name or key has come to the target
 type Compared = { now: StoredPromotion; plan: PromotionPlan; revision: string; approvedBy: number | null };
 
 /** Locks and compares. A refusal that leaves something behind is answered, so that it commits; any other is thrown. */
-export async function compareAgain(
+export async function compareLocked(
   tx: Transaction,
   call: CallContext,
   before: StoredPromotion,
   { held, creator }: People,
   { resolutions = [], revision: seen }: PromoteInput,
 ): Promise<Compared | ServiceError> {
-  await lockSides(tx, call, before, idsOf(before));
+  await lockBranches(tx, call, before, idsOf(before));
   const now = await lockPromotion(tx, call, before.id);
   const { pairs, plan, revision } = await planStored(tx, call, now, decideBy(resolutions));
   const actor = actorOfCompared(held, call, now, pairs);
   allowStep(now, 'promote', actor);
   const change = { noun: 'promotion', id: now.id, branch: now.to_branch, created_by: now.created_by } as const;
   const names = new Map(pairs.map(({ sourceId, name }) => [sourceId, name]));
-  await requireShown(tx, call, change, { asked: askedFor(now), now: shownBy({ pairs, revision }), names }, seen);
-  refuseUnsettled(plan.conflicts, resolutions);
-  await noteAction(tx, now.id, 'promote', call, null);
+  await requireReviewed(tx, call, change, { asked: askedFor(now), now: shownBy({ pairs, revision }), names }, seen);
+  requireResolved(plan.conflicts, resolutions);
+  await recordAction(tx, now.id, 'promote', call, null);
   const blockers = violationsOf(plan.tables.map(({ diff }) => diff));
   if (blockers.length === 0) {
-    await notePlaces(tx, now.id, pairs);
+    await recordTargets(tx, now.id, pairs);
     const approves = now.to_branch.is_protected && (actor.approver || actor.administrator);
     return { now, plan, revision, approvedBy: approves ? (call.userId ?? null) : null };
   }

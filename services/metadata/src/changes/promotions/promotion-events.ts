@@ -1,6 +1,6 @@
 // What others are told of a promotion: events for who follows, and entries of the audit log.
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import { type Transaction, tell, tellAct } from '../../transaction.ts';
+import { announce, recordAct, type Transaction } from '../../transaction.ts';
 import type { PromotionAction, PromotionState } from './promotion-states.ts';
 
 // By the step: how it is announced, and the state it has led to. Not `.requested`: an event of that name asks for work.
@@ -17,7 +17,7 @@ const news = {
 type Subject = { id: number; from_branch_id: number; to_branch_id: number; status?: string };
 
 /** Announces a step, in its transaction. `status`: the state before. */
-export async function tellPromotion(
+export async function announcePromotion(
   tx: Transaction,
   caller: RpcCaller,
   step: keyof typeof news,
@@ -26,9 +26,9 @@ export async function tellPromotion(
 ): Promise<void> {
   const { event, status } = news[step];
   const branches = { from_branch_id, to_branch_id };
-  await tell(tx, caller, `promotion.${event}`, { promotion_id: id, ...branches, ...facts });
+  await announce(tx, caller, `promotion.${event}`, { promotion_id: id, ...branches, ...facts });
   const { user_id: _actor, ...after } = facts;
-  await tellAct(tx, caller, {
+  await recordAct(tx, caller, {
     action: `promotion.${event}`,
     result: step === 'fail' ? 'failed' : 'succeeded',
     resource_type: 'promotion',

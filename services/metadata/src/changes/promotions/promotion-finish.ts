@@ -3,9 +3,9 @@ import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Transaction } from '../../transaction.ts';
 import type { PromotionPlan } from './comparison/promotion-plan.ts';
-import { tellPromotion } from './promotion-events.ts';
+import { announcePromotion } from './promotion-events.ts';
 import type { MergedRows } from './promotion-schema.ts';
-import { noteAction, planStored, rememberAsked, type StoredPromotion } from './promotions.ts';
+import { planStored, recordAction, recordProposedState, type StoredPromotion } from './promotions.ts';
 
 /** Notes that a promotion came to nothing, and why. `rows`: what came of its rows all the same. */
 export async function endFailed(
@@ -19,8 +19,8 @@ export async function endFailed(
     where: { id: now.id },
     data: { status: 'failed', error: reasons.join('\n'), lease_until: null, ...recorded(plan), ...facts },
   });
-  await noteAction(tx, now.id, 'fail', caller, reasons.join('\n'));
-  await tellPromotion(tx, caller, 'fail', now, { reasons });
+  await recordAction(tx, now.id, 'fail', caller, reasons.join('\n'));
+  await announcePromotion(tx, caller, 'fail', now, { reasons });
 }
 
 type Success = { approved_by: number | null; rows?: MergedRows[]; was_resumed?: boolean };
@@ -35,7 +35,7 @@ export async function endPromoted(
 ): Promise<void> {
   const user = caller.userId ?? null;
   const { pairs, revision } = await planStored(tx, caller, now);
-  await rememberAsked(tx, now.id, pairs, revision);
+  await recordProposedState(tx, now.id, pairs, revision);
   await tx.promotion.update({
     where: { id: now.id },
     data: {
@@ -48,8 +48,8 @@ export async function endPromoted(
       ...facts,
     },
   });
-  await noteAction(tx, now.id, 'succeed', caller, null);
-  await tellPromotion(tx, caller, 'succeed', now, { user_id: user });
+  await recordAction(tx, now.id, 'succeed', caller, null);
+  await announcePromotion(tx, caller, 'succeed', now, { user_id: user });
 }
 
 const recorded = ({ tables, conflicts }: PromotionPlan) => ({

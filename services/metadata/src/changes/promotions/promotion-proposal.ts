@@ -3,14 +3,14 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { allows, type HeldRights, refusal, type Where } from '@almanac/service-kit/rights/rights';
 import { requireBranch } from '../../branches/branches.ts';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import { transactOnce } from '../../requests/idempotency.ts';
-import { askerOf } from '../../requests/requester.ts';
+import { requesterOf } from '../../requests/requester.ts';
 import { placeOf } from '../../rights/place.ts';
-import { readAtOnce, type Transaction } from '../../transaction.ts';
+import { readSnapshot, type Transaction } from '../../transaction.ts';
 import type { Branches } from './comparison/branch-sides.ts';
 import type { TablePair } from './comparison/promotion-plan.ts';
-import { tellPromotion } from './promotion-events.ts';
+import { announcePromotion } from './promotion-events.ts';
 import type { Promotion } from './promotion-schema.ts';
 import { getPromotion, planSides, readSides, shownOf } from './promotions.ts';
 
@@ -19,7 +19,7 @@ type Source = { id: number; key: string; name: string; domain_id: number; branch
 
 /** Proposes to merge definitions of one branch into another, and shows what that would do. */
 export async function createPromotion(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   branches: Branches,
   { tableIds, includeData }: { tableIds: number[]; includeData: boolean },
@@ -30,12 +30,12 @@ export async function createPromotion(
   const sources = await findSources(ctx, call, ids);
   if (sources.length < ids.length) throw notFound('Table definition');
   const tables = sources.map(({ id, key, name, domain_id }) => ({ table_definition_id: id, key, name, domain_id }));
-  const sides = await readAtOnce(ctx, (tx) => readSides(tx, call, { ...branches, to_branch: to, tables }));
+  const sides = await readSnapshot(ctx, (tx) => readSides(tx, call, { ...branches, to_branch: to, tables }));
   const { pairs } = sides;
   requireProposer(await ctx.rights.get(call), branches, sources, pairs);
   if (branches.from_branch_id === branches.to_branch_id)
     throw validationFailed('A branch can be promoted to another one only');
-  refuseStrangers(from.name, branches, sources, pairs);
+  refuseForeignTables(from.name, branches, sources, pairs);
   const planned = planSides(sides);
   const proposed = { ...branches, include_data: includeData, revision: planned.revision };
   const insert = (tx: Transaction) => insertPromotion(tx, call, proposed, tables, pairs);
@@ -43,7 +43,7 @@ export async function createPromotion(
   return getPromotion(ctx, call, id, planned);
 }
 
-async function findSources(ctx: Context, call: CallContext, ids: number[]): Promise<Source[]> {
+async function findSources(ctx: MetadataContext, call: CallContext, ids: number[]): Promise<Source[]> {
   const where = { id: { in: ids }, account_id: call.accountId };
   const select = { id: true, key: true, name: true, domain_id: true, branch_id: true };
   const [present, deleted] = await Promise.all([
@@ -73,7 +73,7 @@ function requireProposer(held: HeldRights, { to_branch_id }: Branches, sources: 
     throw new ServiceError('forbidden', 'You need the right "develop" on every table on one of the two branches.');
 }
 
-function refuseStrangers(branchName: string, branches: Branches, sources: Source[], pairs: TablePair[]): void {
+function refuseForeignTables(branchName: string, branches: Branches, sources: Source[], pairs: TablePair[]): void {
   const elsewhere = sources.filter(({ branch_id }) => branch_id !== branches.from_branch_id);
   const isElsewhere = new Set(elsewhere.map(({ id }) => id));
   const lost = pairs.filter(({ sourceId, isLost }) => isLost && !isElsewhere.has(sourceId));
@@ -109,10 +109,10 @@ async function insertPromotion(
     revision,
     created_by: call.userId ?? null,
     tables: { createMany: { data: named } },
-    actions: { create: { action: 'create', ...askerOf(call) } },
+    actions: { create: { action: 'create', ...requesterOf(call) } },
   };
   const { id } = await tx.promotion.create({ data, select: { id: true } });
   const table_definition_ids = tables.map((table) => table.table_definition_id);
-  await tellPromotion(tx, call, 'create', { id, ...branches }, { table_definition_ids });
+  await announcePromotion(tx, call, 'create', { id, ...branches }, { table_definition_ids });
   return id;
 }

@@ -2,7 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import { conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
 import type { Promotion } from './promotion-schema.ts';
 import { showPromotion } from './promotions.ts';
@@ -21,7 +21,7 @@ export const refusalShape = {
 
 /** Does `promote`; its refusal (422) is thrown with what the promotion would change now, if the caller sees that. */
 export async function refusingWithDiffs(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   promote: () => Promise<Promotion>,
@@ -36,7 +36,7 @@ export async function refusingWithDiffs(
 }
 
 // A table may have moved meanwhile to where the caller sees nothing: then the problems are all there is to tell.
-async function findShown(ctx: Context, call: CallContext, id: number): Promise<Record<string, unknown>> {
+async function findShown(ctx: MetadataContext, call: CallContext, id: number): Promise<Record<string, unknown>> {
   try {
     const { diffs, conflicts, revision } = await showPromotion(ctx, call, id);
     return revision === null ? {} : { diffs, conflicts, revision };

@@ -2,7 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { allows, type HeldRights, isKnown } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import type { Actor } from '../approval-states.ts';
 import type { TablePair } from './comparison/promotion-plan.ts';
 
@@ -13,7 +13,12 @@ type Promoted = {
 };
 
 /** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
-export async function actorOf(ctx: Context, call: CallContext, promotion: Promoted, held?: HeldRights): Promise<Actor> {
+export async function actorOf(
+  ctx: MetadataContext,
+  call: CallContext,
+  promotion: Promoted,
+  held?: HeldRights,
+): Promise<Actor> {
   const ids = promotion.tables.flatMap(({ table_definition_id, target_definition_id }) => [
     table_definition_id,
     target_definition_id ?? 0,

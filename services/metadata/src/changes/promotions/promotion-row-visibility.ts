@@ -3,12 +3,12 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { allows, refusal } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import type { StoredPromotion } from './promotions.ts';
 
 /** Throws 403 unless the caller may see the rows that a promotion merges. */
-export async function requireSightOfRows(
-  ctx: Context,
+export async function requireVisibleRows(
+  ctx: MetadataContext,
   call: CallContext,
   { from_branch_id, to_branch_id, tables }: StoredPromotion,
 ): Promise<void> {

@@ -1,9 +1,9 @@
 // The rows of a promotion: which tables have any to merge, what data is asked, and what people are told of it.
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import type { Transaction } from '../../transaction.ts';
-import { type GivenResolution, openSentence, strangeSentence } from './comparison/conflict-resolutions.ts';
+import { type GivenResolution, openSentence, unmatchedSentence } from './comparison/conflict-resolutions.ts';
 import { isAboutRows, rowResolution, shownRowConflict } from './comparison/row-conflicts.ts';
 import type { Conflict } from './comparison/table-merge.ts';
 import type { MergedRows } from './promotion-schema.ts';
@@ -11,7 +11,7 @@ import type { StoredPromotion } from './promotions.ts';
 
 const mergeDeadlineMs = 5 * 60_000;
 // A rehearsal shows more of them.
-const toldConflicts = 100;
+const maxListedConflicts = 100;
 
 /** A table on both branches; null on the target where it is new. */
 export type RowPair = { sourceId: number; targetId: number | null; name: string };
@@ -34,7 +34,7 @@ type Asked = { mergeId: string; pairs: RowPair[]; resolutions: GivenResolution[]
 
 /** Has data merge the rows of those tables that are in service on both branches. */
 export async function askToMergeRows(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   { mergeId, pairs, resolutions, rehearsal }: Asked,
 ): Promise<RowsOutcome> {
@@ -63,17 +63,17 @@ function describeUnsettled(
   conflicts: Conflict[],
 ): string[] {
   const open = conflicts.filter(({ resolution }) => resolution === null);
-  const told = open.slice(0, toldConflicts);
+  const told = open.slice(0, maxListedConflicts);
   const more = undecided_count - told.length;
   return [
-    ...strange.flatMap((place) => (given[place] ? [strangeSentence(given[place])] : [])),
+    ...strange.flatMap((place) => (given[place] ? [unmatchedSentence(given[place])] : [])),
     ...told.map(openSentence),
     ...(more > 0 ? [`${more} more conflicts of rows are not listed; a rehearsal shows the first 1,000`] : []),
   ];
 }
 
-// Rows are where tables are in service. One that isn't yet on the target begins with the source's rows when it is (`noteFirstRows`).
-async function findServed(ctx: Context, { accountId }: RpcCaller, pairs: RowPair[]) {
+// Rows are where tables are in service. One that isn't yet on the target begins with the source's rows when it is (`recordFirstRows`).
+async function findServed(ctx: MetadataContext, { accountId }: RpcCaller, pairs: RowPair[]) {
   const ids = pairs.flatMap(({ sourceId, targetId }) => [sourceId, targetId ?? 0]);
   const found = await ctx.prisma.deployed_table_definition.findMany({
     where: { account_id: accountId, id: { in: ids } },
@@ -100,7 +100,7 @@ async function findServed(ctx: Context, { accountId }: RpcCaller, pairs: RowPair
  * Lets tables that are not in service on the target yet begin with the rows of those they are promoted from. Whoever proposed that has asked
  * for the rows: an approver who promotes or deploys it need not be able to view tables of others' branches.
  */
-export async function noteFirstRows(
+export async function recordFirstRows(
   tx: Transaction,
   { accountId }: RpcCaller,
   { to_branch_id: toBranchId, created_by: askedBy }: Pick<StoredPromotion, 'to_branch_id' | 'created_by'>,

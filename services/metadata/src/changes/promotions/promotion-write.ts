@@ -8,7 +8,7 @@ import { followDomain, nextDefinitionIds, requireRoom } from '../../table-defini
 import { lockForRemoval } from '../../table-definitions/table-references.ts';
 import { deleteDefinition } from '../../table-definitions/table-removal.ts';
 import type { TableStructure } from '../../table-definitions/table-structure.ts';
-import { type Transaction, tellAll } from '../../transaction.ts';
+import { announceAll, type Transaction } from '../../transaction.ts';
 import type { Branches } from './comparison/branch-sides.ts';
 import { moveBases } from './comparison/branch-sides.ts';
 import type { PlannedTable } from './comparison/promotion-plan.ts';
@@ -32,7 +32,7 @@ export async function writePlan(
   await writeAttributes(tx, call, written);
   for (const { id, target, merged } of written)
     if (target && target.domain_id !== merged.domain_id) await followDomain(tx, id, merged.domain_id);
-  await tellWritten(tx, call, branches, written);
+  await announceWritten(tx, call, branches, written);
   const ids = new Map(written.map(({ sourceId, id }) => [sourceId, id]));
   await moveBases(
     tx,
@@ -49,7 +49,7 @@ export async function writePlan(
   );
 }
 
-async function tellWritten(
+async function announceWritten(
   tx: Transaction,
   call: RpcCaller,
   { to_branch_id: branch_id }: Branches,
@@ -59,8 +59,8 @@ async function tellWritten(
   for (const table of written) (table.targetId === null ? made : changed).push(table);
   const payloadOf = ({ id }: Written) => ({ table_definition_id: id, branch_id });
   const cloned = made.map((table) => ({ ...payloadOf(table), source_id: table.sourceId }));
-  await tellAll(tx, call, 'table_definition.cloned', cloned);
-  await tellAll(tx, call, 'table_definition.updated', changed.map(payloadOf));
+  await announceAll(tx, call, 'table_definition.cloned', cloned);
+  await announceAll(tx, call, 'table_definition.updated', changed.map(payloadOf));
 }
 
 // Two tables or columns may exchange their names, and a table may go that another one stops referring to: until all is written,

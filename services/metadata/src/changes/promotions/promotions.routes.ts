@@ -4,8 +4,8 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
-import type { Context } from '../../context.ts';
-import { once, repeatable } from '../../requests/idempotency.ts';
+import type { MetadataContext } from '../../context.ts';
+import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
 import { violationSchema } from '../table-diff.ts';
 import { conflictNameShape, conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
 import { resolutions } from './comparison/table-merge.ts';
@@ -19,8 +19,8 @@ import { listPromotions, promotionFilters, type Step, showPromotion, takeStep } 
 const params = { id: idTextSchema };
 const commented = { comment: descriptionSchema.optional() };
 const common = { tag: 'Promotions', resource: 'promotion', user: true, branching: true } as const;
-const mostTables = 1000;
-const mostResolutions = 10_000;
+const maxTables = 1000;
+const maxResolutions = 10_000;
 
 const name = z.string().max(limits.nameCodePoints);
 const rowKey = z
@@ -44,16 +44,16 @@ const namingConflict = {
 const resolving = {
   resolutions: z
     .array(z.strictObject({ ...namingConflict, row: rowKey, resolution: z.enum(resolutions) }))
-    .max(mostResolutions)
+    .max(maxResolutions)
     .optional()
     .meta({ description: 'Which side each conflict is decided for.' }),
 };
 
-export function promotionRoutes(ctx: Context): Route[] {
+export function promotionRoutes(ctx: MetadataContext): Route[] {
   return [...readable(ctx), ...proposing(ctx), ...deciding(ctx)];
 }
 
-const readable = (ctx: Context): Route[] => [
+const readable = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'GET',
@@ -76,7 +76,7 @@ const readable = (ctx: Context): Route[] => [
   }),
 ];
 
-const proposing = (ctx: Context): Route[] => [
+const proposing = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -86,18 +86,18 @@ const proposing = (ctx: Context): Route[] => [
     body: {
       from_branch_id: idSchema,
       to_branch_id: idSchema,
-      table_definition_ids: z.array(idSchema).min(1).max(mostTables),
+      table_definition_ids: z.array(idSchema).min(1).max(maxTables),
       include_data: z.boolean().optional().meta({ description: 'Merge the rows too; false by default.' }),
     },
     status: 201,
     response: promotionSchema,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, body }) => {
       const create = async () => {
         const { table_definition_ids, include_data = false, ...branches } = body();
         return createPromotion(ctx, call, branches, { tableIds: table_definition_ids, includeData: include_data });
       };
-      return once(ctx, call, create, (id) => showPromotion(ctx, call, id));
+      return idempotent(ctx, call, create, (id) => showPromotion(ctx, call, id));
     },
   }),
   route({
@@ -119,11 +119,11 @@ const proposing = (ctx: Context): Route[] => [
     }),
     handle: async ({ call, params, body }) => rehearsePromotion(ctx, call, params.id, () => body().resolutions ?? []),
   }),
-  stepping(ctx, 'send_request', 'Ask the approvers of the target branch for approval'),
-  stepping(ctx, 'cancel', 'Take one’s own promotion back'),
+  stepRoute(ctx, 'send_request', 'Ask the approvers of the target branch for approval'),
+  stepRoute(ctx, 'cancel', 'Take one’s own promotion back'),
 ];
 
-const deciding = (ctx: Context): Route[] => [
+const deciding = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -141,18 +141,18 @@ const deciding = (ctx: Context): Route[] => [
     },
     response: promotionSchema,
     refusal: refusalShape,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, params, body }) => {
       const merge = () => promote(ctx, call, params.id, body);
-      const answer = () => once(ctx, call, merge, (id) => answerOwnPromotion(ctx, call, id));
+      const answer = () => idempotent(ctx, call, merge, (id) => answerOwnPromotion(ctx, call, id));
       return refusingWithDiffs(ctx, call, params.id, answer);
     },
   }),
-  stepping(ctx, 'reject', 'Reject a promotion'),
-  stepping(ctx, 'abandon', 'Give a promotion up; the approvers of the target branch are told'),
+  stepRoute(ctx, 'reject', 'Reject a promotion'),
+  stepRoute(ctx, 'abandon', 'Give a promotion up; the approvers of the target branch are told'),
 ];
 
-const stepping = (ctx: Context, action: Step, summary: string): Route =>
+const stepRoute = (ctx: MetadataContext, action: Step, summary: string): Route =>
   route({
     ...common,
     method: 'POST',
@@ -161,10 +161,10 @@ const stepping = (ctx: Context, action: Step, summary: string): Route =>
     example: { comment: 'Codes of the summer catalogue' },
     params,
     body: commented,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     response: promotionSchema,
     handle: async ({ call, params, body }) => {
       const step = () => takeStep(ctx, call, params.id, action, () => body().comment);
-      return once(ctx, call, step, (id) => showPromotion(ctx, call, id));
+      return idempotent(ctx, call, step, (id) => showPromotion(ctx, call, id));
     },
   });

@@ -13,20 +13,20 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { type BranchReference, branchReferenceFields } from '../../branches/branches.ts';
-import type { Context } from '../../context.ts';
+import type { MetadataContext } from '../../context.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { transactOnce } from '../../requests/idempotency.ts';
-import { askerOf } from '../../requests/requester.ts';
-import { lockRow, readAtOnce, type Transaction } from '../../transaction.ts';
-import { type Addressees, askForMails, findAddressees, type MailFacts, occasions } from '../approval-mails.ts';
+import { requesterOf } from '../../requests/requester.ts';
+import { lockRow, readSnapshot, type Transaction } from '../../transaction.ts';
+import { findRecipients, type MailFacts, mailOccasions, type Recipients, requestMails } from '../approval-mails.ts';
 import { type Actor, decide, requireTransition } from '../approval-states.ts';
-import { isFromUnseen, promotionsIn, requireSightOfChange } from '../change-visibility.ts';
-import { noteShown, type Shown } from '../reviewed-revisions.ts';
+import { isSourceHidden, requireVisibleChange, visiblePromotions } from '../change-visibility.ts';
+import { recordReviewed, type Shown } from '../reviewed-revisions.ts';
 import { type Branches, type Named, readPairs, readTargetBranch, revisionOfPairs } from './comparison/branch-sides.ts';
 import type { PromotionDiff } from './comparison/comparison-schema.ts';
 import { type PromotionPlan, planPromotion, type TablePair, type TargetBranch } from './comparison/promotion-plan.ts';
 import type { Conflict, Decide } from './comparison/table-merge.ts';
-import { tellPromotion } from './promotion-events.ts';
+import { announcePromotion } from './promotion-events.ts';
 import { actorOf } from './promotion-rights.ts';
 import type { MergedRows, Promotion, PromotionSummary } from './promotion-schema.ts';
 import { isOpen, type PromotionAction, type PromotionState, promotionMachine } from './promotion-states.ts';
@@ -81,12 +81,12 @@ export const promotionFilters = {
 
 /** Lists the promotions that the caller sees, each with its branches and tables. */
 export async function listPromotions(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
   filter: { from_branch_id?: number; to_branch_id?: number },
 ): Promise<Page<PromotionSummary>> {
-  const seen = await promotionsIn(ctx, call);
+  const seen = await visiblePromotions(ctx, call);
   const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
   const [stored, total] = await Promise.all([
     ctx.prisma.promotion.findMany({ where, select: summaryFields, orderBy: prismaOrderBy(list), ...window(list) }),
@@ -97,7 +97,7 @@ export async function listPromotions(
 
 /** A promotion of the account, or 404. */
 export async function requirePromotion(
-  ctx: Context,
+  ctx: MetadataContext,
   call: { accountId: number },
   id: number,
 ): Promise<StoredPromotion> {
@@ -110,22 +110,22 @@ export async function requirePromotion(
 type Seen = { stored: StoredPromotion; planned: PlannedPromotion | undefined };
 
 /** A promotion that the caller sees, or 403: while it can still be promoted, by the tables that it would change as of now (`planned`). */
-export async function requireSeenPromotion(ctx: Context, call: CallContext, id: number): Promise<Seen> {
+export async function requireVisiblePromotion(ctx: MetadataContext, call: CallContext, id: number): Promise<Seen> {
   const stored = await requirePromotion(ctx, call, id);
-  if (await isFromUnseen(ctx, call, stored)) throw notFound('Promotion');
-  const planned = isOpen(stored.status) ? await readAtOnce(ctx, (tx) => planStored(tx, call, stored)) : undefined;
+  if (await isSourceHidden(ctx, call, stored)) throw notFound('Promotion');
+  const planned = isOpen(stored.status) ? await readSnapshot(ctx, (tx) => planStored(tx, call, stored)) : undefined;
   const now = new Map(planned?.pairs.map((pair) => [pair.sourceId, shownOf(pair)]));
   const tables = stored.tables.map((noted) => {
     const { target_definition_id: id, domain_id } = now.get(noted.table_definition_id) ?? noted;
     return { id, domain_id: domain_id ?? noted.domain_id };
   });
-  await requireSightOfChange(ctx, call, 'promotion', { branchId: stored.to_branch_id, tables });
+  await requireVisibleChange(ctx, call, 'promotion', { branchId: stored.to_branch_id, tables });
   return { stored, planned };
 }
 
 /** A promotion that the caller sees, with its history and what it would change. */
-export async function showPromotion(ctx: Context, call: CallContext, id: number): Promise<Promotion> {
-  const { planned } = await requireSeenPromotion(ctx, call, id);
+export async function showPromotion(ctx: MetadataContext, call: CallContext, id: number): Promise<Promotion> {
+  const { planned } = await requireVisiblePromotion(ctx, call, id);
   return getPromotion(ctx, call, id, planned);
 }
 
@@ -134,7 +134,7 @@ export async function showPromotion(ctx: Context, call: CallContext, id: number)
  * caller; as merged afterwards. `planned`: what it would change was read a moment ago.
  */
 export async function getPromotion(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   planned?: PlannedPromotion,
@@ -160,8 +160,8 @@ export async function getPromotion(
       conflicts: (conflicts ?? []) as Conflict[],
       revision: null,
     };
-  const now = planned ?? (await readAtOnce(ctx, (tx) => planStored(tx, call, stored)));
-  await noteShownPromotion(ctx, call, stored, now);
+  const now = planned ?? (await readSnapshot(ctx, (tx) => planStored(tx, call, stored)));
+  await recordReviewedPromotion(ctx, call, stored, now);
   const { plan, revision } = now;
   return { ...shown, diffs: plan.tables.map(({ diff }) => diff), conflicts: plan.conflicts, revision };
 }
@@ -180,16 +180,16 @@ export const shownBy = ({ pairs, revision }: Compared): Shown => ({
 });
 
 /** Notes that the caller is shown what a promotion would change. */
-export function noteShownPromotion(
-  ctx: Context,
+export function recordReviewedPromotion(
+  ctx: MetadataContext,
   call: CallContext,
   { id, to_branch }: StoredPromotion,
   compared: Compared,
 ): Promise<void> {
-  return noteShown(ctx, call, { noun: 'promotion', id, branch: to_branch }, shownBy(compared));
+  return recordReviewed(ctx, call, { noun: 'promotion', id, branch: to_branch }, shownBy(compared));
 }
 
-const undecided: Decide = () => undefined;
+const unresolved: Decide = () => undefined;
 
 /** What a promotion is of: its branches, and the definitions that were named. */
 export type Proposed = Branches & { to_branch: { id: number; name: string }; tables: Named[] };
@@ -203,7 +203,7 @@ export async function readSides(tx: Transaction, call: { accountId: number }, pr
 }
 
 /** What a promotion would change. */
-export function planSides({ pairs, branch }: Sides, decide = undecided): PlannedPromotion {
+export function planSides({ pairs, branch }: Sides, decide = unresolved): PlannedPromotion {
   return { pairs, plan: planPromotion(pairs, branch, decide), revision: revisionOfPairs(pairs) };
 }
 
@@ -212,12 +212,16 @@ export async function planStored(
   tx: Transaction,
   call: { accountId: number },
   stored: Proposed,
-  decide = undecided,
+  decide = unresolved,
 ): Promise<PlannedPromotion> {
   return planSides(await readSides(tx, call, stored), decide);
 }
 
-async function summaries(ctx: Context, call: CallContext, stored: StoredSummary[]): Promise<PromotionSummary[]> {
+async function summaries(
+  ctx: MetadataContext,
+  call: CallContext,
+  stored: StoredSummary[],
+): Promise<PromotionSummary[]> {
   const tables = stored.flatMap((promotion) => promotion.tables);
   const ids = tables.flatMap(({ table_definition_id, target_definition_id }) => [
     table_definition_id,
@@ -271,7 +275,7 @@ export type Step = Exclude<PromotionAction, 'promote' | 'succeed' | 'fail'>;
 
 /** Takes such a step. */
 export async function takeStep(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   action: Step,
@@ -282,10 +286,10 @@ export async function takeStep(
   const first = decide(promotionMachine, before.status as PromotionState, action, actor, before.to_branch.is_protected);
   if (first.verdict === 'forbidden') throw new ServiceError('forbidden', first.sentence);
   const comment = readComment() ?? null;
-  const addressees =
+  const recipients =
     action === 'cancel'
       ? undefined
-      : await findAddressees(ctx, call, occasions[action], {
+      : await findRecipients(ctx, call, mailOccasions[action], {
           branchId: before.to_branch_id,
           creatorId: before.created_by,
         });
@@ -295,11 +299,11 @@ export async function takeStep(
     await tx.promotion.update({ where: { id }, data: { status, comment: comment ?? undefined } });
     const { pairs, plan, revision } = await planStored(tx, call, now);
     // What is asked approval for is what is there now.
-    if (action === 'send_request') await rememberAsked(tx, id, pairs, revision);
-    await noteAction(tx, id, action, call, comment);
-    await tellPromotion(tx, call, action, now, { user_id: call.userId ?? null, comment });
+    if (action === 'send_request') await recordProposedState(tx, id, pairs, revision);
+    await recordAction(tx, id, action, call, comment);
+    await announcePromotion(tx, call, action, now, { user_id: call.userId ?? null, comment });
     const outcome = action === 'reject' ? { outcome: 'rejected' as const, reasons: [] } : {};
-    if (addressees) await mailPromotion(tx, call, addressees, now, plan, { comment, ...outcome });
+    if (recipients) await mailPromotion(tx, call, recipients, now, plan, { comment, ...outcome });
   };
   await transactOnce(ctx, call, step, () => id);
   return getPromotion(ctx, call, id);
@@ -309,7 +313,7 @@ export async function takeStep(
 export async function mailPromotion(
   tx: Transaction,
   call: RpcCaller,
-  addressees: Addressees,
+  recipients: Recipients,
   { id, from_branch_id, to_branch }: StoredPromotion,
   { tables }: PromotionPlan,
   facts: Pick<MailFacts, 'comment' | 'outcome' | 'reasons'>,
@@ -318,7 +322,7 @@ export async function mailPromotion(
   const from = await tx.branch.findFirst({ where, select: { name: true } });
   const diffs = tables.map(({ diff }) => diff);
   const branches = { branch: to_branch.name, ...(from ? { from_branch: from.name } : {}) };
-  await askForMails(tx, call, addressees, { noun: 'promotion', id, ...branches, diffs, ...facts });
+  await requestMails(tx, call, recipients, { noun: 'promotion', id, ...branches, diffs, ...facts });
 }
 
 /** Locks a promotion until the transaction ends. */
@@ -337,7 +341,12 @@ export const shownOf = ({ sourceId, sourceVersion, targetId, targetVersion, targ
 });
 
 /** Notes what approval is asked for: who is shown nothing else promotes that. Or what was merged. */
-export async function rememberAsked(tx: Transaction, id: number, pairs: TablePair[], revision: string): Promise<void> {
+export async function recordProposedState(
+  tx: Transaction,
+  id: number,
+  pairs: TablePair[],
+  revision: string,
+): Promise<void> {
   await tx.promotion.update({ where: { id }, data: { revision } });
   const facts = pairs.map(shownOf);
   await tx.$executeRaw`
@@ -349,7 +358,7 @@ export async function rememberAsked(tx: Transaction, id: number, pairs: TablePai
 }
 
 /** Notes which tables a promotion is about to change, of what was asked for nothing else. */
-export async function notePlaces(tx: Transaction, id: number, pairs: TablePair[]): Promise<void> {
+export async function recordTargets(tx: Transaction, id: number, pairs: TablePair[]): Promise<void> {
   const facts = pairs.map(shownOf);
   await tx.$executeRaw`
     update promotion_table p set target_definition_id = f.target_definition_id, domain_id = coalesce(f.domain_id, p.domain_id)
@@ -359,14 +368,14 @@ export async function notePlaces(tx: Transaction, id: number, pairs: TablePair[]
 }
 
 /** Keeps that something was done to a promotion, by whom and in which request. Nobody ends one: ends are of the request they come of. */
-export async function noteAction(
+export async function recordAction(
   tx: Transaction,
   promotionId: number,
   action: PromotionAction,
   caller: RpcCaller,
   comment: string | null,
 ): Promise<void> {
-  const asker = askerOf(caller);
+  const asker = requesterOf(caller);
   const by = action === 'succeed' || action === 'fail' ? { request_id: asker.request_id } : asker;
   await tx.promotion_action.create({ data: { promotion_id: promotionId, action, ...by, comment } });
 }

@@ -16,7 +16,7 @@ export type Named = { table_definition_id: number; key: string; name: string };
  * Locks both branches and every definition concerned. The lock on the target is what promotions to it, its deployments and
  * removals take turns by; in the order of ids, so that two promotions the opposite ways wait for each other once.
  */
-export async function lockSides(tx: Transaction, caller: Caller, branches: Branches, ids: number[]): Promise<void> {
+export async function lockBranches(tx: Transaction, caller: Caller, branches: Branches, ids: number[]): Promise<void> {
   const { from_branch_id: from, to_branch_id: to } = branches;
   for (const id of [from, to].sort((a, b) => a - b))
     if (!(await lockRow(tx, 'branch', caller.accountId, id, id === to ? 'edit' : 'read')) && id === to)

@@ -1,4 +1,4 @@
-import { decideBy, type GivenResolution, refuseUnsettled } from './conflict-resolutions.ts';
+import { decideBy, type GivenResolution, requireResolved } from './conflict-resolutions.ts';
 
 const open = { base: 1, source: 2, target: 3, resolution: null };
 
@@ -37,7 +37,7 @@ describe('resolutions', () => {
 
   it('of no conflict are refused without looking through all conflicts for each', () => {
     const conflicts = counted(given(500).map((name) => ({ ...name, ...open, resolution: 'source' as const })));
-    expect(() => refuseUnsettled(conflicts.list, given(501))).toThrow('There is no conflict about name of t500');
+    expect(() => requireResolved(conflicts.list, given(501))).toThrow('There is no conflict about name of t500');
     expect(conflicts.walks()).toBeLessThan(10);
   });
 });

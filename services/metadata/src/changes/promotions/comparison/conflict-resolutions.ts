@@ -13,18 +13,18 @@ export function decideBy(resolutions: GivenResolution[]): Decide {
 }
 
 /** The sentence for a resolution of what is no conflict. */
-export const strangeSentence = (name: ConflictName): string => `There is no conflict about ${describeName(name)}`;
+export const unmatchedSentence = (name: ConflictName): string => `There is no conflict about ${describeName(name)}`;
 
 /** The sentence for a conflict that nobody has decided. */
 export const openSentence = (conflict: Conflict): string =>
   `Conflict about ${describeName(conflict)}: ${describeSides(conflict)}`;
 
 /** Throws 422 naming every conflict that is still open, and every resolution of what is none. */
-export function refuseUnsettled(conflicts: Conflict[], resolutions: GivenResolution[]): void {
+export function requireResolved(conflicts: Conflict[], resolutions: GivenResolution[]): void {
   const names = new Set(conflicts.map(nameOf));
   const strange = resolutions.filter((given) => !names.has(nameOf(given)));
   const open = conflicts.filter(({ resolution }) => resolution === null);
-  const problems = [...strange.map(strangeSentence), ...open.map(openSentence)];
+  const problems = [...strange.map(unmatchedSentence), ...open.map(openSentence)];
   if (problems.length > 0) throw validationFailed(problems);
 }
 

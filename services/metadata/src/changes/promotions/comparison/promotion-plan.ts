@@ -3,7 +3,7 @@
 
 import { normalizeName } from '@almanac/service-kit/api/names';
 import { limits } from '@almanac/service-kit/limits';
-import { settleColumn } from '../../../columns/column-rules.ts';
+import { resolveColumn } from '../../../columns/column-rules.ts';
 import type { DataType } from '../../../columns/column-values.ts';
 import type { TableStructure } from '../../../table-definitions/table-structure.ts';
 import type { PromotionDiff } from './comparison-schema.ts';
@@ -132,7 +132,7 @@ function findColumnProblems({ columns }: TableStructure, branch: TargetBranch, o
       );
     // Each side's column was right; what is merged of the two need not be.
     const shape = { ...column, name, data_type: data_type as DataType, foreign_key_table_id: key === null ? null : 1 };
-    problems.push(...settleColumn(undefined, shape).problems.map((problem) => `Column ${name}: ${problem}`));
+    problems.push(...resolveColumn(undefined, shape).problems.map((problem) => `Column ${name}: ${problem}`));
   }
   return problems;
 }

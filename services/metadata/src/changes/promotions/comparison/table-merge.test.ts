@@ -29,7 +29,7 @@ const base: TableStructure = {
   columns: [column(1, 'code', { is_primary_key: true, is_required: true }), column(2, 'name'), column(3, 'area')],
 };
 
-const undecided: Decide = () => undefined;
+const unresolved: Decide = () => undefined;
 const forSource: Decide = () => 'source';
 const forTarget: Decide = () => 'target';
 const change = (lineage: number, changes: Partial<ColumnStructure>, table = base): TableStructure => ({
@@ -50,7 +50,7 @@ describe('what one side changed', () => {
   it('is taken over, attribute by attribute, beside what the other changed', () => {
     const source = { ...change(2, { name: 'title', length: 80 }), description: 'ISO 3166' };
     const target = { ...change(2, { is_required: true, valid_values: 'A|B' }), name: 'Nations' };
-    const { merged, conflicts } = mergeTable({ base, source, target }, undecided);
+    const { merged, conflicts } = mergeTable({ base, source, target }, unresolved);
     expect(conflicts).toEqual([]);
     expect(merged).toMatchObject({ name: 'Nations', description: 'ISO 3166' });
     expect(merged?.columns[1]).toMatchObject({ name: 'title', length: 80, is_required: true, valid_values: 'A|B' });
@@ -58,7 +58,7 @@ describe('what one side changed', () => {
 
   it('is no conflict when both changed it alike', () => {
     const both = change(3, { data_type: 'decimal', length: 12, scale: 2 });
-    expect(mergeTable({ base, source: both, target: both }, undecided)).toEqual({
+    expect(mergeTable({ base, source: both, target: both }, unresolved)).toEqual({
       merged: { ...both, columns: both.columns.map((each, index) => ({ ...each, position: index + 1 })) },
       conflicts: [],
     });
@@ -70,34 +70,37 @@ describe('what one side changed', () => {
       (id) => source.columns.find((each) => each.lineage_id === id) as ColumnStructure,
     );
     const target = withColumn(column(20, 'capital'));
-    const { merged } = mergeTable({ base, source, target }, undecided);
+    const { merged } = mergeTable({ base, source, target }, unresolved);
     expect(namesOf(merged)).toEqual(['code', 'iso3', 'name', 'area', 'capital']);
     expect(merged?.columns.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('may be the end of a column, and of the look-up that showed it', () => {
     const shown = { ...base, lookup_display_lineage_id: 2 };
-    const { merged, conflicts } = mergeTable({ base: shown, source: without(2, shown), target: shown }, undecided);
+    const { merged, conflicts } = mergeTable({ base: shown, source: without(2, shown), target: shown }, unresolved);
     expect(namesOf(merged)).toEqual(['code', 'area']);
     expect(merged?.lookup_display_lineage_id).toBeNull();
     expect(conflicts).toEqual([]);
-    expect(namesOf(mergeTable({ base, source: base, target: without(2) }, undecided).merged)).toEqual(['code', 'area']);
+    expect(namesOf(mergeTable({ base, source: base, target: without(2) }, unresolved).merged)).toEqual([
+      'code',
+      'area',
+    ]);
   });
 
   it('may be the order of the columns', () => {
     const turned = { ...base, columns: base.columns.toReversed() };
-    expect(namesOf(mergeTable({ base, source: turned, target: base }, undecided).merged)).toEqual([
+    expect(namesOf(mergeTable({ base, source: turned, target: base }, unresolved).merged)).toEqual([
       'area',
       'name',
       'code',
     ]);
     const other = { ...base, columns: [2, 1, 3].map((id) => base.columns[id - 1] as ColumnStructure) };
-    const { conflicts } = mergeTable({ base, source: turned, target: other }, undecided);
+    const { conflicts } = mergeTable({ base, source: turned, target: other }, unresolved);
     expect(conflicts).toMatchObject([{ column: null, attribute: 'column_order', source: ['area', 'name', 'code'] }]);
   });
 
   it('makes a key column required, whoever made it one', () => {
-    const { merged } = mergeTable({ base, source: change(2, { is_primary_key: true }), target: base }, undecided);
+    const { merged } = mergeTable({ base, source: change(2, { is_primary_key: true }), target: base }, unresolved);
     expect(merged?.columns[1]).toMatchObject({ is_primary_key: true, is_required: true });
   });
 });
@@ -108,7 +111,7 @@ describe('a conflict', () => {
   const conflict = { table: 'countries', column: 'name', attribute: 'length', base: 255, source: 80, target: 100 };
 
   it('is both changing one attribute to different values; until somebody decides, the target’s stays', () => {
-    const { merged, conflicts } = mergeTable({ base, source, target }, undecided);
+    const { merged, conflicts } = mergeTable({ base, source, target }, unresolved);
     expect(conflicts).toEqual([{ ...conflict, resolution: null }]);
     expect(merged?.columns[1]?.length).toBe(100);
   });
@@ -127,19 +130,19 @@ describe('a conflict', () => {
   it('is one side deleting a column that the other changed', () => {
     const exists = { table: 'countries', column: 'name', attribute: 'exists', base: true };
     const gone = { base, source: without(2), target };
-    expect(mergeTable(gone, undecided).conflicts).toMatchObject([{ ...exists, source: false, target: true }]);
-    expect(namesOf(mergeTable(gone, undecided).merged)).toEqual(['code', 'name', 'area']);
+    expect(mergeTable(gone, unresolved).conflicts).toMatchObject([{ ...exists, source: false, target: true }]);
+    expect(namesOf(mergeTable(gone, unresolved).merged)).toEqual(['code', 'name', 'area']);
     expect(namesOf(mergeTable(gone, forSource).merged)).toEqual(['code', 'area']);
     const changed = { base, source, target: without(2) };
-    expect(mergeTable(changed, undecided).conflicts).toMatchObject([{ ...exists, source: true, target: false }]);
-    expect(namesOf(mergeTable(changed, undecided).merged)).toEqual(['code', 'area']);
+    expect(mergeTable(changed, unresolved).conflicts).toMatchObject([{ ...exists, source: true, target: false }]);
+    expect(namesOf(mergeTable(changed, unresolved).merged)).toEqual(['code', 'area']);
     expect(namesOf(mergeTable(changed, forSource).merged)).toEqual(['code', 'name', 'area']);
   });
 
   it('is every difference of two tables that have nothing known in common', () => {
     const { conflicts } = mergeTable(
       { base: undefined, source, target: withColumn(column(9, 'own'), target) },
-      undecided,
+      unresolved,
     );
     expect(conflicts).toMatchObject([{ column: 'name', attribute: 'length', base: null, source: 80, target: 100 }]);
   });
@@ -147,12 +150,12 @@ describe('a conflict', () => {
 
 describe('a table that is deleted on the source', () => {
   it('goes on the target too, unless somebody has changed it there', () => {
-    expect(mergeTable({ base, source: undefined, target: base }, undecided)).toEqual({
+    expect(mergeTable({ base, source: undefined, target: base }, unresolved)).toEqual({
       merged: undefined,
       conflicts: [],
     });
     const target = change(2, { length: 1 });
-    const { merged, conflicts } = mergeTable({ base, source: undefined, target }, undecided);
+    const { merged, conflicts } = mergeTable({ base, source: undefined, target }, unresolved);
     expect(conflicts).toMatchObject([{ column: null, attribute: 'exists', base: true, source: false, target: true }]);
     expect(merged).toBe(target);
     expect(mergeTable({ base, source: undefined, target }, forSource).merged).toBeUndefined();
@@ -266,10 +269,10 @@ describe('for any two histories', () => {
 
   it('an untouched source changes nothing, and an untouched target becomes the source', () => {
     check(({ source, target }) => {
-      const nothing = mergeTable({ base, source: base, target }, undecided);
+      const nothing = mergeTable({ base, source: base, target }, unresolved);
       expect(nothing.conflicts).toEqual([]);
       expect(isSameTable(nothing.merged as TableStructure, target)).toBe(true);
-      const all = mergeTable({ base, source, target: base }, undecided);
+      const all = mergeTable({ base, source, target: base }, unresolved);
       expect(all.conflicts).toEqual([]);
       expect(sorted(all.merged as TableStructure)).toEqual(sorted(source));
       for (const each of source.columns)
@@ -307,10 +310,10 @@ describe('for any two histories', () => {
   it('promoting twice changes nothing more, and promoting back makes both alike', () => {
     check(({ source, target, decide }) => {
       const { merged } = mergeTable({ base, source, target }, decide);
-      const again = mergeTable({ base: source, source, target: merged }, undecided);
+      const again = mergeTable({ base: source, source, target: merged }, unresolved);
       expect(again.conflicts).toEqual([]);
       expect(isSameTable(again.merged as TableStructure, merged as TableStructure)).toBe(true);
-      const back = mergeTable({ base: source, source: merged, target: source }, undecided);
+      const back = mergeTable({ base: source, source: merged, target: source }, unresolved);
       expect(back.conflicts).toEqual([]);
       expect(sorted(back.merged as TableStructure)).toEqual(sorted(merged as TableStructure));
       for (const each of (merged as TableStructure).columns)
