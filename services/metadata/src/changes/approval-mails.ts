@@ -1,32 +1,37 @@
-// Who is written to about a deployment or promotion (design 3.5): all approvers of the branch when one waits for them or is given up, also
-// the one who did it; its creator when somebody else has decided it. Jobs writes and sends the mails, and holds back floods.
+// The mails about a change (design 3.5). All approvers of the branch get one when approval is
+// requested or a change is abandoned, even the one who did it; the creator gets one when another
+// user decided. Jobs writes and sends them, and limits floods.
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../context.ts';
 import { announce, type Transaction } from '../transaction.ts';
-import type { TableDiff } from './table-diff.ts';
+import type { Noun, Step } from './approval-states.ts';
+import type { MailedDiff } from './change-kind.ts';
 
 type Occasion = 'requested' | 'decided' | 'abandoned';
 
-type DiffInShort = Pick<TableDiff, 'name' | 'change' | 'columns'>;
-
-/** What the mail speaks of; names of people are no one's business here but the mail's. */
+/** The content of a mail. */
 export type MailFacts = {
-  noun: 'deployment' | 'promotion';
+  noun: Noun;
   id: number;
   branch: string;
   from_branch?: string;
   comment: string | null;
-  diffs: DiffInShort[];
+  diffs: MailedDiff[];
   outcome?: 'deployed' | 'promoted' | 'failed' | 'rejected';
   reasons?: string[];
 };
 
-/** Which step is told to whom; a step that isn't here is nobody's news. */
-export const mailOccasions = { send_request: 'requested', reject: 'decided', abandon: 'abandoned' } as const;
+/** The steps that send mails. */
+export const mailOccasions = {
+  send_request: 'requested',
+  reject: 'decided',
+  abandon: 'abandoned',
+} as const satisfies Partial<Record<Step, Occasion>>;
 
+/** `by`: the name of the user who took the step. */
 export type Recipients = { occasion: Occasion; userIds: number[]; by: string };
 
-/** Finds out whom to write to. Asked before the transaction: nobody holds locks while identity is asked. */
+/** Asks identity for the recipients, before the transaction: no lock is held while identity answers. */
 export async function findRecipients(
   ctx: MetadataContext,
   caller: RpcCaller,
@@ -34,31 +39,33 @@ export async function findRecipients(
   subject: { branchId: number; creatorId: number | null },
 ): Promise<Recipients> {
   const userIds =
-    occasion === 'decided' ? listOthers(caller, subject.creatorId) : await listApprovers(ctx, caller, subject.branchId);
+    occasion === 'decided'
+      ? creatorUnlessCaller(caller, subject.creatorId)
+      : await listApprovers(ctx, caller, subject.branchId);
   return { occasion, userIds, by: userIds.length === 0 ? '' : await nameOf(ctx, caller) };
 }
 
-const listOthers = ({ userId }: RpcCaller, id: number | null) => (id === null || id === userId ? [] : [id]);
+const creatorUnlessCaller = ({ userId }: RpcCaller, id: number | null) => (id === null || id === userId ? [] : [id]);
 
-// The contract promises the approvers a mail, whoever acts: an account whose one approver does all himself has his mails to show for it.
-
+// The contract promises the mail to all approvers: where one approver does everything, their mails
+// are the record of it.
 async function listApprovers(ctx: MetadataContext, caller: RpcCaller, branchId: number): Promise<number[]> {
   const { users } = await ctx.identity.ListApprovers(caller, { branch_id: branchId });
   return users.map(({ id }) => id);
 }
 
-// The mail does without the name rather than the deployment without its end.
+// A missing name must not keep a deployment from being finished.
 async function nameOf(ctx: MetadataContext, caller: RpcCaller): Promise<string> {
   if (caller.userId === undefined) return '';
   const { users } = await ctx.identity.ListUsers(caller, { ids: [caller.userId] }).catch((error) => {
-    ctx.logger.warn({ err: error }, 'a mail goes without the name of who acted');
+    ctx.logger.warn({ err: error }, 'a mail is sent without the name of the user who acted');
     return { users: [] };
   });
   const [user] = users;
   return user ? `${user.first_name} ${user.last_name}`.trim() || user.email : '';
 }
 
-/** Asks jobs for the mails, if the transaction commits. */
+/** Requests the mails of jobs, when the transaction commits. */
 export async function requestMails(
   tx: Transaction,
   caller: RpcCaller,
@@ -68,17 +75,17 @@ export async function requestMails(
   if (userIds.length === 0) return;
   const count = (change: string) => diffs.filter((diff) => diff.change === change).length;
   const changes = { new: count('new'), modified: count('modified'), deleted: count('deleted') };
-  const values = { ...facts, by, changes, tables: inShort(diffs) };
+  const values = { ...facts, by, changes, tables: summarize(diffs) };
   await announce(tx, caller, 'mail.requested', { template: `${noun}_${occasion}`, user_ids: userIds, values });
 }
 
-// A mail is a glance at it: the first tables, with the first of their columns.
+// A mail lists the first tables, with the first of their columns.
 const maxTables = 20;
 const maxColumns = 20;
 
 const isChanged = ({ change }: { change: string }) => change !== 'unchanged';
 
-function inShort(diffs: DiffInShort[]) {
+function summarize(diffs: MailedDiff[]) {
   return diffs
     .filter(isChanged)
     .slice(0, maxTables)

@@ -98,7 +98,7 @@ describe.each(cases)('a %s', (noun, given) => {
   );
 
   it('is drawn in the docs as it is in the code', () => {
-    const page = readFileSync(join(resolve(import.meta.dirname, '../../../../..'), `docs/states/${noun}.md`), 'utf8');
+    const page = readFileSync(join(resolve(import.meta.dirname, '../../../..'), `docs/states/${noun}.md`), 'utf8');
     expect(/```mermaid\n([\s\S]*?)\n```/.exec(page)?.[1]).toBe(drawStates(machine));
   });
 });

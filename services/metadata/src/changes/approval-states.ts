@@ -1,8 +1,8 @@
-// What deployments and promotions have in common: steps that only some may take, in some states only. Each has its own table of
-// transitions (deployments/deployment-states.ts, promotions/promotion-states.ts); this reads and draws them.
+// The approval of changes. A kind of change has a table of transitions (deployment-states.ts,
+// promotion-states.ts): steps that some people may take in some states. This file reads and draws it.
 import { ServiceError } from '@almanac/service-kit/errors';
 
-/** What is true of whoever acts. `system` is the service itself, when it learns how applying ended. */
+/** The role of a caller in a change. `system` is the service itself, when applying has ended. */
 export type Actor = {
   system: boolean;
   creator: boolean;
@@ -14,7 +14,7 @@ export type Actor = {
   administrator: boolean;
 };
 
-type Kind = {
+type Role = {
   /** Completes "Only … may …". */
   who: (isProtected: boolean) => string;
   test: (actor: Actor, isProtected: boolean) => boolean;
@@ -22,15 +22,14 @@ type Kind = {
 
 const developers = 'those with the right "develop" on its tables';
 
-// Whoever puts the change into effect.
-const applier: Kind = {
+const applier: Role = {
   who: (isProtected) =>
     isProtected ? 'an approver of the protected branch other than its creator, or an administrator,' : developers,
   test: (actor, isProtected) =>
     actor.administrator || (isProtected ? actor.approver && !actor.creator : actor.developer),
 };
 
-const kinds = {
+const roles = {
   developer: { who: () => developers, test: (actor) => actor.developer },
   proposer: { who: () => `its creator or ${developers}`, test: (actor) => actor.creator || actor.developer },
   deployer: applier,
@@ -42,52 +41,62 @@ const kinds = {
     test: (actor) => actor.creator || actor.approver || actor.administrator,
   },
   system: { who: () => 'the service itself', test: (actor) => actor.system },
-} as const satisfies Record<string, Kind>;
+} as const satisfies Record<string, Role>;
 
 export type Transition<State extends string> = {
   from: readonly State[];
   to: State;
-  by: keyof typeof kinds;
+  by: keyof typeof roles;
   verb: string;
 };
 
-/** A table of transitions; the first of `states` is where everything begins. */
-export type Machine<State extends string, Action extends string> = {
-  noun: 'deployment' | 'promotion';
+export type Noun = 'deployment' | 'promotion';
+
+/** The steps that change nothing but the state of a change. */
+export type Step = 'send_request' | 'reject' | 'cancel' | 'abandon';
+/** The steps that every kind of change has; each adds the one that applies it. */
+export type CommonAction = Step | 'succeed' | 'fail';
+
+/** A table of transitions. A change starts in the first of `states`; `apply` puts it into effect. */
+export type Machine<State extends string = string, Apply extends string = string> = {
+  noun: Noun;
   states: readonly State[];
-  transitions: Record<Action, Transition<State>>;
+  apply: Apply;
+  transitions: Record<CommonAction | Apply, Transition<State>>;
 };
+
+/** `Deployment` for `deployment`: the noun as sentences begin with it. */
+export const titleOf = (noun: Noun): string => noun.charAt(0).toUpperCase() + noun.slice(1);
 
 export type Decision<State> =
   | { verdict: 'allowed'; to: State }
   | { verdict: 'forbidden'; sentence: string }
   | { verdict: 'impossible'; sentence: string };
 
-/** Whether the actor may do this in that state. A missing right is told before an impossible state. */
-export function decide<State extends string, Action extends string>(
-  { noun, transitions }: Machine<State, Action>,
+/** Whether the actor may take a step in that state. A missing right is reported before a wrong state. */
+export function decide<State extends string, Apply extends string>(
+  { noun, transitions }: Machine<State, Apply>,
   state: State,
-  action: Action,
+  action: CommonAction | Apply,
   actor: Actor,
   isProtected: boolean,
 ): Decision<State> {
   const { from, to, by, verb } = transitions[action];
-  const kind: Kind = kinds[by];
-  if (!kind.test(actor, isProtected))
-    return { verdict: 'forbidden', sentence: `Only ${kind.who(isProtected)} may ${verb} this ${noun}.` };
+  const role: Role = roles[by];
+  if (!role.test(actor, isProtected))
+    return { verdict: 'forbidden', sentence: `Only ${role.who(isProtected)} may ${verb} this ${noun}.` };
   if (!from.includes(state)) {
-    const subject = noun.charAt(0).toUpperCase() + noun.slice(1);
-    const sentence = `${subject} is ${state}; one can ${verb} it only while it is ${listed(from)}.`;
+    const sentence = `${titleOf(noun)} is ${state}; one can ${verb} it only while it is ${listed(from)}.`;
     return { verdict: 'impossible', sentence };
   }
   return { verdict: 'allowed', to };
 }
 
-/** Throws 403 or 422 unless the actor may do this now; answers the state that it leads to. */
-export function requireTransition<State extends string, Action extends string>(
-  machine: Machine<State, Action>,
+/** Throws 403 or 422 unless the actor may take the step now; answers the state that it leads to. */
+export function requireTransition<State extends string, Apply extends string>(
+  machine: Machine<State, Apply>,
   state: State,
-  action: Action,
+  action: CommonAction | Apply,
   actor: Actor,
   isProtected: boolean,
 ): State {
@@ -97,15 +106,18 @@ export function requireTransition<State extends string, Action extends string>(
   return decision.to;
 }
 
+/** True while the change can still be applied. */
+export const isOpen = ({ transitions, apply }: Machine, state: string): boolean =>
+  transitions[apply]?.from.includes(state) ?? false;
+
 const listed = (states: readonly string[]) => states.join(', ').replace(/, ([^,]*)$/, ' or $1');
 
 /** The transitions as a Mermaid state diagram. */
-export function drawStates<State extends string, Action extends string>(machine: Machine<State, Action>): string {
-  const transitions = Object.entries<Transition<State>>(machine.transitions);
-  const lines = ['stateDiagram-v2', `    [*] --> ${machine.states[0]}: POST /${machine.noun}s`];
-  for (const [action, { from, to, by }] of transitions)
+export function drawStates({ noun, states, transitions }: Machine): string {
+  const lines = ['stateDiagram-v2', `    [*] --> ${states[0]}: POST /${noun}s`];
+  for (const [action, { from, to, by }] of Object.entries(transitions))
     for (const state of from) lines.push(`    ${state} --> ${to}: ${action} (${by})`);
-  const isFinal = (state: State) => !transitions.some(([, { from }]) => from.includes(state));
-  for (const state of machine.states.filter(isFinal)) lines.push(`    ${state} --> [*]`);
+  const isFinal = (state: string) => !Object.values(transitions).some(({ from }) => from.includes(state));
+  for (const state of states.filter(isFinal)) lines.push(`    ${state} --> [*]`);
   return lines.join('\n');
 }

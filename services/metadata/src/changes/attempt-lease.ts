@@ -1,49 +1,113 @@
-// The lease of whoever applies a deployment or merges the rows of a promotion: while it holds, nobody else takes the attempt up.
+// The attempts to apply a change. The process that works on one holds a lease; when the lease has
+// run out, after a crash, another process claims the attempt and resumes it.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../context.ts';
-import { Prisma } from '../generated/prisma/client.ts';
+import { callerFor } from '../requests/requester.ts';
 import type { Transaction } from '../transaction.ts';
+import type { Machine } from './approval-states.ts';
+import { findApplier } from './change-history.ts';
 
-const kinds = {
-  deployment: { table: Prisma.raw('deployment'), status: 'deploying' },
-  promotion: { table: Prisma.raw('promotion'), status: 'promoting' },
-};
-type Kind = keyof typeof kinds;
+const pollMs = 200;
+
+export const maxTries = 5;
+
 type Attempt = { id: number; number: number };
 
-/** Holds the attempt for another lease; does nothing when it is over or another one has begun. */
+const runningState = ({ transitions, apply }: Machine) => transitions[apply]?.to;
+
+/** Renews the lease; does nothing when the attempt is over or another one has begun. */
 export async function renewLease(
-  client: Pick<Transaction, '$executeRaw'>,
+  db: Pick<Transaction, '$queryRawUnsafe' | '$executeRawUnsafe'>,
   ctx: MetadataContext,
-  kind: Kind,
+  machine: Machine,
   { id, number }: Attempt,
 ): Promise<void> {
-  const { table, status } = kinds[kind];
-  await client.$executeRaw`
-    update ${table} set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
-    where id = ${id} and attempt = ${number} and status = ${status}`;
+  await prismaSql(db)(
+    `update ${machine.noun} set lease_until = now() + make_interval(secs => $1::float8)
+     where id = $2::int and attempt = $3::int and status = $4`,
+    [ctx.timing.leaseMs / 1000, id, number, runningState(machine)],
+  );
 }
 
-/** Whoever comes next need not wait for the rest of a lease that nobody uses, but for so many seconds. */
+/** Releases a lease early: the next process need not wait for it, only for so many seconds. */
 export async function releaseLease(
   ctx: MetadataContext,
-  kind: Kind,
+  machine: Machine,
   { id, number }: Attempt,
-  seconds: number,
+  retryAfterSeconds: number,
 ): Promise<void> {
-  const { table, status } = kinds[kind];
-  await ctx.prisma.$executeRaw`
-    update ${table} set lease_until = least(lease_until, now() + make_interval(secs => ${seconds}::float8))
-    where id = ${id} and attempt = ${number} and status = ${status}`;
+  await prismaSql(ctx.prisma)(
+    `update ${machine.noun} set lease_until = least(lease_until, now() + make_interval(secs => $1::float8))
+     where id = $2::int and attempt = $3::int and status = $4`,
+    [retryAfterSeconds, id, number, runningState(machine)],
+  );
 }
 
-/** Extends the lease until the answer is called. */
-export function holdLease(ctx: MetadataContext, kind: Kind, attempt: Attempt): () => void {
+/** Renews the lease until the answered function is called. */
+export function holdLease(ctx: MetadataContext, machine: Machine, attempt: Attempt): () => void {
   const timer = setInterval(() => {
-    renewLease(ctx.prisma, ctx, kind, attempt).catch((error) =>
-      ctx.logger.warn({ err: error, [`${kind}_id`]: attempt.id }, 'a lease could not be extended'),
+    renewLease(ctx.prisma, ctx, machine, attempt).catch((error) =>
+      ctx.logger.warn({ err: error, [`${machine.noun}_id`]: attempt.id }, 'a lease could not be renewed'),
     );
   }, ctx.timing.leaseMs / 3);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** `tries`: how often it was claimed; `input`: what it was begun with; `caller`: who began it. */
+export type ClaimedAttempt<Input> = Attempt & { tries: number; input: Input; caller: RpcCaller };
+
+// Where the input of a running attempt is stored.
+const inputColumns = { deployment: 'wanted', promotion: 'asked' } as const;
+
+/** Claims a running attempt whose lease has run out; undefined when there is none. */
+export async function claimAttempt<Input>(
+  ctx: MetadataContext,
+  machine: Machine,
+  id: number,
+): Promise<ClaimedAttempt<Input> | undefined> {
+  const { noun } = machine;
+  const { rows } = await prismaSql(ctx.prisma)(
+    `update ${noun} set lease_until = now() + make_interval(secs => $1::float8), tries = tries + 1
+     where id = $2::int and status = $3 and lease_until <= now()
+     returning account_id, attempt, tries, ${inputColumns[noun]} as input`,
+    [ctx.timing.leaseMs / 1000, id, runningState(machine)],
+  );
+  const [claimed] = rows;
+  if (!claimed) return undefined;
+  const { account_id, attempt, tries, input } = claimed;
+  ctx.logger.info({ [`${noun}_id`]: id, tries }, `resuming a ${noun} that was interrupted`);
+  const caller = callerFor(account_id, await findApplier(ctx.prisma, machine, id));
+  return { id, number: attempt, tries, input, caller };
+}
+
+/** The ids of changes whose attempt has no lease any more, longest ago first. */
+export async function listExpiredAttempts(ctx: MetadataContext, machine: Machine, limit: number): Promise<number[]> {
+  const { rows } = await prismaSql(ctx.prisma)(
+    `select id from ${machine.noun} where status = $1 and lease_until <= now() order by lease_until limit $2::int`,
+    [runningState(machine), limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Waits until a change is no longer being applied, at most `waitMs`; resumes it when its lease runs out. */
+export async function waitForEnd(
+  ctx: MetadataContext,
+  machine: Machine,
+  id: number,
+  resume: (ctx: MetadataContext, id: number) => Promise<void>,
+  deadline: number = Date.now() + ctx.timing.waitMs,
+): Promise<void> {
+  const { noun } = machine;
+  while (Date.now() < deadline) {
+    const { rows } = await prismaSql(ctx.prisma)(`select status from ${noun} where id = $1::int`, [id]);
+    if (rows[0]?.status !== runningState(machine)) return;
+    await resume(ctx, id).catch((error) =>
+      ctx.logger.warn({ err: error, [`${noun}_id`]: id }, `a ${noun} could not be resumed`),
+    );
+    await sleep(pollMs);
+  }
 }

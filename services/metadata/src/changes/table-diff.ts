@@ -31,3 +31,9 @@ type Blocked = { name: string; blockers: { message: string; rows: number }[] };
 export function violationsOf(diffs: Blocked[]): Violation[] {
   return diffs.flatMap(({ name, blockers }) => blockers.map(({ message, rows }) => ({ table: name, message, rows })));
 }
+
+/** A sentence for each violation, with the number of rows concerned. */
+export const describeViolations = (violations: Violation[]): string[] =>
+  violations.map(
+    ({ table, message, rows }) => `${table}: ${message}${rows > 0 ? ` (${rows} ${rows === 1 ? 'row' : 'rows'})` : ''}`,
+  );

@@ -1,11 +1,15 @@
-// Finishes what a crash left behind: deployments and promotions nobody works on, removals and restorations half done, tables of deleted branches.
-// Every instance runs one; leases and idempotent steps keep them from doing harm to each other.
+// Finishes work that a crash interrupted: deployments and promotions, removals and restorations of
+// tables, and the tables of deleted branches. Every instance runs one; leases and idempotent steps
+// let several run at once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { dropBranch } from '../branches/branches.ts';
+import { listExpiredAttempts } from '../changes/attempt-lease.ts';
 import { resumeDeployment } from '../changes/deployments/deployment-apply.ts';
-import { listLeftPromotions, resumePromotion } from '../changes/promotions/promote-with-rows.ts';
+import { deploymentMachine } from '../changes/deployments/deployment-states.ts';
+import { resumePromotion } from '../changes/promotions/promote-with-rows.ts';
+import { promotionMachine } from '../changes/promotions/promotion-states.ts';
 import type { MetadataContext } from '../context.ts';
 import { resendBranchTypes } from '../groups/resource-groups.ts';
 import { callerFor, type Requester } from '../requests/requester.ts';
@@ -13,7 +17,7 @@ import { finishRemoval } from '../table-definitions/table-removal.ts';
 import { finishRestoration, restorableDays } from '../table-definitions/table-restoration.ts';
 
 const batchSize = 50;
-// What runs longer is left behind as by a crash, and taken up by whoever comes next.
+// A round that takes longer is interrupted, and another process resumes its work.
 const stopWithinMs = 10_000;
 
 export type Reconciler = { start(): void; stop(): Promise<void> };
@@ -23,7 +27,7 @@ export function createReconciler(ctx: MetadataContext): Reconciler {
   let running: Promise<void> | undefined;
   const run = async () => {
     while (!stopping.signal.aborted) {
-      await reconcile(ctx).catch((error) => ctx.logger.warn({ err: error }, 'lost work could not be looked for'));
+      await reconcile(ctx).catch((error) => ctx.logger.warn({ err: error }, 'a reconciling round failed'));
       await sleep(ctx.timing.reconcileEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   };
@@ -38,10 +42,11 @@ export function createReconciler(ctx: MetadataContext): Reconciler {
   };
 }
 
-/** One look for lost work. What can't be finished now is tried again at the next look. */
+/** One round. Work that can't be finished now is tried again in the next round. */
 export async function reconcile(ctx: MetadataContext): Promise<void> {
-  await resumeDeployments(ctx);
-  for (const id of await listLeftPromotions(ctx, batchSize))
+  for (const id of await listExpiredAttempts(ctx, deploymentMachine, batchSize))
+    await attempt(ctx, { deployment_id: id }, () => resumeDeployment(ctx, id));
+  for (const id of await listExpiredAttempts(ctx, promotionMachine, batchSize))
     await attempt(ctx, { promotion_id: id }, () => resumePromotion(ctx, id));
   await finishRemovals(ctx);
   await finishRestorations(ctx);
@@ -53,45 +58,39 @@ export async function reconcile(ctx: MetadataContext): Promise<void> {
   await sweepAnswers(prismaSql(ctx.prisma));
 }
 
-async function resumeDeployments(ctx: MetadataContext): Promise<void> {
-  const left = await ctx.prisma.$queryRaw<{ id: number }[]>`
-    select id from deployment where status = 'deploying' and lease_until <= now() order by lease_until limit ${batchSize}::int`;
-  for (const { id } of left) await attempt(ctx, { deployment_id: id }, () => resumeDeployment(ctx, id));
-}
+type Unfinished = Requester & { id: number; account_id: number; branch_id: number };
 
-type Left = Requester & { id: number; account_id: number; branch_id: number };
-
-// Those noted a moment ago are still in the hands of the request that noted them.
+// Work younger than a lease may still be in progress in the request that stored it.
 async function finishRemovals(ctx: MetadataContext): Promise<void> {
-  const left = await ctx.prisma.$queryRaw<Left[]>`
+  const tables = await ctx.prisma.$queryRaw<Unfinished[]>`
     select table_definition_id as id, account_id, branch_id, requested_by as user_id, application_id, request_id from table_removal
     where removed_at is null and requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
     order by requested_at limit ${batchSize}::int`;
-  for (const table of left)
+  for (const table of tables)
     await attempt(ctx, { table_definition_id: table.id }, () => finishRemoval(ctx, callerOf(table), table));
 }
 
 async function finishRestorations(ctx: MetadataContext): Promise<void> {
-  const left = await ctx.prisma.$queryRaw<Left[]>`
+  const tables = await ctx.prisma.$queryRaw<Unfinished[]>`
     select table_definition_id as id, account_id, branch_id, restore_requested_by as user_id,
       restore_application_id as application_id, restore_request_id as request_id from table_removal
     where restore_requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
     order by restore_requested_at limit ${batchSize}::int`;
-  for (const table of left)
+  for (const table of tables)
     await attempt(ctx, { table_definition_id: table.id }, () => finishRestoration(ctx, callerOf(table), table));
 }
 
 async function dropBranches(ctx: MetadataContext): Promise<void> {
-  const left = await ctx.prisma.$queryRaw<Left[]>`
+  const branches = await ctx.prisma.$queryRaw<Unfinished[]>`
     select branch_id as id, account_id, branch_id, requested_by as user_id, application_id, request_id
     from branch_removal
     where requested_at < now() - make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8)
     order by requested_at limit ${batchSize}::int`;
-  for (const branch of left)
+  for (const branch of branches)
     await attempt(ctx, { branch_id: branch.id }, () => dropBranch(ctx, callerOf(branch), branch.id));
 }
 
-const callerOf = (left: Left) => callerFor(left.account_id, left);
+const callerOf = (work: Unfinished) => callerFor(work.account_id, work);
 
 async function attempt(
   ctx: MetadataContext,
@@ -101,6 +100,6 @@ async function attempt(
   try {
     await work();
   } catch (error) {
-    ctx.logger.warn({ err: error, ...what }, 'lost work could not be finished yet');
+    ctx.logger.warn({ err: error, ...what }, 'interrupted work could not be finished yet');
   }
 }

@@ -1,54 +1,53 @@
-// How a deployment is applied: noted first (`deploying`, with the very tables asked for), then asked of data under an id of its
-// own, then noted as deployed or failed. Whoever finds one left behind takes it up: data does the same id only once.
+// Applying a deployment. An attempt is stored first (`deploying`, with the tables exactly as data is
+// asked to make them), then data applies it under an id of its own, then the outcome is stored.
+// After a crash any process may resume the attempt: data applies the same id only once.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { releaseKey, transactOnce } from '../../requests/idempotency.ts';
-import { callerFor, noRequester } from '../../requests/requester.ts';
 import { findBeingRemoved } from '../../table-definitions/table-references.ts';
 import { fullDefinition } from '../../table-definitions/table-structure.ts';
 import { lockRow, type Transaction } from '../../transaction.ts';
 import type { Actor } from '../approval-states.ts';
-import { holdLease, releaseLease, renewLease } from '../attempt-lease.ts';
-import { type Facts, requireReviewed } from '../reviewed-revisions.ts';
-import type { TableDiff } from '../table-diff.ts';
+import { claimAttempt, holdLease, maxTries, releaseLease, renewLease, waitForEnd } from '../attempt-lease.ts';
+import { announceChange } from '../change-events.ts';
+import { recordAction } from '../change-history.ts';
+import { approverOf, requireApplicable, requireStep } from '../change-kind.ts';
+import { requireSuccess } from '../refusal.ts';
+import { requireReviewed, type Versions } from '../reviewed-revisions.ts';
+import { describeViolations, type TableDiff, violationsOf } from '../table-diff.ts';
 import { finishDeployed, finishFailed } from './deployment-finish.ts';
 import { idsOf, versionsOf } from './deployment-plan.ts';
 import type { Deployment } from './deployment-schema.ts';
-import type { DeploymentState } from './deployment-states.ts';
+import { deploymentMachine } from './deployment-states.ts';
 import {
-  actorOf,
-  allowStep,
-  announceDeployment,
+  deployments,
   getDeployment,
-  recordAction,
+  lockDeployment,
   requireDeployment,
   type StoredDeployment,
   showDeployment,
-  storedFields,
 } from './deployments.ts';
 import { requireViewOfFirstRows } from './first-rows.ts';
-import { listBlockers, planTables, shownDiffs } from './table-plans.ts';
-import { findRemovals, listReferences, type Removal, removing } from './table-removals.ts';
+import { planTables, readDiffs } from './table-plans.ts';
+import { describeReferences, findRemovals, type Removal, removalIds } from './table-removals.ts';
 import {
   type Attempt,
   describeMissingTables,
   type StoredAttempt,
-  serializeAttempt,
+  storedAttempt,
   toWantedTable,
   type WantedTable,
 } from './wanted-tables.ts';
 
 const applyDeadlineMs = 5 * 60_000;
-const pollMs = 200;
-const maxTries = 5;
 
 /** `revision`: deploy only what was shown under it. */
 export type DeployInput = { revision?: string };
 
-/** Applies a deployment and answers it deployed; what stands in the way is 422, and the deployment failed. */
+/** Applies a deployment and answers it deployed. What blocks it is 422, and the deployment failed. */
 export async function deploy(
   ctx: MetadataContext,
   call: CallContext,
@@ -56,33 +55,28 @@ export async function deploy(
   readBody: () => DeployInput,
 ): Promise<Deployment> {
   const before = await requireDeployment(ctx, call, id);
-  const actor = await actorOf(ctx, call, before);
-  const isRunning = before.status === 'deploying';
-  // Its outcome was found after a crash, so whoever asked for it may ask again and is answered as if nothing had happened.
-  const isUnacknowledged = before.status === 'deployed' && before.was_resumed;
-  allowStep(isRunning || isUnacknowledged ? { ...before, status: 'failed' } : before, 'deploy', actor);
-  if (!isRunning && !isUnacknowledged)
-    await requireViewOfFirstRows(
-      ctx,
-      call,
-      before.tables.map(({ table_definition_id }) => table_definition_id),
-    );
+  const actor = await deployments.actorOf(ctx, call, before);
+  const mode = requireApplicable(deployments, before, actor);
+  const tableIds = before.tables.map(({ table_definition_id }) => table_definition_id);
+  if (mode === 'begin') await requireViewOfFirstRows(ctx, call, tableIds);
   const { revision } = readBody();
-  if (isUnacknowledged) return getDeployment(ctx, call, id);
-  if (isRunning) await waitForEnd(ctx, id);
-  else await beginAndApply(ctx, call, async (tx) => begin(tx, ctx, call, id, actor, revision));
-  return answerEnd(ctx, call, id);
+  if (mode === 'answer the outcome') return getDeployment(ctx, call, id);
+  if (mode === 'begin') await beginAndApply(ctx, call, async (tx) => begin(tx, ctx, call, id, actor, revision));
+  else await waitForDeployment(ctx, id);
+  const after = await requireDeployment(ctx, call, id);
+  requireSuccess(deploymentMachine, after, 'applied');
+  return getDeployment(ctx, call, id);
 }
 
-/** Begins in a transaction of its own, waiting for another deployment of the branch, and applies what was begun. */
+/** Begins an attempt in a transaction, after any other deployment of the branch, and applies it. */
 export async function beginAndApply(
   ctx: MetadataContext,
   call: CallContext,
   beginOnce: (tx: Transaction) => Promise<Attempt | number>,
 ): Promise<number> {
   const idOf = (begun: Attempt | number) => (typeof begun === 'number' ? begun : begun.id);
-  const begun = await waitForBranch(ctx, () => transactOnce(ctx, call, beginOnce, idOf));
-  if (typeof begun === 'number') await waitForEnd(ctx, begun);
+  const begun = await retryWhileBranchBusy(ctx, () => transactOnce(ctx, call, beginOnce, idOf));
+  if (typeof begun === 'number') await waitForDeployment(ctx, begun);
   else await applyAttempt(ctx, call, begun);
   return idOf(begun);
 }
@@ -96,7 +90,7 @@ class BranchBusy extends Error {
   }
 }
 
-async function waitForBranch<T>(ctx: MetadataContext, work: () => Promise<T>): Promise<T> {
+async function retryWhileBranchBusy<T>(ctx: MetadataContext, work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + ctx.timing.waitMs;
   for (;;) {
     try {
@@ -108,12 +102,15 @@ async function waitForBranch<T>(ctx: MetadataContext, work: () => Promise<T>): P
           'wrong_state',
           `Deployment ${error.deploymentId} is being applied on this branch; try again when it has ended.`,
         );
-      await waitForEnd(ctx, error.deploymentId, deadline);
+      await waitForDeployment(ctx, error.deploymentId, deadline);
     }
   }
 }
 
-/** Notes that a deployment is being applied, with its tables as drafted now, if that was shown. Somebody was faster: answers its id. */
+/**
+ * Stores an attempt to apply the drafts as they are now, if the caller may apply that revision. When
+ * a concurrent request has begun one, answers the id of the deployment.
+ */
 export async function begin(
   tx: Transaction,
   ctx: MetadataContext,
@@ -125,92 +122,84 @@ export async function begin(
   const found = await tx.deployment.findFirst({ where: { id, account_id: call.accountId } });
   if (!found || !(await lockRow(tx, 'branch', call.accountId, found.branch_id))) throw notFound('Deployment');
   const { branch_id } = found;
-  if (!(await lockRow(tx, 'deployment', call.accountId, id))) throw notFound('Deployment');
-  const now = await tx.deployment.findUniqueOrThrow({ where: { id }, select: storedFields });
+  const now = await lockDeployment(tx, call, id);
   if (now.status === 'deploying') return id;
-  const status = allowStep(now, 'deploy', actor);
+  const status = requireStep(deployments, now, 'deploy', actor);
   const other = await tx.deployment.findFirst({ where: { deploying_branch_id: branch_id }, select: { id: true } });
   if (other) throw new BranchBusy(other.id);
   const { kept, removed } = idsOf(now.tables);
   const drafts = await readDrafts(tx, call, kept);
   const removals = await readRemovals(tx, call, branch_id, removed);
   const tables = [...drafts, ...removals.map(({ table }) => table)];
-  const gone = describeMissingTables(now.tables, tables);
-  const missing = [...gone, ...listReferences(removals)];
-  if (gone.length === 0)
-    await requireReviewed(tx, call, { noun: 'deployment', ...now }, comparedWith(now, tables), seen);
+  const missing = describeMissingTables(now.tables, tables);
+  const blockers = [...missing, ...describeReferences(removals)];
+  if (missing.length === 0) await requireReviewed(tx, call, deploymentMachine, now, revisionsOf(now, tables), seen);
   const number = now.attempt + 1;
   await tx.deployment.update({
     where: { id },
     data: {
       status,
       attempt: number,
-      wanted: serializeAttempt({ tables, missing }) as unknown as Prisma.InputJsonValue,
+      wanted: storedAttempt({ tables, missing: blockers }) as unknown as Prisma.InputJsonValue,
       deploying_branch_id: branch_id,
       error: null,
       deployed_by: call.userId ?? null,
-      approved_by: now.branch.is_protected && (actor.approver || actor.administrator) ? (call.userId ?? null) : null,
+      approved_by: approverOf(call, now.branch, actor),
       was_resumed: false,
       tries: 0,
     },
   });
-  await renewLease(tx, ctx, 'deployment', { id, number });
-  await recordAction(tx, id, 'deploy', call, null);
+  await renewLease(tx, ctx, deploymentMachine, { id, number });
+  await recordAction(tx, deploymentMachine, id, 'deploy', call, null);
   const versions = drafts.map(({ table_definition_id, version }) => ({ table_definition_id, version }));
-  await announceDeployment(tx, call, 'begun', now, { tables: versions, ...removing(removed) });
-  return { id, branchId: branch_id, number, tables, missing };
+  await announceChange(tx, call, deployments, now, 'deploy', { tables: versions, ...removalIds(removed) });
+  return { id, branchId: branch_id, number, tables, missing: blockers };
 }
 
-const comparedWith = ({ proposed }: StoredDeployment, drafts: WantedTable[]) => ({
-  asked: proposed as Facts | null,
-  now: versionsOf(drafts),
-  names: new Map(drafts.map(({ table_definition_id, name }) => [table_definition_id, name])),
+const revisionsOf = ({ proposed }: StoredDeployment, tables: WantedTable[]) => ({
+  proposed: proposed as Versions | null,
+  now: versionsOf(tables),
+  names: new Map(tables.map(({ table_definition_id, name }) => [table_definition_id, name])),
 });
 
-// The shared locks keep columns from changing between two reads: what is deployed is one version of each table.
+// The shared locks keep columns from changing between two reads: each table is deployed as one
+// version of it.
 async function readDrafts(tx: Transaction, call: CallContext, ids: number[]): Promise<WantedTable[]> {
   await tx.$queryRaw`
     select id from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for share`;
   const where = { id: { in: ids }, account_id: call.accountId };
   const definitions = await tx.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
-  const leaving = await tx.table_removal.findMany({
+  const removals = await tx.table_removal.findMany({
     where: { table_definition_id: { in: ids }, account_id: call.accountId },
     select: { table_definition_id: true },
   });
-  const gone = new Set(leaving.map(({ table_definition_id }) => table_definition_id));
-  return definitions.filter(({ id }) => !gone.has(id)).map(toWantedTable);
+  const removed = new Set(removals.map(({ table_definition_id }) => table_definition_id));
+  return definitions.filter(({ id }) => !removed.has(id)).map(toWantedTable);
 }
 
-// Under these locks no column comes to refer to the tables; afterwards the running deployment is
-// found (table-references.ts).
+// These locks keep new columns from referring to the tables until the attempt is stored; from then
+// on the running deployment does (table-references.ts).
 async function readRemovals(tx: Transaction, call: CallContext, branchId: number, ids: number[]): Promise<Removal[]> {
   if (ids.length === 0) return [];
   await tx.$queryRaw`
     select id from table_definition where account_id = ${call.accountId} and id = any(${ids}) order by id for update`;
-  const leaving = await findBeingRemoved(tx, call, { table_definition_id: { in: ids } });
-  return findRemovals(
-    tx,
-    call,
-    branchId,
-    ids.filter((id) => !leaving.has(id)),
-  );
+  const beingRemoved = await findBeingRemoved(tx, call, { table_definition_id: { in: ids } });
+  const present = ids.filter((id) => !beingRemoved.has(id));
+  return findRemovals(tx, call, branchId, present);
 }
 
 async function applyAttempt(ctx: MetadataContext, call: CallContext, attempt: Attempt): Promise<void> {
   if (attempt.missing.length > 0) return finishFailed(ctx, call, attempt, attempt.missing, [], false);
   const diffs = await planAttempt(ctx, call, attempt);
-  const reasons = listBlockers(diffs);
-  if (reasons.length > 0) {
-    await finishFailed(ctx, call, attempt, reasons, diffs, false);
-    return;
-  }
-  if ((await askToApply(ctx, call, attempt, diffs, false)) === 'ended') return;
-  await releaseLease(ctx, 'deployment', attempt, 0);
-  await waitForEnd(ctx, attempt.id);
+  const reasons = describeViolations(violationsOf(diffs));
+  if (reasons.length > 0) return finishFailed(ctx, call, attempt, reasons, diffs, false);
+  if ((await applyInData(ctx, call, attempt, diffs, false)) === 'ended') return;
+  await releaseLease(ctx, deploymentMachine, attempt, 0);
+  await waitForDeployment(ctx, attempt.id);
 }
 
-// Planning changes nothing, so whatever goes wrong here, the attempt has failed for certain; when data is to blame, the same request
-// may begin another one.
+// Planning changes nothing, so an error means that the attempt has failed. When data is the cause,
+// the same request may begin another attempt.
 async function planAttempt(ctx: MetadataContext, call: CallContext, attempt: Attempt): Promise<TableDiff[]> {
   try {
     return await planTables(ctx, call, attempt.branchId, attempt.tables);
@@ -222,30 +211,30 @@ async function planAttempt(ctx: MetadataContext, call: CallContext, attempt: Att
   }
 }
 
-/** `broken`: data's own fault, and over; `away`: data couldn't be reached or didn't answer, so it may still be at it. */
-type Asked = 'ended' | 'broken' | 'away';
+/** `failed`: data answered that it failed; `unknown`: data did not answer and may still apply it. */
+type ApplyOutcome = 'ended' | 'failed' | 'unknown';
 
-/** Asks data to apply an attempt, and notes how it ended if that is known. */
-async function askToApply(
+/** Asks data to apply an attempt, and stores the outcome if it is known. */
+async function applyInData(
   ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
   diffs: TableDiff[],
   isResumed: boolean,
-): Promise<Asked> {
-  const stopRenewing = holdLease(ctx, 'deployment', attempt);
+): Promise<ApplyOutcome> {
+  const stopRenewing = holdLease(ctx, deploymentMachine, attempt);
   try {
     const request = { deployment_id: applyId(attempt), branch_id: attempt.branchId, tables: attempt.tables };
     const plan = await ctx.data.ApplyDeployment(caller, request, { deadlineMs: applyDeadlineMs });
-    await finishDeployed(ctx, caller, attempt, shownDiffs(plan), isResumed);
+    await finishDeployed(ctx, caller, attempt, readDiffs(plan), isResumed);
     return 'ended';
   } catch (error) {
     if (error instanceof ServiceError && error.status < 500) {
       await finishFailed(ctx, caller, attempt, error.errors, diffs, isResumed);
       return 'ended';
     }
-    ctx.logger.warn({ err: error, deployment_id: attempt.id }, 'how a deployment ended is not known yet');
-    return error instanceof ServiceError && error.kind === 'internal' ? 'broken' : 'away';
+    ctx.logger.warn({ err: error, deployment_id: attempt.id }, 'the outcome of a deployment is not known yet');
+    return error instanceof ServiceError && error.kind === 'internal' ? 'failed' : 'unknown';
   } finally {
     stopRenewing();
   }
@@ -255,81 +244,32 @@ async function askToApply(
 export const applyId = ({ id, number }: Pick<Attempt, 'id' | 'number'>) => `metadata-${id}-${number}`;
 
 /**
- * Takes up a deployment that nobody works on: finishes what data has applied, else has it applied now under the same id. Does
- * nothing while somebody holds its lease.
+ * Resumes a deployment whose lease has run out: stores the outcome if data has applied the attempt,
+ * otherwise has data apply it under the same id.
  */
 export async function resumeDeployment(ctx: MetadataContext, id: number): Promise<void> {
-  const [claimed] = await ctx.prisma.$queryRaw<Claimed[]>`
-    update deployment set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8), tries = tries + 1
-    where id = ${id} and status = 'deploying' and lease_until <= now()
-    returning id, account_id, branch_id, attempt, wanted, tries`;
+  const claimed = await claimAttempt<StoredAttempt>(ctx, deploymentMachine, id);
   if (!claimed) return;
-  const begun = await ctx.prisma.deployment_action.findFirst({
-    where: { deployment_id: id, action: 'deploy' },
-    orderBy: { id: 'desc' },
-  });
-  const caller = callerFor(claimed.account_id, begun ?? noRequester);
-  const { tables: named } = await requireDeployment(ctx, caller, id);
-  const { wanted } = claimed;
-  const kept = Array.isArray(wanted) ? { tables: wanted, missing: describeMissingTables(named, wanted) } : wanted;
-  const attempt: Attempt = {
-    id,
-    branchId: claimed.branch_id,
-    number: claimed.attempt,
-    ...kept,
-  };
-  ctx.logger.info({ deployment_id: id, tries: claimed.tries }, 'taking up a deployment that was left behind');
+  const { number, tries, input, caller } = claimed;
+  const { tables: named, branch_id: branchId } = await requireDeployment(ctx, caller, id);
+  const parts = Array.isArray(input) ? { tables: input, missing: describeMissingTables(named, input) } : input;
+  const attempt: Attempt = { id, branchId, number, ...parts };
   if (attempt.missing.length > 0) return finishFailed(ctx, caller, attempt, attempt.missing, [], true);
-  const applied = await ctx.data.GetAppliedDeployment(caller, { deployment_id: applyId(attempt) });
-  if (applied.applied) {
-    await finishDeployed(ctx, caller, attempt, shownDiffs(applied.plan), true);
-    return;
-  }
-  const asked = await askToApply(ctx, caller, attempt, [], true);
-  if (asked === 'broken' && claimed.tries >= maxTries)
+  const { applied, plan } = await ctx.data.GetAppliedDeployment(caller, { deployment_id: applyId(attempt) });
+  if (applied) return finishDeployed(ctx, caller, attempt, readDiffs(plan), true);
+  const outcome = await applyInData(ctx, caller, attempt, [], true);
+  if (outcome === 'failed' && tries >= maxTries)
     await finishFailed(ctx, caller, attempt, ['It could not be applied; try again.'], [], true);
-  else if (asked !== 'ended') await releaseLease(ctx, 'deployment', attempt, Math.min(claimed.tries, 10));
+  else if (outcome !== 'ended') await releaseLease(ctx, deploymentMachine, attempt, Math.min(tries, 10));
 }
 
-type Claimed = {
-  id: number;
-  account_id: number;
-  branch_id: number;
-  attempt: number;
-  wanted: StoredAttempt;
-  tries: number;
-};
+const waitForDeployment = (ctx: MetadataContext, id: number, deadline?: number) =>
+  waitForEnd(ctx, deploymentMachine, id, resumeDeployment, deadline);
 
-/** Waits, within bounds, until a deployment is no longer being applied; takes it up if nobody else does. */
-async function waitForEnd(ctx: MetadataContext, id: number, deadline = Date.now() + ctx.timing.waitMs): Promise<void> {
-  while (Date.now() < deadline) {
-    const now = await ctx.prisma.deployment.findUnique({ where: { id }, select: { status: true } });
-    if (now?.status !== 'deploying') return;
-    await resumeDeployment(ctx, id).catch((error) =>
-      ctx.logger.warn({ err: error, deployment_id: id }, 'a deployment could not be taken up'),
-    );
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
-}
-
-/** Waits for what this very call has begun, and answers how it ended. */
-export async function answerOwnDeployment(ctx: MetadataContext, call: CallContext, id: number): Promise<Deployment> {
-  await waitForEnd(ctx, id);
+/** Answers a repeated request: waits for the deployment that the first one began. */
+export async function answerDeployed(ctx: MetadataContext, call: CallContext, id: number): Promise<Deployment> {
+  await waitForDeployment(ctx, id);
   const deployment = await showDeployment(ctx, call, id);
-  requireSuccess(id, deployment.status, deployment.error);
+  requireSuccess(deploymentMachine, deployment, 'applied');
   return deployment;
-}
-
-/** The answer to a deploy: the deployment when it is deployed, 422 with the reasons when it failed, 503 while it goes on. */
-async function answerEnd(ctx: MetadataContext, call: CallContext, id: number): Promise<Deployment> {
-  const { status, error } = await requireDeployment(ctx, call, id);
-  requireSuccess(id, status as DeploymentState, error);
-  return getDeployment(ctx, call, id);
-}
-
-/** Throws unless a deployment that was asked for is deployed. */
-export function requireSuccess(id: number, status: DeploymentState, error: string | null): void {
-  if (status === 'failed') throw validationFailed((error ?? 'Deployment failed').split('\n'));
-  if (status === 'deploying')
-    throw new ServiceError('unavailable', `Deployment ${id} is still being applied; ask again.`);
 }

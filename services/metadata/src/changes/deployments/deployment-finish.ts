@@ -1,18 +1,20 @@
-// How an attempt ends: noted once, by whoever comes first; a second time changes nothing.
+// The outcome of an attempt to apply a deployment. The first process to know it stores it; storing
+// it again changes nothing.
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { recordRemovals } from '../../table-definitions/table-removal.ts';
 import { announceAll, type Transaction, transact } from '../../transaction.ts';
 import { findRecipients, type MailFacts, type Recipients, requestMails } from '../approval-mails.ts';
+import { announceChange } from '../change-events.ts';
+import { recordAction } from '../change-history.ts';
 import type { TableDiff } from '../table-diff.ts';
-import { deploymentTransitions } from './deployment-states.ts';
-import { announceDeployment, recordAction } from './deployments.ts';
-import { type Attempt, deployedSnapshot, partsOf, type WantedTable } from './wanted-tables.ts';
+import { deploymentMachine, deploymentTransitions } from './deployment-states.ts';
+import { type Attempt, deployedSnapshot, splitRemovals, type WantedTable } from './wanted-tables.ts';
 
 /**
- * Notes that data has applied an attempt: the deployment, its tables as they are in service now or
- * gone, and the drafts they came from.
+ * Stores that data has applied an attempt: the deployment, its tables as they are in service now or
+ * removed, and their drafts.
  */
 export async function finishDeployed(
   ctx: MetadataContext,
@@ -21,26 +23,23 @@ export async function finishDeployed(
   diffs: TableDiff[],
   isResumed: boolean,
 ): Promise<void> {
-  const news = await readNews(ctx, caller, attempt);
+  const mail = await readMailFacts(ctx, caller, attempt);
   await transact(ctx, async (tx) => {
     const at = new Date();
     if (!(await end(tx, caller, attempt, 'succeed', { diffs, deployed_at: at, was_resumed: isResumed }))) return;
-    const { kept, removed } = partsOf(attempt);
+    const { kept, removed } = splitRemovals(attempt);
     await recordDeployedTables(tx, caller, attempt.id, kept, at);
     await recordDraftVersions(tx, caller, kept);
-    await recordRemovals(
-      tx,
-      caller,
-      removed.map(({ table_definition_id: id, branch_id }) => ({ id, branch_id })),
-    );
-    const inService = kept.map(({ table_definition_id, branch_id }) => ({ table_definition_id, branch_id }));
-    await announceAll(tx, caller, 'table_definition.deployed', inService);
-    await announceDeployment(tx, caller, 'deployed', deploymentOf(attempt));
-    await requestMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'deployed', reasons: [] });
+    const removals = removed.map(({ table_definition_id: id, branch_id }) => ({ id, branch_id }));
+    await recordRemovals(tx, caller, removals);
+    const deployed = kept.map(({ table_definition_id, branch_id }) => ({ table_definition_id, branch_id }));
+    await announceAll(tx, caller, 'table_definition.deployed', deployed);
+    await announceOutcome(tx, caller, attempt, 'succeed');
+    await requestMails(tx, caller, mail.creator, { ...mail.facts, diffs, outcome: 'deployed', reasons: [] });
   });
 }
 
-/** Notes that an attempt came to nothing, and why. */
+/** Stores that an attempt failed, and why. */
 export async function finishFailed(
   ctx: MetadataContext,
   caller: RpcCaller,
@@ -49,17 +48,17 @@ export async function finishFailed(
   diffs: TableDiff[],
   isResumed: boolean,
 ): Promise<void> {
-  const news = await readNews(ctx, caller, attempt);
+  const mail = await readMailFacts(ctx, caller, attempt);
   await transact(ctx, async (tx) => {
     const facts = { diffs, error: reasons.join('\n'), was_resumed: isResumed };
     if (!(await end(tx, caller, attempt, 'fail', facts))) return;
-    await announceDeployment(tx, caller, 'failed', deploymentOf(attempt), { reasons });
-    await requestMails(tx, caller, news.creator, { ...news.facts, diffs, outcome: 'failed', reasons });
+    await announceOutcome(tx, caller, attempt, 'fail', { reasons });
+    await requestMails(tx, caller, mail.creator, { ...mail.facts, diffs, outcome: 'failed', reasons });
   });
 }
 
-// What its creator is written: he may have left it to somebody else.
-async function readNews(
+// The creator gets a mail when another user applied the deployment.
+async function readMailFacts(
   ctx: MetadataContext,
   caller: RpcCaller,
   { id, branchId }: Attempt,
@@ -72,16 +71,25 @@ async function readNews(
   return { creator, facts: { noun: 'deployment', id, branch: found?.branch.name ?? '', comment: null } };
 }
 
-const deploymentOf = ({ id, branchId }: Attempt) => ({ id, branch_id: branchId, status: 'deploying' });
+const announceOutcome = (
+  tx: Transaction,
+  caller: RpcCaller,
+  { id, branchId }: Attempt,
+  action: 'succeed' | 'fail',
+  facts?: Record<string, unknown>,
+) => {
+  const event = { machine: deploymentMachine, branchIds: () => ({ branch_id: branchId }) };
+  return announceChange(tx, caller, event, { id, status: 'deploying' }, action, facts);
+};
 
-type Facts = { diffs: TableDiff[]; deployed_at?: Date; error?: string; was_resumed: boolean };
+type Outcome = { diffs: TableDiff[]; deployed_at?: Date; error?: string; was_resumed: boolean };
 
 async function end(
   tx: Transaction,
   caller: RpcCaller,
   attempt: Attempt,
   action: 'succeed' | 'fail',
-  { diffs, ...facts }: Facts,
+  { diffs, ...facts }: Outcome,
 ): Promise<boolean> {
   const { from, to } = deploymentTransitions[action];
   const { count } = await tx.deployment.updateMany({
@@ -96,7 +104,7 @@ async function end(
     },
   });
   if (count === 0) return false;
-  await recordAction(tx, attempt.id, action, caller, facts.error ?? null);
+  await recordAction(tx, deploymentMachine, attempt.id, action, caller, facts.error ?? null);
   return true;
 }
 
@@ -125,7 +133,7 @@ async function recordDeployedTables(
   });
 }
 
-// A draft that was changed meanwhile needs another deployment.
+// A draft that was changed after the attempt began needs another deployment.
 async function recordDraftVersions(tx: Transaction, caller: RpcCaller, tables: WantedTable[]): Promise<void> {
   const ids = tables.map(({ table_definition_id }) => table_definition_id);
   const versions = tables.map(({ version }) => version);

@@ -1,19 +1,17 @@
-// What a deployment shows, and of which versions of its definitions: on a protected branch `deploy` applies nothing else
-// (shown-changes.ts).
+// What applying a deployment would do, and the versions of its definitions that this depends on. On
+// a protected branch only these versions may be deployed (reviewed-revisions.ts).
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { MetadataContext } from '../../context.ts';
 import { fullDefinition } from '../../table-definitions/table-structure.ts';
-import type { Facts } from '../reviewed-revisions.ts';
-import { revisionOf } from '../revision.ts';
+import { revisionOf, type Versions } from '../reviewed-revisions.ts';
 import type { TableDiff } from '../table-diff.ts';
 import { planTables } from './table-plans.ts';
 import { findRemovals, type Removal, withReferences } from './table-removals.ts';
 import { toWantedTable } from './wanted-tables.ts';
 
-/** What a deployment would do, and to what of its definitions. */
-export type PlannedDeployment = { diffs: TableDiff[]; versions: Facts; revision: string };
+export type DeploymentPlan = { diffs: TableDiff[]; versions: Versions; revision: string };
 
-/** The definitions of a deployment that are still there. */
+/** The definitions with these ids that still exist. */
 export function findDefinitions(ctx: MetadataContext, call: { accountId: number }, ids: number[]) {
   const where = { id: { in: ids }, account_id: call.accountId };
   return ctx.prisma.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
@@ -21,43 +19,43 @@ export function findDefinitions(ctx: MetadataContext, call: { accountId: number 
 
 type Versioned = { table_definition_id: number; version: number; is_removed?: boolean };
 
-/** The versions, always in the same order; of a table to be removed, null and the one in service. */
-export const versionsOf = (tables: Versioned[]): Facts =>
+/** The versions, in the order of ids; of a table to be removed, null and the deployed version. */
+export const versionsOf = (tables: Versioned[]): Versions =>
   tables
-    .map(({ table_definition_id: id, version, is_removed }): Facts[number] =>
+    .map(({ table_definition_id: id, version, is_removed }): Versions[number] =>
       is_removed ? [id, null, version] : [id, version],
     )
     .sort(([one], [other]) => one - other);
 
-/** What deploying these definitions, and removing these tables, would do. */
+/** Plans deploying these definitions and removing these tables. */
 export async function planDefinitions(
   ctx: MetadataContext,
   call: CallContext,
   branchId: number,
   definitions: Awaited<ReturnType<typeof findDefinitions>>,
   removals: Removal[],
-): Promise<PlannedDeployment> {
+): Promise<DeploymentPlan> {
   const tables = [...definitions.map(toWantedTable), ...removals.map(({ table }) => table)];
   const versions = versionsOf(tables);
   const diffs = withReferences(await planTables(ctx, call, branchId, tables), removals);
   return { diffs, versions, revision: revisionOf(versions) };
 }
 
-/** What a deployment would do as of now. */
-export async function planDrafts(
+/** Plans a deployment by its drafts as they are now. */
+export async function planDeployment(
   ctx: MetadataContext,
   call: CallContext,
-  { branch_id, tables }: { branch_id: number; tables: Named[] },
-): Promise<PlannedDeployment> {
+  { branch_id, tables }: { branch_id: number; tables: NamedTable[] },
+): Promise<DeploymentPlan> {
   const { kept, removed } = idsOf(tables);
   const definitions = await findDefinitions(ctx, call, kept);
   return planDefinitions(ctx, call, branch_id, definitions, await findRemovals(ctx.prisma, call, branch_id, removed));
 }
 
-type Named = { table_definition_id: number; is_removal: boolean };
+type NamedTable = { table_definition_id: number; is_removal: boolean };
 
 /** The ids of the tables that a deployment makes or changes, and of those that it removes. */
-export function idsOf(tables: Named[]): { kept: number[]; removed: number[] } {
+export function idsOf(tables: NamedTable[]): { kept: number[]; removed: number[] } {
   const ids = (isRemoval: boolean) =>
     tables.filter(({ is_removal }) => is_removal === isRemoval).map(({ table_definition_id: id }) => id);
   return { kept: ids(false), removed: ids(true) };

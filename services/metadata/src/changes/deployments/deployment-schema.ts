@@ -1,6 +1,7 @@
-// What answers show of a deployment.
+// The shape of a deployment in answers.
 import { z } from 'zod';
 import { branchReferenceSchema } from '../../branches/branch-schema.ts';
+import { type HistoryEntry, historyEntrySchema } from '../change-history.ts';
 import { tableDiffSchema } from '../table-diff.ts';
 import { deploymentStates } from './deployment-states.ts';
 
@@ -36,42 +37,27 @@ const deploymentShape = {
 export const deploymentSummarySchema = z.object(deploymentShape);
 export const deploymentSchema = z.object({
   ...deploymentShape,
-  actions: z.array(
-    z.object({
-      action: z.string(),
-      user: z.int().nullable(),
-      comment: z.string().nullable(),
-      at: z.iso.datetime(),
-      request_id: z.string().nullable().meta({
-        description:
-          'The `X-Request-Id` of the call that did it; of `succeed` and `fail` that of the call that began it, also when another one finished it: histories and the audit log name the same.',
-      }),
-    }),
-  ),
+  actions: z.array(historyEntrySchema),
   diffs: z.array(tableDiffSchema),
   revision: z.string().nullable().meta({
     description: 'Names the state that the diffs were made of; `deploy` can insist on it. Null when it has ended.',
   }),
 });
 
-export type DeploymentSummary = Dated<z.infer<typeof deploymentSummarySchema>>;
-export type Deployment = Dated<z.infer<typeof deploymentSchema>>;
+/** The members of a refusal for what was not reviewed, besides the problems. */
+export const refusalShape = {
+  diffs: z.array(tableDiffSchema).optional().meta({
+    description: 'As the deployment shows them now, when what would be deployed is not what was shown.',
+  }),
+  revision: z
+    .string()
+    .optional()
+    .meta({ description: 'Names what `diffs` were made of: send it to deploy just that.' }),
+};
 
 // Times are Dates until the answer is written.
-type Times = 'created_at' | 'updated_at' | 'deployed_at';
 type Dated<T> = {
-  [K in keyof T]: K extends Times
-    ? K extends 'deployed_at'
-      ? Date | null
-      : Date
-    : K extends 'actions'
-      ? DeploymentActionShown[]
-      : T[K];
+  [K in keyof T]: K extends 'created_at' | 'updated_at' ? Date : K extends 'deployed_at' ? Date | null : T[K];
 };
-export type DeploymentActionShown = {
-  action: string;
-  user: number | null;
-  comment: string | null;
-  at: Date;
-  request_id: string | null;
-};
+export type DeploymentSummary = Dated<z.infer<typeof deploymentSummarySchema>>;
+export type Deployment = Dated<Omit<z.infer<typeof deploymentSchema>, 'actions'>> & { actions: HistoryEntry[] };

@@ -1,4 +1,4 @@
-// The one table of a deployment's transitions: from which states, to which, and who may (design 3.5).
+// The table of a deployment's transitions: from which states, to which, and who may (design 3.5).
 // docs/states/deployment.md is drawn from it; a test compares the two.
 import type { Machine, Transition } from '../approval-states.ts';
 
@@ -23,10 +23,10 @@ export const deploymentTransitions = {
   cancel: { from: ['created', 'requested'], to: 'cancelled', by: 'creator', verb: 'cancel' },
   abandon: { from: ['created', 'requested', 'failed'], to: 'abandoned', by: 'responsible', verb: 'abandon' },
 } as const satisfies Record<string, Transition<DeploymentState>>;
-export type DeploymentAction = keyof typeof deploymentTransitions;
 
-export const deploymentMachine: Machine<DeploymentState, DeploymentAction> = {
+export const deploymentMachine: Machine<DeploymentState, 'deploy'> = {
   noun: 'deployment',
   states: deploymentStates,
+  apply: 'deploy',
   transitions: deploymentTransitions,
 };

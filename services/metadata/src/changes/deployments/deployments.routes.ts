@@ -1,28 +1,25 @@
-// The HTTP edge of deployments: all of it needs a user and a plan with branching (contract, Deployments).
+// The HTTP edge of deployments; all of it needs a user and a plan with branching (contract,
+// Deployments).
 
-import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
+import type { Step } from '../approval-states.ts';
+import { stepRoute } from '../change-steps.ts';
+import { refuseWithDiffs } from '../refusal.ts';
+import { NotReviewed } from '../reviewed-revisions.ts';
 import { tableDiffSchema, violationSchema } from '../table-diff.ts';
-import { answerOwnDeployment, deploy } from './deployment-apply.ts';
-import { refusalShape, refusingWithDiffs } from './deployment-refusal.ts';
-import { deploymentSchema, deploymentSummarySchema } from './deployment-schema.ts';
-import {
-  createDeployment,
-  deploymentFilters,
-  listDeployments,
-  rehearseDeployment,
-  type Step,
-  showDeployment,
-  takeStep,
-} from './deployments.ts';
+import { answerDeployed, deploy } from './deployment-apply.ts';
+import { createDeployment } from './deployment-proposal.ts';
+import { deploymentSchema, deploymentSummarySchema, refusalShape } from './deployment-schema.ts';
+import { deploymentFilters, deployments, listDeployments, rehearseDeployment, showDeployment } from './deployments.ts';
 
 const params = { id: idTextSchema };
-const commented = { comment: descriptionSchema.optional() };
 const common = { tag: 'Deployments', resource: 'deployment', user: true, branching: true } as const;
 const maxTables = 1000;
 
@@ -98,8 +95,8 @@ const proposing = (ctx: MetadataContext): Route[] => [
       return rehearsed;
     },
   }),
-  stepRoute(ctx, 'send_request', 'Ask the approvers of the branch for approval'),
-  stepRoute(ctx, 'cancel', 'Take one’s own deployment back'),
+  step(ctx, 'send_request', 'Ask the approvers of the branch for approval'),
+  step(ctx, 'cancel', 'Take one’s own deployment back'),
 ];
 
 const deciding = (ctx: MetadataContext): Route[] => [
@@ -119,29 +116,23 @@ const deciding = (ctx: MetadataContext): Route[] => [
     response: deploymentSchema,
     refusal: refusalShape,
     requestHeaders: idempotencyKeyHeader,
-    handle: async ({ call, params, body }) => {
-      const apply = () => deploy(ctx, call, params.id, body);
-      const answer = () => idempotent(ctx, call, apply, (id) => answerOwnDeployment(ctx, call, id));
-      return refusingWithDiffs(ctx, call, params.id, answer);
+    handle: async ({ call, params: { id }, body }) => {
+      const apply = () => deploy(ctx, call, id, body);
+      const answer = () => idempotent(ctx, call, apply, (deployed) => answerDeployed(ctx, call, deployed));
+      return refuseWithDiffs(answer, isNotReviewed, () => findDiffs(ctx, call, id));
     },
   }),
-  stepRoute(ctx, 'reject', 'Reject a deployment'),
-  stepRoute(ctx, 'abandon', 'Give a deployment up; its approvers are told'),
+  step(ctx, 'reject', 'Reject a deployment'),
+  step(ctx, 'abandon', 'Give a deployment up; its approvers are told'),
 ];
 
-const stepRoute = (ctx: MetadataContext, action: Step, summary: string): Route =>
-  route({
-    ...common,
-    method: 'POST',
-    path: `/deployments/{id}/${action}`,
-    summary,
-    example: { comment: 'Codes of the summer catalogue' },
-    params,
-    body: commented,
-    requestHeaders: idempotencyKeyHeader,
-    response: deploymentSchema,
-    handle: async ({ call, params, body }) => {
-      const step = () => takeStep(ctx, call, params.id, action, () => body().comment);
-      return idempotent(ctx, call, step, (id) => showDeployment(ctx, call, id));
-    },
-  });
+const step = (ctx: MetadataContext, action: Step, summary: string): Route =>
+  stepRoute(ctx, deployments, { tag: common.tag, response: deploymentSchema }, action, summary);
+
+// Other refusals go without diffs: planning counts rows and may take long.
+const isNotReviewed = (error: ServiceError) => error instanceof NotReviewed;
+
+async function findDiffs(ctx: MetadataContext, call: CallContext, id: number): Promise<Record<string, unknown>> {
+  const { diffs, revision } = await showDeployment(ctx, call, id);
+  return revision === null ? {} : { diffs, revision };
+}

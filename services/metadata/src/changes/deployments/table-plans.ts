@@ -1,4 +1,4 @@
-// The differences between drafts and what is deployed, as data computes them and as answers show them (design 3.5).
+// Data's plan of what making or removing tables would do (design 3.5), in the shape of answers.
 import type { DeploymentPlan__Output } from '@almanac/protos/generated/almanac/data/v1/DeploymentPlan.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
@@ -8,7 +8,7 @@ import { requireSendable, type WantedTable } from './wanted-tables.ts';
 
 const planDeadlineMs = 60_000;
 
-/** Asks data what making or removing these tables would do. Changes nothing. */
+/** Plans making or removing these tables. Changes nothing. */
 export async function planTables(
   ctx: MetadataContext,
   caller: RpcCaller,
@@ -18,14 +18,13 @@ export async function planTables(
   if (tables.length === 0) return [];
   requireSendable(tables);
   const request = { branch_id: branchId, tables };
-  const diffs = shownDiffs(await ctx.data.PlanDeployment(caller, request, { deadlineMs: planDeadlineMs }));
-  requireRemovalsUnderstood(tables, diffs);
+  const diffs = readDiffs(await ctx.data.PlanDeployment(caller, request, { deadlineMs: planDeadlineMs }));
+  requireRemovalsPlanned(tables, diffs);
   return diffs;
 }
 
-// Data of the last release takes a table to be removed for one without columns, which it refuses to
-// make.
-function requireRemovalsUnderstood(tables: WantedTable[], diffs: TableDiff[]): void {
+// The previous release of data plans a table to be removed as one without columns, and refuses it.
+function requireRemovalsPlanned(tables: WantedTable[], diffs: TableDiff[]): void {
   const deleted = new Set(diffs.filter(({ change }) => change === 'deleted').map((diff) => diff.table_definition_id));
   if (tables.some(({ is_removed, table_definition_id: id }) => is_removed && !deleted.has(id)))
     throw new ServiceError(
@@ -34,8 +33,8 @@ function requireRemovalsUnderstood(tables: WantedTable[], diffs: TableDiff[]): v
     );
 }
 
-/** A plan as answers show it: values of attributes, which travel as JSON text, read. */
-export function shownDiffs(plan: DeploymentPlan__Output | null | undefined): TableDiff[] {
+/** The diffs of a plan. Values of attributes travel as JSON text. */
+export function readDiffs(plan: DeploymentPlan__Output | null | undefined): TableDiff[] {
   return (plan?.diffs ?? []).map((diff) => ({
     table_definition_id: diff.table_definition_id,
     key: diff.key,
@@ -64,13 +63,4 @@ function readJson(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-/** What stands in the way, a sentence each. */
-export function listBlockers(diffs: TableDiff[]): string[] {
-  return diffs.flatMap(({ name, blockers }) =>
-    blockers.map(
-      ({ message, rows }) => `${name}: ${message}${rows > 0 ? ` (${rows} ${rows === 1 ? 'row' : 'rows'})` : ''}`,
-    ),
-  );
 }

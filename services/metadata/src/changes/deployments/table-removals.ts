@@ -1,5 +1,5 @@
-// The tables that a deployment takes out of service: what data is asked of them, and what stands in
-// the way that data doesn't know, columns of other definitions that refer to them.
+// The tables that a deployment takes out of service: the request to data, and the blockers that data
+// doesn't know, columns of other definitions that refer to them.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights/rights';
@@ -14,7 +14,7 @@ type Reader = Pick<Prisma.TransactionClient, 'deployed_table_definition' | 'colu
 /** A table to be removed. `references`: columns of definitions that stay, as `Table.column`. */
 export type Removal = { table: WantedTable; references: string[] };
 
-/** Those of the tables that are in service on the branch; `version` is the one in service. */
+/** The tables among these that are in service on the branch; `version` is the deployed one. */
 export async function findRemovals(
   db: Reader,
   { accountId }: { accountId: number },
@@ -49,32 +49,32 @@ export async function findRemovals(
   }));
 }
 
-const describeReferences = (references: string[]) =>
+const referencesSentence = (references: string[]) =>
   `Columns of other definitions refer to this table: ${references.join(', ')}`;
 
-/** What stands in the way of the removals by their definitions, a sentence each. */
-export function listReferences(removals: Removal[]): string[] {
+/** A sentence for each table to be removed that columns refer to. */
+export function describeReferences(removals: Removal[]): string[] {
   return removals
     .filter(({ references }) => references.length > 0)
-    .map(({ table, references }) => `${table.name}: ${describeReferences(references)}`);
+    .map(({ table, references }) => `${table.name}: ${referencesSentence(references)}`);
 }
 
-/** The diffs with what stands in the way by the definitions. */
+/** Adds the columns that refer to a table to the blockers of its removal. */
 export function withReferences(diffs: TableDiff[], removals: Removal[]): TableDiff[] {
   const byId = new Map(removals.map(({ table, references }) => [table.table_definition_id, references]));
   return diffs.map((diff) => {
     const references = byId.get(diff.table_definition_id) ?? [];
     if (references.length === 0) return diff;
-    return { ...diff, blockers: [...diff.blockers, { message: describeReferences(references), rows: 0 }] };
+    return { ...diff, blockers: [...diff.blockers, { message: referencesSentence(references), rows: 0 }] };
   });
 }
 
-/** The member that names tables to be removed; none when there are none. */
-export const removing = (ids: number[]) => (ids.length > 0 ? { remove_table_definition_ids: ids } : {});
+/** The member of answers and events that names the removed tables; absent without any. */
+export const removalIds = (ids: number[]) => (ids.length > 0 ? { remove_table_definition_ids: ids } : {});
 
 /**
  * Throws 404, 403 or 422 unless the caller may develop these tables, and all are in service on the
- * branch and not among those that are kept. What is not in service needs no deployment: its
+ * branch and not among those that are kept. A table that is not in service needs no deployment: its
  * definition can be deleted.
  */
 export async function requireRemovals(
@@ -98,7 +98,7 @@ export async function requireRemovals(
 
 type Place = { id: number; domain_id: number; branch_id: number; isInService: boolean };
 
-/** Where definitions are, or what is still in service of those that were deleted, by id. */
+/** The places of definitions, and of tables still in service whose definition was deleted, by id. */
 export async function findPlaces(ctx: MetadataContext, call: CallContext, ids: number[]): Promise<Map<number, Place>> {
   const where = { id: { in: ids }, account_id: call.accountId };
   const select = { id: true, domain_id: true, branch_id: true } as const;

@@ -1,4 +1,4 @@
-// From drafts to what data is asked to make of them, and from that to what is noted once it is in service.
+// The tables of an attempt: made from drafts, sent to data, and stored as deployed at the end.
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { columnMessage } from '../../columns/column-message.ts';
@@ -6,36 +6,35 @@ import type { DataType } from '../../columns/column-values.ts';
 import type { DeployedColumn } from '../../deployed-table-definitions/deployed-table-definitions.ts';
 import type { FullDefinition } from '../../table-definitions/table-structure.ts';
 
-/** A table as data is asked to make it, or to remove it; kept as JSON while a deployment runs. */
+/** A table as data is asked to make or remove it; stored as JSON while the attempt runs. */
 export type WantedTable = WantedTable__Output;
 
 /**
- * One try of a deployment, as it was noted when it began. `missing`: why it can't succeed,
- * when a definition was gone by then, or a table to be removed was out of service or referred to.
+ * One attempt to apply a deployment. `missing`: why it can't succeed, if a definition was deleted
+ * when it began, or a table to be removed was out of service or referred to.
  */
 export type Attempt = { id: number; branchId: number; number: number; tables: WantedTable[]; missing: string[] };
 
 type WithRemovals = { tables: WantedTable[]; missing: string[] };
 
 /**
- * What is kept of an attempt while it runs. With removals it is no list: a release that knows none
- * would note the removed tables as in service, so it must not be able to take the attempt up.
+ * A running attempt as it is stored. With removals it is no list: an earlier release, which knows no
+ * removals, would store the removed tables as deployed, so it must fail to resume the attempt.
  */
 export type StoredAttempt = WantedTable[] | WithRemovals;
 
-/** What is kept of these tables. */
-export function serializeAttempt({ tables, missing }: WithRemovals): StoredAttempt {
+export function storedAttempt({ tables, missing }: WithRemovals): StoredAttempt {
   return tables.some(({ is_removed }) => is_removed) ? { tables, missing } : tables;
 }
 
-/** The tables of an attempt that stay in service, and those that go. */
-export function partsOf({ tables }: Pick<Attempt, 'tables'>): { kept: WantedTable[]; removed: WantedTable[] } {
+/** The tables that an attempt makes or changes, and those that it removes. */
+export function splitRemovals({ tables }: Pick<Attempt, 'tables'>): { kept: WantedTable[]; removed: WantedTable[] } {
   return { kept: tables.filter((table) => !table.is_removed), removed: tables.filter((table) => table.is_removed) };
 }
 
 type Named = { table_definition_id: number; name: string; is_removal: boolean };
 
-/** The tables of a deployment whose definitions are not among those found, a sentence each. */
+/** A sentence for each table of a deployment that was not found. */
 export function describeMissingTables(named: Named[], found: Pick<WantedTable, 'table_definition_id'>[]): string[] {
   const present = new Set(found.map(({ table_definition_id }) => table_definition_id));
   return named
@@ -47,7 +46,7 @@ export function describeMissingTables(named: Named[], found: Pick<WantedTable, '
     );
 }
 
-/** What data is asked to make of a draft. */
+/** A draft as data is asked to make it. */
 export function toWantedTable(definition: FullDefinition): WantedTable {
   return {
     table_definition_id: definition.id,
@@ -73,7 +72,7 @@ export function toWantedTable(definition: FullDefinition): WantedTable {
   };
 }
 
-// data takes messages of at most 4 MiB.
+// gRPC messages to data have at most 4 MiB.
 const maxRequestBytes = 4_000_000;
 
 /** Throws 422 when the tables are too many for one message. */
@@ -89,7 +88,7 @@ export function requireSendable(tables: WantedTable[]): void {
     throw validationFailed('Deployment is too large to be applied at once; deploy fewer tables together');
 }
 
-/** What is noted of a table that is now in service. */
+/** A deployed table as it is stored. */
 export function deployedSnapshot(wanted: WantedTable) {
   const columns: (DeployedColumn & { lineage_id: number })[] = wanted.columns.map((column, index) => ({
     id: column.column_definition_id,

@@ -1,58 +1,62 @@
-// Promoting definitions together with rows: noted first (`promoting`, with what was asked for), then the rows are merged by data under
-// an id of their own, then the definitions are written. Whoever finds one left behind takes it up: data merges the same id once.
+// Promoting definitions and rows. An attempt is stored first (`promoting`, with its resolutions),
+// then data merges the rows under an id of their own, then the definitions are written. After a
+// crash any process may resume the attempt: data merges the same id only once.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { releaseKey, transactOnce } from '../../requests/idempotency.ts';
-import { callerFor, noRequester } from '../../requests/requester.ts';
 import { mapUniqueViolation, type Transaction, transact } from '../../transaction.ts';
 import { findRecipients, type Recipients } from '../approval-mails.ts';
-import { holdLease, releaseLease, renewLease } from '../attempt-lease.ts';
-import { violationsOf } from '../table-diff.ts';
+import { claimAttempt, holdLease, maxTries, releaseLease, renewLease, waitForEnd } from '../attempt-lease.ts';
+import { deleteApplyAction } from '../change-history.ts';
+import { requireSuccess } from '../refusal.ts';
+import { describeViolations, violationsOf } from '../table-diff.ts';
 import { lockBranches } from './comparison/branch-sides.ts';
 import { decideBy, type GivenResolution } from './comparison/conflict-resolutions.ts';
 import { isAboutRows } from './comparison/row-conflicts.ts';
-import { compareLocked, idsOf, type People, type PromoteInput, taken } from './promotion-comparison.ts';
-import { endFailed, endPromoted } from './promotion-finish.ts';
-import { askToMergeRows, type RowsOutcome, recordFirstRows } from './promotion-rows.ts';
+import { checkPromotion, type Parties, type PromoteInput, targetTaken } from './promotion-check.ts';
+import { compare } from './promotion-comparison.ts';
+import { storeFailure, storeSuccess } from './promotion-finish.ts';
+import { mergeRows, type RowsOutcome, recordFirstRows } from './promotion-rows.ts';
 import type { MergedRows, Promotion } from './promotion-schema.ts';
+import { promotionMachine } from './promotion-states.ts';
 import { writePlan } from './promotion-write.ts';
 import {
   getPromotion,
+  idsOf,
   lockPromotion,
-  mailPromotion,
-  planStored,
+  mailOutcome,
   requirePromotion,
   type StoredPromotion,
 } from './promotions.ts';
 
-const pollMs = 200;
-const maxTries = 5;
+/**
+ * The input of an attempt, as it is stored. `status`: the state that the promotion returns to when
+ * conflicts of rows are open.
+ */
+type Input = { resolutions: GivenResolution[]; revision: string; status: string };
+/** `tries`: how often the attempt was resumed without an outcome. */
+type Attempt = { id: number; number: number; input: Input; tries: number };
 
-/** What the running attempt was asked for, as it is kept. `status`: what the promotion goes back to when rows are unresolved. */
-type Asked = { resolutions: GivenResolution[]; revision: string; status: string };
-/** `tries`: how often it was taken up before without an outcome. */
-type Attempt = { id: number; number: number; asked: Asked; tries: number };
-
-/** Promotes definitions and rows; what stands in the way is 422. */
+/** Promotes definitions and rows; what blocks it is 422. */
 export async function promoteWithRows(
   ctx: MetadataContext,
   call: CallContext,
   before: StoredPromotion,
-  people: People,
+  parties: Parties,
   input: PromoteInput,
 ): Promise<Promotion> {
   const begun = await transactOnce(
     ctx,
     call,
-    (tx) => begin(tx, ctx, call, before, people, input),
+    (tx) => begin(tx, ctx, call, before, parties, input),
     (made) => (made instanceof ServiceError ? undefined : before.id),
   );
   if (begun instanceof ServiceError) throw begun;
-  const refusal = await apply(ctx, call, begun, false);
-  if (refusal === undefined) return answerEnd(ctx, call, before.id);
+  const refusal = await applyAttempt(ctx, call, begun, false);
+  if (refusal === undefined) return answerOutcome(ctx, call, before.id);
   await releaseKey(ctx, call);
   throw refusal;
 }
@@ -62,21 +66,21 @@ async function begin(
   ctx: MetadataContext,
   call: CallContext,
   before: StoredPromotion,
-  people: People,
-  input: PromoteInput,
+  parties: Parties,
+  { resolutions = [], revision: seen }: PromoteInput,
 ): Promise<Attempt | ServiceError> {
-  const aboutDefinitions = { ...input, resolutions: input.resolutions?.filter((each) => !isAboutRows(each)) };
-  const compared = await compareLocked(tx, call, before, people, aboutDefinitions);
-  if (compared instanceof ServiceError) return compared;
-  const { now, revision, approvedBy } = compared;
-  const asked: Asked = { resolutions: input.resolutions ?? [], revision, status: now.status };
+  const aboutDefinitions = resolutions.filter((each) => !isAboutRows(each));
+  const checked = await checkPromotion(tx, call, before, parties, { resolutions: aboutDefinitions, revision: seen });
+  if (checked instanceof ServiceError) return checked;
+  const { now, revision, approvedBy } = checked;
+  const input: Input = { resolutions, revision, status: now.status };
   const number = now.attempt + 1;
   await tx.promotion.update({
     where: { id: now.id },
     data: {
       status: 'promoting',
       attempt: number,
-      asked: asked as unknown as Prisma.InputJsonValue,
+      asked: input as unknown as Prisma.InputJsonValue,
       error: null,
       promoted_by: call.userId ?? null,
       approved_by: approvedBy,
@@ -84,27 +88,24 @@ async function begin(
       tries: 0,
     },
   });
-  await renewLease(tx, ctx, 'promotion', { id: now.id, number });
-  return { id: now.id, number, asked, tries: 0 };
+  await renewLease(tx, ctx, promotionMachine, { id: now.id, number });
+  return { id: now.id, number, input, tries: 0 };
 }
 
-/** Merges and ends an attempt, if it comes to an end: answers why nothing was promoted, undefined when it was or isn't known. */
-async function apply(
+/** Merges the rows and ends the attempt. Answers why it failed; undefined: it succeeded, or is not over. */
+async function applyAttempt(
   ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
   isResumed: boolean,
 ): Promise<ServiceError | undefined> {
-  const stopRenewing = holdLease(ctx, 'promotion', attempt);
+  const stopRenewing = holdLease(ctx, promotionMachine, attempt);
   try {
-    const outcome = await merge(ctx, caller, attempt);
-    if (outcome.status === 'merged') return await finish(ctx, caller, attempt, outcome.rows, isResumed);
-    if (outcome.violations.length === 0) return await undo(ctx, caller, attempt, outcome.unsettled);
-    const reasons = outcome.violations.map(
-      ({ table, message, rows }) =>
-        `${table}: ${message}${rows > 0 ? ` (${rows} ${rows === 1 ? 'row' : 'rows'})` : ''}`,
-    );
-    return await fail(ctx, caller, attempt, { reasons: [...reasons, ...outcome.unsettled], was_resumed: isResumed });
+    const { status, rows, violations, conflictSentences } = await mergeInData(ctx, caller, attempt);
+    if (status === 'merged') return await finish(ctx, caller, attempt, rows, isResumed);
+    if (violations.length === 0) return await revertAttempt(ctx, caller, attempt, conflictSentences);
+    const reasons = [...describeViolations(violations), ...conflictSentences];
+    return await fail(ctx, caller, attempt, { reasons, was_resumed: isResumed });
   } catch (error) {
     const isOver = error instanceof ServiceError && (error.status < 500 || attempt.tries >= maxTries);
     if (isOver && error.kind !== 'unavailable')
@@ -112,31 +113,36 @@ async function apply(
         reasons: error.status < 500 ? error.errors : ['The rows could not be merged; try again.'],
         was_resumed: isResumed,
       });
-    ctx.logger.warn({ err: error, promotion_id: attempt.id }, 'how a promotion of rows ended is not known yet');
-    await releaseLease(ctx, 'promotion', attempt, Math.min(attempt.tries, 10));
+    ctx.logger.warn({ err: error, promotion_id: attempt.id }, 'the outcome of a promotion of rows is not known yet');
+    await releaseLease(ctx, promotionMachine, attempt, Math.min(attempt.tries, 10));
     return undefined;
   } finally {
     stopRenewing();
   }
 }
 
-async function merge(ctx: MetadataContext, caller: RpcCaller, { id, number, asked }: Attempt): Promise<RowsOutcome> {
+async function mergeInData(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  { id, number, input }: Attempt,
+): Promise<RowsOutcome> {
   const { tables } = await requirePromotion(ctx, caller, id);
-  return askToMergeRows(ctx, caller, {
+  return mergeRows(ctx, caller, {
     mergeId: `metadata-${id}-${number}`,
     pairs: tables.map(({ table_definition_id, target_definition_id, name }) => ({
       sourceId: table_definition_id,
       targetId: target_definition_id,
       name,
     })),
-    resolutions: asked.resolutions,
+    resolutions: input.resolutions,
     rehearsal: false,
   });
 }
 
 const rowsAreMerged = 'Its rows are merged; look at the diffs as they are now, then promote them.';
 
-// The rows are merged and can't be unmerged: what keeps the definitions from following is said, and promoting again goes on from here.
+// Merged rows can't be unmerged. If the definitions can't follow, the promotion fails with that
+// reason, and promoting it again continues from here.
 async function finish(
   ctx: MetadataContext,
   caller: RpcCaller,
@@ -145,18 +151,18 @@ async function finish(
   isResumed: boolean,
 ): Promise<ServiceError | undefined> {
   const facts = { rows, was_resumed: isResumed };
+  const { resolutions, revision } = attempt.input;
   try {
-    const reasons = await mapUniqueViolation(taken, () =>
-      ended(ctx, caller, attempt, async (tx, now, creator) => {
-        const { asked } = attempt;
-        const { plan, revision } = await planStored(tx, caller, now, decideBy(asked.resolutions));
-        if (revision !== asked.revision) return ['The definitions have changed meanwhile.'];
-        const blockers = violationsOf(plan.tables.map(({ diff }) => diff));
-        if (blockers.length > 0) return blockers.map(({ table, message }) => `${table}: ${message}`);
+    const reasons = await mapUniqueViolation(targetTaken, () =>
+      endAttempt(ctx, caller, attempt, async (tx, now, creator) => {
+        const { plan, revision: present } = await compare(tx, caller, now, decideBy(resolutions));
+        if (present !== revision) return ['The definitions have changed meanwhile.'];
+        const blockers = describeViolations(violationsOf(plan.tables.map(({ diff }) => diff)));
+        if (blockers.length > 0) return blockers;
         await writePlan(tx, { branching: true, ...caller }, now, plan.tables);
         await recordFirstRows(tx, caller, now, idsOf(now));
-        await endPromoted(tx, caller, now, plan, { approved_by: now.approved_by, ...facts });
-        await mailPromotion(tx, caller, creator, now, plan, { comment: null, outcome: 'promoted', reasons: [] });
+        await storeSuccess(tx, caller, now, plan, { approved_by: now.approved_by, ...facts });
+        await mailOutcome(tx, caller, creator, now, plan, { outcome: 'promoted', reasons: [] });
         return undefined;
       }),
     );
@@ -167,8 +173,8 @@ async function finish(
   }
 }
 
-/** Runs the last step of an attempt, locked, if nobody else has taken it. */
-async function ended<T>(
+/** Runs the last step of an attempt under locks, unless another process has ended it. */
+async function endAttempt<T>(
   ctx: MetadataContext,
   caller: RpcCaller,
   { id, number }: Attempt,
@@ -193,80 +199,43 @@ async function fail(
   attempt: Attempt,
   failure: Failure,
 ): Promise<ServiceError> {
-  await ended(ctx, caller, attempt, async (tx, now, creator) => {
-    const { plan } = await planStored(tx, caller, now, decideBy(attempt.asked.resolutions));
-    await endFailed(tx, caller, now, plan, failure);
-    const { reasons } = failure;
-    await mailPromotion(tx, caller, creator, now, plan, { comment: null, outcome: 'failed', reasons });
+  const { reasons } = failure;
+  await endAttempt(ctx, caller, attempt, async (tx, now, creator) => {
+    const { plan } = await compare(tx, caller, now, decideBy(attempt.input.resolutions));
+    await storeFailure(tx, caller, now, plan, failure);
+    await mailOutcome(tx, caller, creator, now, plan, { outcome: 'failed', reasons });
   });
-  return validationFailed(failure.reasons);
+  return validationFailed(reasons);
 }
 
-// Conflicts are no failure: the promotion is as it was, and waits for decisions.
-async function undo(
+// Open conflicts are no failure: the promotion returns to its state and waits for resolutions.
+async function revertAttempt(
   ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
-  unsettled: string[],
+  conflictSentences: string[],
 ): Promise<ServiceError> {
-  await ended(ctx, caller, attempt, async (tx, now) => {
-    const data = { status: attempt.asked.status, promoted_by: null, approved_by: null, lease_until: null };
-    await tx.promotion.update({ where: { id: now.id }, data: { ...data, asked: Prisma.DbNull } });
-    const last = await tx.promotion_action.findFirst({
-      where: { promotion_id: now.id, action: 'promote' },
-      orderBy: { id: 'desc' },
-      select: { id: true },
-    });
-    if (last) await tx.promotion_action.delete({ where: { id: last.id } });
+  await endAttempt(ctx, caller, attempt, async (tx, { id }) => {
+    const data = { status: attempt.input.status, promoted_by: null, approved_by: null, lease_until: null };
+    await tx.promotion.update({ where: { id }, data: { ...data, asked: Prisma.DbNull } });
+    await deleteApplyAction(tx, promotionMachine, id);
   });
-  return validationFailed(unsettled);
+  return validationFailed(conflictSentences);
 }
 
-type Claimed = {
-  account_id: number;
-  attempt: number;
-  asked: Asked;
-  tries: number;
-};
-
-/** Takes up a promotion of rows that nobody works on. Does nothing while somebody holds its lease. */
+/** Resumes a promotion of rows whose lease has run out. */
 export async function resumePromotion(ctx: MetadataContext, id: number): Promise<void> {
-  const [claimed] = await ctx.prisma.$queryRaw<Claimed[]>`
-    update promotion set lease_until = now() + make_interval(secs => ${ctx.timing.leaseMs / 1000}::float8), tries = tries + 1
-    where id = ${id} and status = 'promoting' and lease_until <= now()
-    returning account_id, attempt, asked, tries`;
-  if (!claimed) return;
-  const { account_id: accountId, tries, asked } = claimed;
-  ctx.logger.info({ promotion_id: id, tries }, 'taking up a promotion that was left behind');
-  const begun = await ctx.prisma.promotion_action.findFirst({
-    where: { promotion_id: id, action: 'promote' },
-    orderBy: { id: 'desc' },
-  });
-  const attempt: Attempt = { id, number: claimed.attempt, asked, tries };
-  await apply(ctx, callerFor(accountId, begun ?? noRequester), attempt, true);
+  const claimed = await claimAttempt<Input>(ctx, promotionMachine, id);
+  if (claimed) await applyAttempt(ctx, claimed.caller, claimed, true);
 }
 
-/** Ends promotions left behind that nobody has ended yet. */
-export async function listLeftPromotions(ctx: MetadataContext, most: number): Promise<number[]> {
-  const left = await ctx.prisma.$queryRaw<{ id: number }[]>`
-    select id from promotion where status = 'promoting' and lease_until <= now() order by lease_until limit ${most}::int`;
-  return left.map(({ id }) => id);
-}
-
-/** Waits, within bounds, for a promotion that is being promoted: answers it, 422 with the reasons, or 503 while it goes on. */
-export async function answerEnd(ctx: MetadataContext, call: CallContext, id: number): Promise<Promotion> {
-  const deadline = Date.now() + ctx.timing.waitMs;
-  for (;;) {
-    const { status, error } = await requirePromotion(ctx, call, id);
-    if (status === 'promoted') return getPromotion(ctx, call, id);
-    if (status === 'failed') throw validationFailed((error ?? 'Promotion failed').split('\n'));
-    if (status !== 'promoting')
-      throw new ServiceError('wrong_state', `Promotion is ${status}: conflicts of rows are undecided; rehearse it.`);
-    if (Date.now() >= deadline)
-      throw new ServiceError('unavailable', `Promotion ${id} is still being merged; ask again.`);
-    await resumePromotion(ctx, id).catch((failure) =>
-      ctx.logger.warn({ err: failure, promotion_id: id }, 'a promotion could not be taken up'),
-    );
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
+/** Waits for a running promotion and answers it: promoted, 422 with the reasons, or 503 while it runs. */
+export async function answerOutcome(ctx: MetadataContext, call: CallContext, id: number): Promise<Promotion> {
+  await waitForEnd(ctx, promotionMachine, id, resumePromotion);
+  const promotion = await requirePromotion(ctx, call, id);
+  requireSuccess(promotionMachine, promotion, 'merged');
+  const { status } = promotion;
+  if (status !== 'promoted')
+    throw new ServiceError('wrong_state', `Promotion is ${status}: conflicts of rows are undecided; rehearse it.`);
+  return getPromotion(ctx, call, id);
 }

@@ -1,28 +1,29 @@
-// Promoting. Definitions alone are compared again under locks and written, all in one transaction (design 3.6), so that a process
-// that dies leaves nothing half done; with rows, promote-with-rows.ts does it.
+// Promoting. Definitions alone are compared once more under locks and written, all in one
+// transaction (design 3.6), so that a crash leaves nothing half done. promote-with-rows.ts promotes
+// rows too.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { MetadataContext } from '../../context.ts';
 import { transactOnce } from '../../requests/idempotency.ts';
 import { mapUniqueViolation, type Transaction } from '../../transaction.ts';
 import { findRecipients } from '../approval-mails.ts';
-import { answerEnd, promoteWithRows } from './promote-with-rows.ts';
-import { compareLocked, type People, type PromoteInput, taken } from './promotion-comparison.ts';
-import { endPromoted } from './promotion-finish.ts';
-import { actorOf } from './promotion-rights.ts';
-import { requireVisibleRows } from './promotion-row-visibility.ts';
+import { requireApplicable } from '../change-kind.ts';
+import { answerOutcome, promoteWithRows } from './promote-with-rows.ts';
+import { checkPromotion, type Parties, type PromoteInput, targetTaken } from './promotion-check.ts';
+import { storeSuccess } from './promotion-finish.ts';
+import { actorOf, requireVisibleRows } from './promotion-rights.ts';
 import type { Promotion } from './promotion-schema.ts';
 import { writePlan } from './promotion-write.ts';
 import {
-  allowStep,
   getPromotion,
-  mailPromotion,
+  mailOutcome,
+  promotions,
   requirePromotion,
   type StoredPromotion,
   showPromotion,
 } from './promotions.ts';
 
-/** Merges a promotion into its target branch and answers it promoted; what stands in the way is 422. */
+/** Merges a promotion into its target branch and answers it promoted; what blocks it is 422. */
 export async function promote(
   ctx: MetadataContext,
   call: CallContext,
@@ -31,23 +32,19 @@ export async function promote(
 ): Promise<Promotion> {
   const before = await requirePromotion(ctx, call, id);
   const held = await ctx.rights.get(call, { fresh: true });
-  const actor = await actorOf(ctx, call, before, held);
-  const isRunning = before.status === 'promoting';
-  // Its outcome was found after a crash, so whoever asked for it may ask again and is answered as if nothing had happened.
-  const isUnacknowledged = before.status === 'promoted' && before.was_resumed;
-  allowStep(isRunning || isUnacknowledged ? { ...before, status: 'failed' } : before, 'promote', actor);
+  const mode = requireApplicable(promotions, before, await actorOf(ctx, call, before, held));
   if (before.include_data) await requireVisibleRows(ctx, call, before);
   const input = readBody();
-  if (isUnacknowledged) return getPromotion(ctx, call, id);
-  if (isRunning) return answerEnd(ctx, call, id);
+  if (mode === 'answer the outcome') return getPromotion(ctx, call, id);
+  if (mode !== 'begin') return answerOutcome(ctx, call, id);
   const subject = { branchId: before.to_branch_id, creatorId: before.created_by };
-  const people = { held, creator: await findRecipients(ctx, call, 'decided', subject) };
-  if (before.include_data) return promoteWithRows(ctx, call, before, people, input);
-  const refusal = await mapUniqueViolation(taken, () =>
+  const parties = { held, creator: await findRecipients(ctx, call, 'decided', subject) };
+  if (before.include_data) return promoteWithRows(ctx, call, before, parties, input);
+  const refusal = await mapUniqueViolation(targetTaken, () =>
     transactOnce(
       ctx,
       call,
-      (tx) => attempt(tx, call, before, people, input),
+      (tx) => merge(tx, call, before, parties, input),
       (refused) => (refused ? undefined : id),
     ),
   );
@@ -55,25 +52,25 @@ export async function promote(
   return getPromotion(ctx, call, id);
 }
 
-/** Waits for what this very call has begun, and answers how it ended. */
-export async function answerOwnPromotion(ctx: MetadataContext, call: CallContext, id: number): Promise<Promotion> {
+/** Answers a repeated request: waits for the promotion that the first one began. */
+export async function answerPromoted(ctx: MetadataContext, call: CallContext, id: number): Promise<Promotion> {
   const { status } = await requirePromotion(ctx, call, id);
-  return status === 'promoting' ? answerEnd(ctx, call, id) : showPromotion(ctx, call, id);
+  return status === 'promoting' ? answerOutcome(ctx, call, id) : showPromotion(ctx, call, id);
 }
 
-// A refusal that leaves something behind is answered, so that it commits; any other is thrown.
-async function attempt(
+// A refusal that is stored is answered, so that it commits; others throw.
+async function merge(
   tx: Transaction,
   call: CallContext,
   before: StoredPromotion,
-  people: People,
+  parties: Parties,
   input: PromoteInput,
 ): Promise<ServiceError | undefined> {
-  const compared = await compareLocked(tx, call, before, people, input);
-  if (compared instanceof ServiceError) return compared;
-  const { now, plan, approvedBy } = compared;
+  const checked = await checkPromotion(tx, call, before, parties, input);
+  if (checked instanceof ServiceError) return checked;
+  const { now, plan, approvedBy } = checked;
   await writePlan(tx, call, now, plan.tables);
-  await endPromoted(tx, call, now, plan, { approved_by: approvedBy });
-  await mailPromotion(tx, call, people.creator, now, plan, { comment: null, outcome: 'promoted', reasons: [] });
+  await storeSuccess(tx, call, now, plan, { approved_by: approvedBy });
+  await mailOutcome(tx, call, parties.creator, now, plan, { outcome: 'promoted', reasons: [] });
   return undefined;
 }

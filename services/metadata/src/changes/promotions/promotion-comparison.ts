@@ -1,78 +1,56 @@
-// The comparison that promoting begins with: made again under locks, and held against the caller's rights and what he was shown.
-import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { type ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import type { HeldRights } from '@almanac/service-kit/rights/rights';
-import type { Transaction } from '../../transaction.ts';
-import type { Recipients } from '../approval-mails.ts';
-import { requireReviewed, type Shown } from '../reviewed-revisions.ts';
-import { violationsOf } from '../table-diff.ts';
-import { lockBranches } from './comparison/branch-sides.ts';
-import { decideBy, type GivenResolution, requireResolved } from './comparison/conflict-resolutions.ts';
-import type { PromotionPlan } from './comparison/promotion-plan.ts';
-import { endFailed } from './promotion-finish.ts';
-import { actorOfCompared } from './promotion-rights.ts';
+// The comparison of a promotion's branches: reads both, plans the merge, and names the revision.
+
+import type { MetadataContext } from '../../context.ts';
+import { readSnapshot, type Transaction } from '../../transaction.ts';
+import type { Revision } from '../reviewed-revisions.ts';
 import {
-  allowStep,
-  lockPromotion,
-  mailPromotion,
-  planStored,
-  recordAction,
-  recordTargets,
-  type StoredPromotion,
-  shownBy,
-} from './promotions.ts';
+  type Branches,
+  type NamedTable,
+  readPairs,
+  readTargetBranch,
+  revisionOfPairs,
+} from './comparison/branch-sides.ts';
+import { type PromotionPlan, planPromotion, type TablePair, type TargetBranch } from './comparison/promotion-plan.ts';
+import type { Decide } from './comparison/table-merge.ts';
 
-/** `revision`: promote only what was shown under it. */
-export type PromoteInput = { resolutions?: GivenResolution[]; revision?: string };
+/** The branches of a promotion, and the definitions that it names. */
+export type Proposed = Branches & { to_branch: { id: number; name: string }; tables: NamedTable[] };
+type Sides = { pairs: TablePair[]; branch: TargetBranch };
+export type Comparison = { pairs: TablePair[]; plan: PromotionPlan; revision: string };
 
-/** What whoever promotes may, and whoever hears how it ended. */
-export type People = { held: HeldRights; creator: Recipients };
-
-export const taken = 'Another table with this name or key has come to the target branch';
-
-/** `approvedBy`: who has approved of it by promoting it. */
-type Compared = { now: StoredPromotion; plan: PromotionPlan; revision: string; approvedBy: number | null };
-
-/** Locks and compares. A refusal that leaves something behind is answered, so that it commits; any other is thrown. */
-export async function compareLocked(
-  tx: Transaction,
-  call: CallContext,
-  before: StoredPromotion,
-  { held, creator }: People,
-  { resolutions = [], revision: seen }: PromoteInput,
-): Promise<Compared | ServiceError> {
-  await lockBranches(tx, call, before, idsOf(before));
-  const now = await lockPromotion(tx, call, before.id);
-  const { pairs, plan, revision } = await planStored(tx, call, now, decideBy(resolutions));
-  const actor = actorOfCompared(held, call, now, pairs);
-  allowStep(now, 'promote', actor);
-  const change = { noun: 'promotion', id: now.id, branch: now.to_branch, created_by: now.created_by } as const;
-  const names = new Map(pairs.map(({ sourceId, name }) => [sourceId, name]));
-  await requireReviewed(tx, call, change, { asked: askedFor(now), now: shownBy({ pairs, revision }), names }, seen);
-  requireResolved(plan.conflicts, resolutions);
-  await recordAction(tx, now.id, 'promote', call, null);
-  const blockers = violationsOf(plan.tables.map(({ diff }) => diff));
-  if (blockers.length === 0) {
-    await recordTargets(tx, now.id, pairs);
-    const approves = now.to_branch.is_protected && (actor.approver || actor.administrator);
-    return { now, plan, revision, approvedBy: approves ? (call.userId ?? null) : null };
-  }
-  const reasons = blockers.map(({ table, message }) => `${table}: ${message}`);
-  await endFailed(tx, call, now, plan, { reasons });
-  await mailPromotion(tx, call, creator, now, plan, { comment: null, outcome: 'failed', reasons });
-  return validationFailed(reasons);
+/** Reads what a promotion concerns on both branches. */
+export async function readSides(tx: Transaction, call: { accountId: number }, proposed: Proposed): Promise<Sides> {
+  const pairs = await readPairs(tx, call, proposed, proposed.tables);
+  return { pairs, branch: await readTargetBranch(tx, call, proposed.to_branch, pairs) };
 }
 
-/** The definitions that were named. */
-export const idsOf = ({ tables }: StoredPromotion): number[] =>
-  tables.map(({ table_definition_id }) => table_definition_id);
+const undecided: Decide = () => undefined;
 
-const askedFor = ({ revision, tables }: StoredPromotion): Shown => ({
+export function compareSides({ pairs, branch }: Sides, decide = undecided): Comparison {
+  return { pairs, plan: planPromotion(pairs, branch, decide), revision: revisionOfPairs(pairs) };
+}
+
+/** Compares the branches as they are now. */
+export async function compare(
+  tx: Transaction,
+  call: { accountId: number },
+  proposed: Proposed,
+  decide = undecided,
+): Promise<Comparison> {
+  return compareSides(await readSides(tx, call, proposed), decide);
+}
+
+/** Compares the branches as they are now, in a snapshot of its own. */
+export const compareSnapshot = (ctx: MetadataContext, call: { accountId: number }, proposed: Proposed) =>
+  readSnapshot(ctx, (tx) => compare(tx, call, proposed));
+
+/** The revision of a comparison, as it is recorded for the users who were shown it. */
+export const reviewedRevision = ({ pairs, revision }: Pick<Comparison, 'pairs' | 'revision'>): Revision => ({
   revision,
-  facts: tables.map(({ table_definition_id, source_version, target_definition_id, target_version }) => [
-    table_definition_id,
-    source_version,
-    target_definition_id,
-    target_version,
+  facts: pairs.map(({ sourceId, sourceVersion, targetId, targetVersion }) => [
+    sourceId,
+    sourceVersion,
+    targetId,
+    targetVersion,
   ]),
 });

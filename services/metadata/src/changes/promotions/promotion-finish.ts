@@ -1,32 +1,37 @@
-// How promoting ends: noted with what was merged, and told.
+// The outcome of promoting, stored with what was merged, and announced.
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Transaction } from '../../transaction.ts';
+import { announceChange } from '../change-events.ts';
+import { recordAction } from '../change-history.ts';
 import type { PromotionPlan } from './comparison/promotion-plan.ts';
-import { announcePromotion } from './promotion-events.ts';
+import { compare } from './promotion-comparison.ts';
 import type { MergedRows } from './promotion-schema.ts';
-import { planStored, recordAction, recordProposedState, type StoredPromotion } from './promotions.ts';
+import { promotionMachine } from './promotion-states.ts';
+import { storeRevision } from './promotion-tables.ts';
+import { promotions, type StoredPromotion } from './promotions.ts';
 
-/** Notes that a promotion came to nothing, and why. `rows`: what came of its rows all the same. */
-export async function endFailed(
+/** Stores that a promotion failed, and why. `rows`: those that were merged all the same. */
+export async function storeFailure(
   tx: Transaction,
   caller: RpcCaller,
   now: StoredPromotion,
   plan: PromotionPlan,
   { reasons, ...facts }: { reasons: string[]; rows?: MergedRows[]; was_resumed?: boolean },
 ): Promise<void> {
+  const error = reasons.join('\n');
   await tx.promotion.update({
     where: { id: now.id },
-    data: { status: 'failed', error: reasons.join('\n'), lease_until: null, ...recorded(plan), ...facts },
+    data: { status: 'failed', error, lease_until: null, ...storedPlan(plan), ...facts },
   });
-  await recordAction(tx, now.id, 'fail', caller, reasons.join('\n'));
-  await announcePromotion(tx, caller, 'fail', now, { reasons });
+  await recordAction(tx, promotionMachine, now.id, 'fail', caller, error);
+  await announceChange(tx, caller, promotions, now, 'fail', { reasons });
 }
 
 type Success = { approved_by: number | null; rows?: MergedRows[]; was_resumed?: boolean };
 
-/** Notes that a promotion is merged. */
-export async function endPromoted(
+/** Stores that a promotion is merged. */
+export async function storeSuccess(
   tx: Transaction,
   caller: RpcCaller,
   now: StoredPromotion,
@@ -34,8 +39,7 @@ export async function endPromoted(
   facts: Success,
 ): Promise<void> {
   const user = caller.userId ?? null;
-  const { pairs, revision } = await planStored(tx, caller, now);
-  await recordProposedState(tx, now.id, pairs, revision);
+  await storeRevision(tx, now.id, await compare(tx, caller, now));
   await tx.promotion.update({
     where: { id: now.id },
     data: {
@@ -44,15 +48,15 @@ export async function endPromoted(
       lease_until: null,
       promoted_by: user,
       promoted_at: new Date(),
-      ...recorded(plan),
+      ...storedPlan(plan),
       ...facts,
     },
   });
-  await recordAction(tx, now.id, 'succeed', caller, null);
-  await announcePromotion(tx, caller, 'succeed', now, { user_id: user });
+  await recordAction(tx, promotionMachine, now.id, 'succeed', caller, null);
+  await announceChange(tx, caller, promotions, now, 'succeed', { user_id: user });
 }
 
-const recorded = ({ tables, conflicts }: PromotionPlan) => ({
+const storedPlan = ({ tables, conflicts }: PromotionPlan) => ({
   diffs: tables.map(({ diff }) => diff) as Prisma.InputJsonValue,
   conflicts: conflicts as unknown as Prisma.InputJsonValue,
 });

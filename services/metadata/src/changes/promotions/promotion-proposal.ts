@@ -1,4 +1,4 @@
-// Proposing a promotion: whose it may be, and of what.
+// Proposing promotions.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { allows, type HeldRights, refusal, type Where } from '@almanac/service-kit/rights/rights';
@@ -8,11 +8,14 @@ import { transactOnce } from '../../requests/idempotency.ts';
 import { requesterOf } from '../../requests/requester.ts';
 import { placeOf } from '../../rights/place.ts';
 import { readSnapshot, type Transaction } from '../../transaction.ts';
+import { announceChange } from '../change-events.ts';
 import type { Branches } from './comparison/branch-sides.ts';
 import type { TablePair } from './comparison/promotion-plan.ts';
-import { announcePromotion } from './promotion-events.ts';
+import { compareSides, readSides } from './promotion-comparison.ts';
 import type { Promotion } from './promotion-schema.ts';
-import { getPromotion, planSides, readSides, shownOf } from './promotions.ts';
+import { promotionMachine } from './promotion-states.ts';
+import { storedTable } from './promotion-tables.ts';
+import { getPromotion } from './promotions.ts';
 
 /** A definition on the source branch, or one that was deleted there. */
 type Source = { id: number; key: string; name: string; domain_id: number; branch_id: number };
@@ -35,12 +38,12 @@ export async function createPromotion(
   requireProposer(await ctx.rights.get(call), branches, sources, pairs);
   if (branches.from_branch_id === branches.to_branch_id)
     throw validationFailed('A branch can be promoted to another one only');
-  refuseForeignTables(from.name, branches, sources, pairs);
-  const planned = planSides(sides);
-  const proposed = { ...branches, include_data: includeData, revision: planned.revision };
+  requireOnSource(from.name, branches, sources, pairs);
+  const comparison = compareSides(sides);
+  const proposed = { ...branches, include_data: includeData, revision: comparison.revision };
   const insert = (tx: Transaction) => insertPromotion(tx, call, proposed, tables, pairs);
   const id = await transactOnce(ctx, call, insert, (made) => made);
-  return getPromotion(ctx, call, id, planned);
+  return getPromotion(ctx, call, id, comparison);
 }
 
 async function findSources(ctx: MetadataContext, call: CallContext, ids: number[]): Promise<Source[]> {
@@ -50,14 +53,14 @@ async function findSources(ctx: MetadataContext, call: CallContext, ids: number[
     ctx.prisma.table_definition.findMany({ where, select }),
     ctx.prisma.deleted_table_definition.findMany({ where, select }),
   ]);
-  return [...present, ...deleted].sort((a, b) => a.id - b.id); // as they are shown ever after
+  return [...present, ...deleted].sort((a, b) => a.id - b.id); // the order in which answers list them
 }
 
-// Who works on either side may propose, if he sees both: what is merged and what it is merged into.
+// Developers of either side may propose, if they see both: what is merged and what it is merged into.
 function requireProposer(held: HeldRights, { to_branch_id }: Branches, sources: Source[], pairs: TablePair[]): void {
-  const there = new Map(pairs.map((pair) => [pair.sourceId, pair]));
+  const pairOf = new Map(pairs.map((pair) => [pair.sourceId, pair]));
   const places = sources.map((source) => {
-    const { target, targetId } = there.get(source.id) as TablePair;
+    const { target, targetId } = pairOf.get(source.id) as TablePair;
     const onTarget: Where = {
       tableDefinitionId: targetId ?? undefined,
       domainId: target?.domain_id ?? source.domain_id,
@@ -73,7 +76,7 @@ function requireProposer(held: HeldRights, { to_branch_id }: Branches, sources: 
     throw new ServiceError('forbidden', 'You need the right "develop" on every table on one of the two branches.');
 }
 
-function refuseForeignTables(branchName: string, branches: Branches, sources: Source[], pairs: TablePair[]): void {
+function requireOnSource(branchName: string, branches: Branches, sources: Source[], pairs: TablePair[]): void {
   const elsewhere = sources.filter(({ branch_id }) => branch_id !== branches.from_branch_id);
   const isElsewhere = new Set(elsewhere.map(({ id }) => id));
   const lost = pairs.filter(({ sourceId, isLost }) => isLost && !isElsewhere.has(sourceId));
@@ -97,9 +100,9 @@ async function insertPromotion(
   tables: Table[],
   pairs: TablePair[],
 ): Promise<number> {
-  const shown = new Map(pairs.map((pair) => [pair.sourceId, shownOf(pair)]));
+  const stored = new Map(pairs.map((pair) => [pair.sourceId, storedTable(pair)]));
   const named = tables.map((table) => {
-    const facts = shown.get(table.table_definition_id);
+    const facts = stored.get(table.table_definition_id);
     return { ...table, ...facts, domain_id: facts?.domain_id ?? table.domain_id };
   });
   const data = {
@@ -113,6 +116,7 @@ async function insertPromotion(
   };
   const { id } = await tx.promotion.create({ data, select: { id: true } });
   const table_definition_ids = tables.map((table) => table.table_definition_id);
-  await announcePromotion(tx, call, 'create', { id, ...branches }, { table_definition_ids });
+  const event = { machine: promotionMachine, branchIds: () => branches };
+  await announceChange(tx, call, event, { id }, 'create', { table_definition_ids });
   return id;
 }

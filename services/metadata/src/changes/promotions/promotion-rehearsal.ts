@@ -1,9 +1,10 @@
-// A promotion that is rolled back: what it would do, and what would then stand in the way of deploying its outcome.
+// A promotion that is rolled back: what it would do, and what would then block deploying its outcome.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { MetadataContext } from '../../context.ts';
 import { fullDefinition } from '../../table-definitions/table-structure.ts';
 import { type Transaction, transact } from '../../transaction.ts';
+import { isOpen } from '../approval-states.ts';
 import { planTables } from '../deployments/table-plans.ts';
 import { toWantedTable, type WantedTable } from '../deployments/wanted-tables.ts';
 import { type Violation, violationsOf } from '../table-diff.ts';
@@ -12,22 +13,17 @@ import type { PromotionDiff } from './comparison/comparison-schema.ts';
 import { decideBy, type GivenResolution } from './comparison/conflict-resolutions.ts';
 import type { PromotionPlan } from './comparison/promotion-plan.ts';
 import type { Conflict } from './comparison/table-merge.ts';
-import { requireVisibleRows } from './promotion-row-visibility.ts';
-import { askToMergeRows, type RowsOutcome, recordFirstRows } from './promotion-rows.ts';
+import { type Comparison, compare } from './promotion-comparison.ts';
+import { requireVisibleRows } from './promotion-rights.ts';
+import { mergeRows, type RowsOutcome, recordFirstRows } from './promotion-rows.ts';
 import type { MergedRows } from './promotion-schema.ts';
-import { isOpen } from './promotion-states.ts';
+import { promotionMachine } from './promotion-states.ts';
 import { writePlan } from './promotion-write.ts';
-import {
-  type PlannedPromotion,
-  planStored,
-  recordReviewedPromotion,
-  requireVisiblePromotion,
-  type StoredPromotion,
-} from './promotions.ts';
+import { idsOf, recordReviewedPromotion, requireVisiblePromotion, type StoredPromotion } from './promotions.ts';
 
 export type PromotionRehearsal = {
   diffs: PromotionDiff[];
-  /** All of definitions, and the first of rows. */
+  /** All conflicts of definitions, and the first of rows. */
   conflicts: Conflict[];
   conflict_count: number;
   violations: Violation[];
@@ -35,20 +31,20 @@ export type PromotionRehearsal = {
   rows: MergedRows[];
 };
 
-/** Thrown to roll a rehearsal back. */
+/** Thrown to roll a rehearsal back. `tables`: the outcome, as it would be deployed. */
 class Rehearsed extends Error {
-  readonly planned: PlannedPromotion;
-  readonly wanted: WantedTable[];
-  constructor(planned: PlannedPromotion, wanted: WantedTable[]) {
+  readonly comparison: Comparison;
+  readonly tables: WantedTable[];
+  constructor(comparison: Comparison, tables: WantedTable[]) {
     super('rehearsed');
-    this.planned = planned;
-    this.wanted = wanted;
+    this.comparison = comparison;
+    this.tables = tables;
   }
 }
 
 /**
- * Promotes without keeping it, and asks data what would stand in the way of deploying the outcome. A conflict that isn't
- * resolved stays as the target has it.
+ * Promotes without keeping it, and asks data what would block deploying the outcome. A conflict that
+ * isn't resolved stays as the target has it.
  */
 export async function rehearsePromotion(
   ctx: MetadataContext,
@@ -59,14 +55,15 @@ export async function rehearsePromotion(
   const { stored } = await requireVisiblePromotion(ctx, call, id);
   if (stored.include_data) await requireVisibleRows(ctx, call, stored);
   const resolutions = readResolutions();
-  if (!isOpen(stored.status))
+  if (!isOpen(promotionMachine, stored.status))
     throw new ServiceError('wrong_state', `Promotion is ${stored.status}; there is nothing to rehearse.`);
-  const { planned, wanted } = await rolledBack(() => transact(ctx, (tx) => rehearse(tx, call, stored, resolutions)));
-  await recordReviewedPromotion(ctx, call, stored, planned);
-  const { plan } = planned;
+  const rehearsed = await catchRehearsed(() => transact(ctx, (tx) => rehearse(tx, call, stored, resolutions)));
+  const { comparison, tables } = rehearsed;
+  await recordReviewedPromotion(ctx, call, stored, comparison);
+  const { plan } = comparison;
   const diffs = plan.tables.map(({ diff }) => diff);
-  const deployment = await planTables(ctx, call, stored.to_branch_id, wanted);
-  const rows = stored.include_data ? await rehearseRows(ctx, call, id, plan, resolutions) : nothing;
+  const deployment = await planTables(ctx, call, stored.to_branch_id, tables);
+  const rows = stored.include_data ? await rehearseRows(ctx, call, id, plan, resolutions) : noRows;
   return {
     diffs,
     conflicts: [...plan.conflicts, ...rows.conflicts],
@@ -77,7 +74,7 @@ export async function rehearsePromotion(
   };
 }
 
-const nothing = { conflicts: [], conflictCount: 0, violations: [], warnings: [], rows: [] };
+const noRows = { conflicts: [], conflictCount: 0, violations: [], warnings: [], rows: [] };
 
 const rehearseRows = (
   ctx: MetadataContext,
@@ -86,7 +83,7 @@ const rehearseRows = (
   { tables }: PromotionPlan,
   resolutions: GivenResolution[],
 ): Promise<RowsOutcome> =>
-  askToMergeRows(ctx, call, {
+  mergeRows(ctx, call, {
     mergeId: `rehearsal-${id}`,
     pairs: tables.flatMap(({ source, sourceId, targetId, name }) => (source ? [{ sourceId, targetId, name }] : [])),
     resolutions,
@@ -99,20 +96,20 @@ async function rehearse(
   stored: StoredPromotion,
   resolutions: GivenResolution[],
 ): Promise<never> {
-  const ids = stored.tables.map(({ table_definition_id }) => table_definition_id);
+  const ids = idsOf(stored);
   await lockBranches(tx, call, stored, ids);
-  const planned = await planStored(tx, call, stored, decideBy(resolutions));
-  const { plan } = planned;
-  // What is blocked can't be written, so there is no outcome to deploy.
-  if (violationsOf(plan.tables.map(({ diff }) => diff)).length > 0) throw new Rehearsed(planned, []);
+  const comparison = await compare(tx, call, stored, decideBy(resolutions));
+  const { plan } = comparison;
+  // A blocked plan can't be written, so it has no outcome to deploy.
+  if (violationsOf(plan.tables.map(({ diff }) => diff)).length > 0) throw new Rehearsed(comparison, []);
   const written = await writePlan(tx, call, stored, plan.tables);
   if (stored.include_data) await recordFirstRows(tx, call, stored, ids);
   const where = { id: { in: written }, account_id: call.accountId };
   const drafts = await tx.table_definition.findMany({ where, ...fullDefinition, orderBy: { id: 'asc' } });
-  throw new Rehearsed(planned, drafts.map(toWantedTable));
+  throw new Rehearsed(comparison, drafts.map(toWantedTable));
 }
 
-async function rolledBack(work: () => Promise<never>): Promise<Rehearsed> {
+async function catchRehearsed(work: () => Promise<never>): Promise<Rehearsed> {
   try {
     return await work();
   } catch (error) {

@@ -1,18 +1,20 @@
-// What somebody is to a promotion: its creator, a developer of all that it changes, an approver.
+// The rights on a promotion: the roles of a user in it, and the right to see its rows.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
-import { allows, type HeldRights, isKnown } from '@almanac/service-kit/rights/rights';
+import { allows, type HeldRights, isKnown, refusal } from '@almanac/service-kit/rights/rights';
 import type { MetadataContext } from '../../context.ts';
 import type { Actor } from '../approval-states.ts';
+import { actorWith } from '../change-kind.ts';
 import type { TablePair } from './comparison/promotion-plan.ts';
 
 type Promoted = {
   created_by: number | null;
+  from_branch_id: number;
   to_branch_id: number;
   tables: { table_definition_id: number; target_definition_id: number | null; domain_id: number }[];
 };
 
-/** What is true of the caller, by identity's answer of this moment: approval must not rest on a remembered right. */
+/** The roles of the caller by rights that identity answers now: approval never rests on cached ones. */
 export async function actorOf(
   ctx: MetadataContext,
   call: CallContext,
@@ -40,37 +42,53 @@ export async function actorOf(
   const branchId = promotion.to_branch_id;
   if (!places.some(({ targetId }) => isKnown(now, { branchId, tableDefinitionId: targetId ?? undefined })))
     throw notFound('Promotion');
-  return judge(now, call, promotion, places);
+  return actorAt(now, call, promotion, places);
 }
 
-/** The same by the tables that were compared, locked: what was noted of them may be over. */
-export function actorOfCompared(held: HeldRights, call: CallContext, promotion: Promoted, pairs: TablePair[]) {
-  const noted = new Map(promotion.tables.map(({ table_definition_id, domain_id }) => [table_definition_id, domain_id]));
+/** The roles of the caller by the locked tables: those that are stored may be out of date. */
+export function actorOfLocked(held: HeldRights, call: CallContext, promotion: Promoted, pairs: TablePair[]): Actor {
+  const stored = new Map(promotion.tables.map((table) => [table.table_definition_id, table.domain_id]));
   const places = pairs.map(({ sourceId, targetId, source, target }) => {
     const domainIds = [source, target].flatMap((side) => (side ? [side.domain_id] : []));
-    return { targetId, domainIds: domainIds.length > 0 ? domainIds : [noted.get(sourceId) as number] };
+    return { targetId, domainIds: domainIds.length > 0 ? domainIds : [stored.get(sourceId) as number] };
   });
-  return judge(held, call, promotion, places);
+  return actorAt(held, call, promotion, places);
 }
 
 type Place = { targetId: number | null; domainIds: number[] };
 
-function judge(
+function actorAt(
   held: HeldRights,
-  { userId }: CallContext,
+  call: CallContext,
   { created_by, to_branch_id: branchId }: Promoted,
   places: Place[],
 ): Actor {
-  return {
-    system: false,
-    creator: created_by === userId,
-    // A table that moves to another domain takes the right in both, as it does when it is moved by hand.
-    developer: places.every(({ targetId, domainIds }) =>
-      domainIds.every((domainId) =>
-        allows(held, 'develop', { branchId, domainId, tableDefinitionId: targetId ?? undefined }),
-      ),
+  // A table that moves to another domain needs the right in both, as when a user moves it.
+  const developer = places.every(({ targetId, domainIds }) =>
+    domainIds.every((domainId) =>
+      allows(held, 'develop', { branchId, domainId, tableDefinitionId: targetId ?? undefined }),
     ),
-    approver: allows(held, 'approve', { branchId }),
-    administrator: allows(held, 'admin', {}),
-  };
+  );
+  return actorWith(held, call, { created_by, branchId }, developer);
+}
+
+/**
+ * Throws 403 unless the caller may see the rows that a promotion merges: they need `view` on the
+ * source branch, where the rows come from, or `approve` on the target branch.
+ */
+export async function requireVisibleRows(
+  ctx: MetadataContext,
+  call: CallContext,
+  { from_branch_id, to_branch_id, tables }: Promoted,
+): Promise<void> {
+  const held = await ctx.rights.get(call);
+  if (allows(held, 'approve', { branchId: to_branch_id })) return;
+  const definitions = await ctx.prisma.table_definition.findMany({
+    where: { account_id: call.accountId, id: { in: tables.map(({ table_definition_id }) => table_definition_id) } },
+    select: { id: true, domain_id: true },
+  });
+  for (const { id, domain_id } of definitions) {
+    const place = { tableDefinitionId: id, domainId: domain_id, branchId: from_branch_id };
+    if (!allows(held, 'view', place)) throw refusal(held, 'view', place, () => notFound('Promotion'));
+  }
 }

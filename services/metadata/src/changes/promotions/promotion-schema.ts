@@ -1,10 +1,11 @@
-// What answers show of a promotion.
+// The shape of a promotion in answers.
 import { z } from 'zod';
 import { branchReferenceSchema } from '../../branches/branch-schema.ts';
+import { type HistoryEntry, historyEntrySchema } from '../change-history.ts';
 import { conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
 import { promotionStates } from './promotion-states.ts';
 
-/** What a merge of rows has done to a table, or would do. */
+/** What merging rows did to a table, or would do. */
 export const mergedRowsSchema = z.object({
   table: z.string().meta({ description: 'The key of the table.' }),
   created: z.int(),
@@ -46,18 +47,7 @@ const promotionShape = {
 export const promotionSummarySchema = z.object(promotionShape);
 export const promotionSchema = z.object({
   ...promotionShape,
-  actions: z.array(
-    z.object({
-      action: z.string(),
-      user: z.int().nullable(),
-      comment: z.string().nullable(),
-      at: z.iso.datetime(),
-      request_id: z.string().nullable().meta({
-        description:
-          'The `X-Request-Id` of the call that did it; of `succeed` and `fail` that of the call that began it, also when another one finished it: histories and the audit log name the same.',
-      }),
-    }),
-  ),
+  actions: z.array(historyEntrySchema),
   diffs: z.array(promotionDiffSchema),
   conflicts: z.array(conflictSchema),
   revision: z.string().nullable().meta({
@@ -65,13 +55,21 @@ export const promotionSchema = z.object({
   }),
 });
 
+const present = { description: 'As the promotion shows it now; left out when it can’t be promoted any more.' };
+
+/** The members of a refusal besides the problems. */
+export const refusalShape = {
+  diffs: z.array(promotionDiffSchema).optional().meta(present),
+  conflicts: z.array(conflictSchema).optional().meta(present),
+  revision: z
+    .string()
+    .optional()
+    .meta({ description: 'Names what `diffs` and `conflicts` were made of: send it to promote just that.' }),
+};
+
+// Times are Dates until the answer is written.
 type Dated<T> = {
   [K in keyof T]: K extends 'created_at' | 'updated_at' ? Date : K extends 'promoted_at' ? Date | null : T[K];
 };
-type Shown = z.infer<typeof promotionSchema>;
-
-// Times are Dates until the answer is written.
 export type PromotionSummary = Dated<z.infer<typeof promotionSummarySchema>>;
-export type Promotion = Dated<Omit<Shown, 'actions'>> & {
-  actions: (Omit<Shown['actions'][number], 'at'> & { at: Date })[];
-};
+export type Promotion = Dated<Omit<z.infer<typeof promotionSchema>, 'actions'>> & { actions: HistoryEntry[] };

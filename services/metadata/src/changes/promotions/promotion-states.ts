@@ -1,4 +1,4 @@
-// The one table of a promotion's transitions: from which states, to which, and who may (design 3.6).
+// The table of a promotion's transitions: from which states, to which, and who may (design 3.6).
 // docs/states/promotion.md is drawn from it; a test compares the two.
 import type { Machine, Transition } from '../approval-states.ts';
 
@@ -23,14 +23,10 @@ export const promotionTransitions = {
   cancel: { from: ['created', 'requested'], to: 'cancelled', by: 'creator', verb: 'cancel' },
   abandon: { from: ['created', 'requested', 'failed'], to: 'abandoned', by: 'responsible', verb: 'abandon' },
 } as const satisfies Record<string, Transition<PromotionState>>;
-export type PromotionAction = keyof typeof promotionTransitions;
 
-export const promotionMachine: Machine<PromotionState, PromotionAction> = {
+export const promotionMachine: Machine<PromotionState, 'promote'> = {
   noun: 'promotion',
   states: promotionStates,
+  apply: 'promote',
   transitions: promotionTransitions,
 };
-
-/** True while it can still be promoted. */
-export const isOpen = (state: string): boolean =>
-  (promotionTransitions.promote.from as readonly string[]).includes(state);

@@ -1,5 +1,6 @@
-// Writes what a promotion has merged onto the target branch: drafts, which then need a deployment. All of it happens in the
-// caller's transaction, with the branch and the definitions locked, and set-based whatever the number of tables.
+// Writes the outcome of a merge to the target branch: drafts, which then need a deployment. All of it
+// runs in the caller's transaction, with the branch and the definitions locked, and in set-based
+// statements, however many tables there are.
 
 import { normalizeName } from '@almanac/service-kit/api/names';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
@@ -9,13 +10,12 @@ import { lockForRemoval } from '../../table-definitions/table-references.ts';
 import { deleteDefinition } from '../../table-definitions/table-removal.ts';
 import type { TableStructure } from '../../table-definitions/table-structure.ts';
 import { announceAll, type Transaction } from '../../transaction.ts';
-import type { Branches } from './comparison/branch-sides.ts';
-import { moveBases } from './comparison/branch-sides.ts';
+import { type Branches, moveBases } from './comparison/branch-sides.ts';
 import type { PlannedTable } from './comparison/promotion-plan.ts';
 
 type Written = PlannedTable & { merged: TableStructure; id: number; version: number };
 
-/** Makes the target branch what the plan says; answers the ids of the definitions that are there then. */
+/** Makes the target branch what the plan says; answers the ids of the resulting definitions. */
 export async function writePlan(
   tx: Transaction,
   call: RpcCaller,
@@ -26,7 +26,7 @@ export async function writePlan(
   await freeNames(tx, changed);
   for (const { targetId, merged } of changed)
     if (targetId !== null && !merged) await deleteTarget(tx, call, { id: targetId, branch_id: branches.to_branch_id });
-  const written = await numberTables(tx, call, changed);
+  const written = await assignIds(tx, call, changed);
   await insertDefinitions(tx, call, branches, written);
   await writeColumns(tx, call, branches, written);
   await writeAttributes(tx, call, written);
@@ -63,8 +63,9 @@ async function announceWritten(
   await announceAll(tx, call, 'table_definition.updated', changed.map(payloadOf));
 }
 
-// Two tables or columns may exchange their names, and a table may go that another one stops referring to: until all is written,
-// those that change have names that nobody can give (a normalised name begins with no blank) and refer to nothing.
+// Two tables or columns may exchange names, and a table may be deleted that another one stops
+// referring to. Until all is written, changed ones have names that no user can give (a normalised
+// name begins with no blank) and refer to nothing.
 async function freeNames(tx: Transaction, changed: PlannedTable[]): Promise<void> {
   const ids = changed.flatMap(({ targetId }) => (targetId === null ? [] : [targetId]));
   await tx.$executeRaw`update table_definition set name_key = ' ' || id where id = any(${ids})`;
@@ -72,7 +73,7 @@ async function freeNames(tx: Transaction, changed: PlannedTable[]): Promise<void
     update column_definition set name_key = ' ' || id, foreign_key_table_id = null where table_definition_id = any(${ids})`;
 }
 
-// As DELETE does it: what is deployed goes on serving until it is removed.
+// As DELETE does it: the deployed table stays in service until it is removed.
 async function deleteTarget(
   tx: Transaction,
   call: RpcCaller,
@@ -82,10 +83,10 @@ async function deleteTarget(
   await deleteDefinition(tx, call, target.id);
 }
 
-async function numberTables(tx: Transaction, call: RpcCaller, changed: PlannedTable[]): Promise<Written[]> {
-  const news = changed.filter(({ targetId, merged }) => merged && targetId === null).length;
-  await requireRoom(tx, call, news);
-  const ids = (await nextDefinitionIds(tx, news)).values();
+async function assignIds(tx: Transaction, call: RpcCaller, changed: PlannedTable[]): Promise<Written[]> {
+  const newTables = changed.filter(({ targetId, merged }) => merged && targetId === null).length;
+  await requireRoom(tx, call, newTables);
+  const ids = (await nextDefinitionIds(tx, newTables)).values();
   return changed.flatMap((table) => {
     const { merged, targetId, targetVersion } = table;
     if (!merged) return [];

@@ -1,23 +1,27 @@
-// The HTTP edge of promotions: all of it needs a user and a plan with branching (contract, Promotions).
-import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+// The HTTP edge of promotions; all of it needs a user and a plan with branching (contract,
+// Promotions).
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
+import type { Step } from '../approval-states.ts';
+import { stepRoute } from '../change-steps.ts';
+import { refuseWithDiffs } from '../refusal.ts';
 import { violationSchema } from '../table-diff.ts';
 import { conflictNameShape, conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
 import { resolutions } from './comparison/table-merge.ts';
-import { answerOwnPromotion, promote } from './promote.ts';
+import { answerPromoted, promote } from './promote.ts';
 import { createPromotion } from './promotion-proposal.ts';
-import { refusalShape, refusingWithDiffs } from './promotion-refusal.ts';
 import { rehearsePromotion } from './promotion-rehearsal.ts';
-import { mergedRowsSchema, promotionSchema, promotionSummarySchema } from './promotion-schema.ts';
-import { listPromotions, promotionFilters, type Step, showPromotion, takeStep } from './promotions.ts';
+import { mergedRowsSchema, promotionSchema, promotionSummarySchema, refusalShape } from './promotion-schema.ts';
+import { listPromotions, promotionFilters, promotions, showPromotion } from './promotions.ts';
 
 const params = { id: idTextSchema };
-const commented = { comment: descriptionSchema.optional() };
 const common = { tag: 'Promotions', resource: 'promotion', user: true, branching: true } as const;
 const maxTables = 1000;
 const maxResolutions = 10_000;
@@ -34,7 +38,7 @@ const rowKey = z
       'Of rows (`attribute` value or row): the columns of the primary key; without it the resolution is for all rows, and for all their cells when `column` is null.',
   });
 
-// As answers show it; longer names are those of nothing.
+// As answers show it; no table or column has a longer name.
 const namingConflict = {
   table: name.meta({ description: conflictNameShape.table.description }),
   column: name.nullable().meta({ description: conflictNameShape.column.description }),
@@ -119,8 +123,8 @@ const proposing = (ctx: MetadataContext): Route[] => [
     }),
     handle: async ({ call, params, body }) => rehearsePromotion(ctx, call, params.id, () => body().resolutions ?? []),
   }),
-  stepRoute(ctx, 'send_request', 'Ask the approvers of the target branch for approval'),
-  stepRoute(ctx, 'cancel', 'Take one’s own promotion back'),
+  step(ctx, 'send_request', 'Ask the approvers of the target branch for approval'),
+  step(ctx, 'cancel', 'Take one’s own promotion back'),
 ];
 
 const deciding = (ctx: MetadataContext): Route[] => [
@@ -142,29 +146,30 @@ const deciding = (ctx: MetadataContext): Route[] => [
     response: promotionSchema,
     refusal: refusalShape,
     requestHeaders: idempotencyKeyHeader,
-    handle: async ({ call, params, body }) => {
-      const merge = () => promote(ctx, call, params.id, body);
-      const answer = () => idempotent(ctx, call, merge, (id) => answerOwnPromotion(ctx, call, id));
-      return refusingWithDiffs(ctx, call, params.id, answer);
+    handle: async ({ call, params: { id }, body }) => {
+      const merge = () => promote(ctx, call, id, body);
+      const answer = () => idempotent(ctx, call, merge, (promoted) => answerPromoted(ctx, call, promoted));
+      return refuseWithDiffs(
+        answer,
+        ({ status }) => status === 422,
+        () => findDiffs(ctx, call, id),
+      );
     },
   }),
-  stepRoute(ctx, 'reject', 'Reject a promotion'),
-  stepRoute(ctx, 'abandon', 'Give a promotion up; the approvers of the target branch are told'),
+  step(ctx, 'reject', 'Reject a promotion'),
+  step(ctx, 'abandon', 'Give a promotion up; the approvers of the target branch are told'),
 ];
 
-const stepRoute = (ctx: MetadataContext, action: Step, summary: string): Route =>
-  route({
-    ...common,
-    method: 'POST',
-    path: `/promotions/{id}/${action}`,
-    summary,
-    example: { comment: 'Codes of the summer catalogue' },
-    params,
-    body: commented,
-    requestHeaders: idempotencyKeyHeader,
-    response: promotionSchema,
-    handle: async ({ call, params, body }) => {
-      const step = () => takeStep(ctx, call, params.id, action, () => body().comment);
-      return idempotent(ctx, call, step, (id) => showPromotion(ctx, call, id));
-    },
-  });
+const step = (ctx: MetadataContext, action: Step, summary: string): Route =>
+  stepRoute(ctx, promotions, { tag: common.tag, response: promotionSchema }, action, summary);
+
+// A table may have moved to where the caller sees nothing: the refusal then has the problems alone.
+async function findDiffs(ctx: MetadataContext, call: CallContext, id: number): Promise<Record<string, unknown>> {
+  try {
+    const { diffs, conflicts, revision } = await showPromotion(ctx, call, id);
+    return revision === null ? {} : { diffs, conflicts, revision };
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500) return {};
+    throw error;
+  }
+}

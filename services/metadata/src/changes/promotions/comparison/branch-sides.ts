@@ -3,14 +3,14 @@ import { notFound } from '@almanac/service-kit/errors';
 import { findBeingRemoved } from '../../../table-definitions/table-references.ts';
 import { fullDefinition, structureOf, type TableStructure } from '../../../table-definitions/table-structure.ts';
 import { lockRow, type Transaction } from '../../../transaction.ts';
-import { revisionOf } from '../../revision.ts';
+import { revisionOf } from '../../reviewed-revisions.ts';
 import type { TablePair, TargetBranch } from './promotion-plan.ts';
 import { isSameTable } from './table-merge.ts';
 
 type Caller = { accountId: number };
 export type Branches = { from_branch_id: number; to_branch_id: number };
 /** A definition of the source branch; key and name are for when it is gone. */
-export type Named = { table_definition_id: number; key: string; name: string };
+export type NamedTable = { table_definition_id: number; key: string; name: string };
 
 /**
  * Locks both branches and every definition concerned. The lock on the target is what promotions to it, its deployments and
@@ -35,7 +35,7 @@ export async function readPairs(
   tx: Transaction,
   caller: Caller,
   branches: Branches,
-  named: Named[],
+  named: NamedTable[],
 ): Promise<TablePair[]> {
   const ids = named.map(({ table_definition_id }) => table_definition_id);
   const mine = { account_id: caller.accountId };

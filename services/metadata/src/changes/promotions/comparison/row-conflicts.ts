@@ -22,7 +22,7 @@ export const rowResolution = ({ table, column, attribute, row, resolution }: Giv
 });
 
 /** A conflict of rows as promotions show it. */
-export function shownRowConflict(conflict: RowConflict__Output): Conflict {
+export function readRowConflict(conflict: RowConflict__Output): Conflict {
   const { table, row_key, column, base, source, target, resolution } = conflict;
   return {
     table,
