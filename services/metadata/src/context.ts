@@ -1,4 +1,4 @@
-// What every function of metadata is given.
+// The parts that every function of metadata takes.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';

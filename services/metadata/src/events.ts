@@ -1,4 +1,4 @@
-// What metadata hears from identity.
+// The events of identity that metadata consumes.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
 import { invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
@@ -11,7 +11,7 @@ const payloads = {
   'identity.user.deleted': z.object({ account_id: messageId, user_id: messageId }),
 };
 
-/** Takes accounts and users from the bus; each effect can happen twice without harm. */
+/** Consumes events of accounts and users; consuming one twice is harmless. */
 export async function consumeEvents(ctx: MetadataContext, bus: Bus): Promise<void> {
   await bus.consume('metadata.accounts', payloads, (message) => receive(ctx, message));
   await invalidateOnEvents(bus, ctx.rights);

@@ -13,7 +13,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { type MetadataConfig, readConfig } from '../src/config.ts';
 import type { MetadataContext } from '../src/context.ts';
-import { routes } from '../src/http.ts';
+import { metadataRoutes } from '../src/http.ts';
 import { createMetadata } from '../src/service.ts';
 import { type Neighbours, startNeighbours } from './neighbours.ts';
 
@@ -92,7 +92,7 @@ export type Who = {
 /** Calls as somebody of an account; every successful answer is held against the schema its route declares. */
 export function callingAs(metadata: Metadata, who: Who): Api {
   const call = createCaller(metadata.baseUrl, metadata.keys, { scopes: ['api'], branching: true, ...who });
-  const declared = routes(metadata.context);
+  const declared = metadataRoutes(metadata.context);
   const send: Api['send'] = async (method, path, body, headers) => {
     const { status, body: answer } = await call(method, `/api/v1${path}`, body, headers);
     const route = findRoute(declared, method, path);

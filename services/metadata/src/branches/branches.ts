@@ -1,4 +1,4 @@
-// Branches: where definitions are drafted and deployed side by side (design 3.3).
+// Branches: definitions are drafted and deployed on them, independently of each other (design 3.3).
 
 import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
 import {
@@ -53,10 +53,10 @@ const branchFields = {
 } as const satisfies Prisma.branchSelect;
 
 type StoredBranch = Prisma.branchGetPayload<{ select: typeof branchFields }>;
-/** `is_current`: the caller works on it. */
+/** `is_current`: it is the branch that the caller works on. */
 export type Branch = StoredBranch & { is_current: boolean };
 
-/** What answers of other resources show of a branch. */
+/** The fields of a branch in answers of other resources. */
 export const branchReferenceFields = {
   id: true,
   name: true,
@@ -92,8 +92,8 @@ type Attributes = z.infer<z.ZodObject<typeof branchAttributes>>;
 
 /** Lists the branches of the account that the caller sees. */
 export async function listBranches(ctx: MetadataContext, call: CallContext, list: ListQuery): Promise<Page<Branch>> {
-  const seen = await visibleBranches(ctx, call);
-  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };
+  const visible = await visibleBranches(ctx, call);
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...visible };
   const [data, total, currentId] = await Promise.all([
     ctx.prisma.branch.findMany({ where, select: branchFields, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.branch.count({ where }),
@@ -113,7 +113,7 @@ export type BranchDetail = Branch & {
   members: Member[];
 };
 
-/** One branch with its parent, owner, groups and everybody in them. */
+/** One branch with its parent, owner, groups and their members. */
 export async function getBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<BranchDetail> {
   const branch = await requireBranch(ctx, call, id);
   const [parent, owner, groups, currentId] = await Promise.all([
@@ -162,7 +162,7 @@ async function findCurrentBranchId(ctx: MetadataContext, call: CallContext): Pro
   return (await ctx.prisma.current_branch.findUnique({ where }))?.branch_id;
 }
 
-/** Makes a branch of the given parent, else of the one the user works on, else of `main`. */
+/** Creates a branch; its parent is the given one, else the one the user works on, else `main`. */
 export async function createBranch(
   ctx: MetadataContext,
   call: CallContext,
@@ -189,7 +189,7 @@ export async function createBranch(
   return { ...branch, is_current: false };
 }
 
-// A branch is a place to develop in, so whoever may develop somewhere may open one; its groups then say who may do what there.
+// A user who may develop anywhere may create a branch; its groups then decide the rights on it.
 async function requireDevelopSomewhere(ctx: MetadataContext, call: CallContext): Promise<void> {
   if (call.userId === undefined) return;
   const { everywhere, domainIds, branchIds } = reachOf(await ctx.rights.get(call), 'develop');
@@ -200,19 +200,20 @@ async function requireDevelopSomewhere(ctx: MetadataContext, call: CallContext):
 async function findParentId(
   ctx: MetadataContext,
   call: CallContext,
-  asked: number | undefined,
+  givenId: number | undefined,
 ): Promise<number | null> {
-  const id = asked ?? (await findCurrentBranchId(ctx, call));
-  const seen = { account_id: call.accountId, ...(await visibleBranches(ctx, call)) };
-  const find = (where: object) => ctx.prisma.branch.findFirst({ where: { ...where, ...seen }, select: { id: true } });
+  const id = givenId ?? (await findCurrentBranchId(ctx, call));
+  const visible = { account_id: call.accountId, ...(await visibleBranches(ctx, call)) };
+  const find = (where: object) =>
+    ctx.prisma.branch.findFirst({ where: { ...where, ...visible }, select: { id: true } });
   const parent = id === undefined ? null : await find({ id });
-  if (!parent && asked !== undefined) throw validationFailed("Parent branch doesn't exist");
+  if (!parent && givenId !== undefined) throw validationFailed("Parent branch doesn't exist");
   return (parent ?? (await find({ is_default: true })))?.id ?? null;
 }
 
 /**
- * Changes a branch; to protect it or no longer, or to change its type, takes `admin` and the scope `api:admin`. Its owner may change
- * its type too.
+ * Changes a branch. Changing its protection or its type needs `admin` and the scope `api:admin`; its
+ * owner may change its type too.
  */
 export async function updateBranch(
   ctx: MetadataContext,
@@ -258,24 +259,27 @@ async function requireOwnerOr(
   action: Action,
 ): Promise<void> {
   const where = { branchId: branch.id };
-  // An owner whose rights on the branch were taken away owns it in name only.
+  // An owner who has lost `develop` on the branch has no more rights than other users.
   if (call.userId !== undefined && call.userId === branch.owner_id) {
     if (allows(await ctx.rights.get(call, { fresh: true }), 'develop', where)) return;
   }
   await requireRight(ctx.rights, call, action, where);
 }
 
-/** Deletes a branch with its definitions, deployments and deployed tables. What data holds of it goes right after, or later. */
+/**
+ * Deletes a branch with its definitions, deployments and deployed tables. Data drops the tables right
+ * afterwards; the reconciler repeats that if it fails.
+ */
 export async function deleteBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const branch = await requireBranch(ctx, call, id);
   await requireOwnerOr(ctx, call, branch, 'admin');
   const guard = await guardBranch(ctx, call, id, 'delete what is deployed');
   await guard(ctx.prisma);
-  const seen = await visibleBranches(ctx, call);
+  const visible = await visibleBranches(ctx, call);
   await transact(ctx, async (tx) => {
     if (!(await lockRow(tx, 'branch', call.accountId, id, 'remove'))) throw notFound('Branch');
     await guard(tx);
-    await refuseNeededBranch(tx, branch, seen);
+    await refuseNeededBranch(tx, branch, visible);
     const mine = { account_id: call.accountId, branch_id: id };
     const definitions = await tx.table_definition.findMany({ where: mine, select: { id: true } });
     await tx.column_definition.deleteMany({ where: { table_definition: mine } });
@@ -287,27 +291,28 @@ export async function deleteBranch(ctx: MetadataContext, call: CallContext, id: 
       definitions.map((definition) => definition.id),
     );
     await announceBranch(tx, call, 'deleted', branch);
-    const gone = await tx.branch.delete({ where: { id }, select: branchFields });
-    const { user_id: requested_by, ...through } = requesterOf(call);
-    await tx.branch_removal.create({ data: { branch_id: id, account_id: call.accountId, requested_by, ...through } });
-    await recordAct(tx, call, deletedAct('branch', gone));
+    const deleted = await tx.branch.delete({ where: { id }, select: branchFields });
+    const { user_id: requested_by, ...request } = requesterOf(call);
+    await tx.branch_removal.create({ data: { branch_id: id, account_id: call.accountId, requested_by, ...request } });
+    await recordAct(tx, call, deletedAct('branch', deleted));
   });
   await dropBranch(ctx, call, id).catch((error) =>
     ctx.logger.warn({ err: error, branch_id: id }, 'the tables of a deleted branch are dropped later'),
   );
 }
 
-// What a definition had in common with one that lives on is still a link between that and others.
+// The base that a deleted definition shares with an existing one stays: it may link that one with
+// others.
 async function deleteOrphanedBases(tx: Transaction, caller: RpcCaller, ids: number[]): Promise<void> {
   await tx.$executeRaw`
     delete from clone_base b where account_id = ${caller.accountId} and (table_definition_id = any(${ids}) or source_id = any(${ids}))
       and not exists (select from table_definition t where t.id in (b.table_definition_id, b.source_id))`;
 }
 
-async function refuseNeededBranch(tx: Transaction, branch: StoredBranch, seen: object): Promise<void> {
+async function refuseNeededBranch(tx: Transaction, branch: StoredBranch, visible: object): Promise<void> {
   if (branch.is_default) throw validationFailed(`The branch ${branch.name} can't be deleted`);
   const where = { parent_branch_id: branch.id };
-  const children = await tx.branch.findMany({ where: { ...where, ...seen }, select: { name: true } });
+  const children = await tx.branch.findMany({ where: { ...where, ...visible }, select: { name: true } });
   const names = children.map(({ name }) => name);
   if ((await tx.branch.count({ where })) > names.length) names.push('private ones');
   if (names.length > 0) throw validationFailed(`Branch still has child branches: ${names.join(', ')}`);
@@ -319,13 +324,13 @@ async function refuseNeededBranch(tx: Transaction, branch: StoredBranch, seen: o
     );
 }
 
-/** Has data take the tables of a deleted branch out of service; repeating it changes nothing. */
+/** Has data drop the tables of a deleted branch; idempotent. */
 export async function dropBranch(ctx: MetadataContext, caller: RpcCaller, id: number): Promise<void> {
   await ctx.data.DropBranch(caller, { branch_id: id }, { deadlineMs: 60_000 });
   await ctx.prisma.branch_removal.deleteMany({ where: { branch_id: id, account_id: caller.accountId } });
 }
 
-/** Remembers the branch on which the user works from now on. */
+/** Sets the branch that the user works on. */
 export async function setCurrentBranch(
   ctx: MetadataContext,
   call: CallContext,
@@ -344,7 +349,7 @@ export async function setCurrentBranch(
   return { ...branch, is_current: true };
 }
 
-/** Makes the branch `main` of a new account; repeating it changes nothing. Answers its id. */
+/** Creates the branch `main` of a new account, and answers its id; idempotent. */
 export async function openMainBranch(ctx: MetadataContext, caller: RpcCaller): Promise<number> {
   return transact(ctx, async (tx) => {
     const [made] = await tx.branch.createManyAndReturn({
@@ -364,12 +369,12 @@ export async function openMainBranch(ctx: MetadataContext, caller: RpcCaller): P
 async function announceBranch(
   tx: Transaction,
   caller: RpcCaller,
-  what: 'created' | 'updated' | 'deleted',
+  event: 'created' | 'updated' | 'deleted',
   branch: StoredBranch,
   creatorId?: number,
 ): Promise<void> {
   const { id: branch_id, name, branch_type, owner_id } = branch;
   const { revision } = await tx.branch.findUniqueOrThrow({ where: { id: branch_id }, select: { revision: true } });
   const creator_id = creatorId ?? null;
-  await announce(tx, caller, `branch.${what}`, { branch_id, name, creator_id, branch_type, owner_id, revision });
+  await announce(tx, caller, `branch.${event}`, { branch_id, name, creator_id, branch_type, owner_id, revision });
 }

@@ -1,4 +1,5 @@
-// Column definitions: drafted one by one; the lock on their table makes counts, places and the version hold.
+// Column definitions, drafted one by one. The lock on their table keeps its column count, positions
+// and version consistent.
 
 import {
   type ListQuery,
@@ -45,7 +46,10 @@ export const columnFilters = {
   updated_at: 'time',
 } as const;
 
-/** Lists the columns of one table, in its order unless another is asked for; without a table, all that the caller sees. */
+/**
+ * Lists the columns of one table, in the order of the table by default; without a table, all columns
+ * that the caller sees.
+ */
 export async function listColumnDefinitions(
   ctx: MetadataContext,
   call: CallContext,
@@ -54,8 +58,8 @@ export async function listColumnDefinitions(
 ): Promise<Page<ColumnDefinition>> {
   const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
   const reach = await readVisibleReach(ctx, call);
-  const seen = { table_definition: visibleDefinitions(reach) };
-  const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions), ...seen };
+  const visible = { table_definition: visibleDefinitions(reach) };
+  const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions), ...visible };
   const orderBy = list.sort || tableDefinitionId === undefined ? prismaOrderBy(list) : inOrder;
   const [data, total] = await Promise.all([
     ctx.prisma.column_definition.findMany({ where, select: columnFields, orderBy, ...window(list) }),
@@ -102,7 +106,7 @@ export async function createColumnDefinition(
     const others = await listOthers(tx, call, table.id);
     if (others.length >= limits.columnsPerTable)
       problems.push(`Table definition can have at most ${limits.columnsPerTable} columns`);
-    await checkPlace(tx, call, table, column, others, problems);
+    await requireFit(tx, call, table, column, others, problems);
     const id = await nextColumnId(tx);
     const created = await tx.column_definition.create({
       data: {
@@ -116,7 +120,7 @@ export async function createColumnDefinition(
       },
       select: columnFields,
     });
-    await draft(tx, call, table);
+    await recordDraftChange(tx, call, table);
     return created;
   };
   return mapUniqueViolation(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
@@ -138,8 +142,8 @@ async function listOthers(tx: Transaction, call: CallContext, tableId: number, e
   return columns.filter(({ id }) => id !== exceptId);
 }
 
-/** Adds what is wrong with a column at its place to its other problems, and throws them all. */
-async function checkPlace(
+/** Throws the problems of a column, with those that depend on its table and the other columns. */
+async function requireFit(
   tx: Transaction,
   call: CallContext,
   table: TableDefinition,
@@ -159,7 +163,8 @@ async function checkPlace(
 
 const targetMissing = "Foreign key table doesn't exist on this branch";
 
-// Whoever refers to a table can find out which keys it has, and keep its rows from being deleted.
+// A reference reveals which keys the table has and can keep its rows from being deleted, so it needs
+// `view` on the table.
 async function requireViewOf(
   ctx: MetadataContext,
   call: CallContext,
@@ -175,7 +180,7 @@ async function requireViewOf(
   await requireRight(ctx.rights, call, 'view', placeOf(found), { missing: () => validationFailed(targetMissing) });
 }
 
-// The shared lock keeps the target from being removed between this look and the commit.
+// The shared lock keeps the target from being removed before the commit.
 async function mayReferTo(
   tx: Transaction,
   call: CallContext,
@@ -188,12 +193,12 @@ async function mayReferTo(
   return (await tx.table_definition.count({ where })) === 1 && !(await isBeingRemoved(tx, call, target));
 }
 
-async function draft(tx: Transaction, call: CallContext, table: TableDefinition): Promise<void> {
+async function recordDraftChange(tx: Transaction, call: CallContext, table: TableDefinition): Promise<void> {
   await tx.table_definition.update({ where: { id: table.id }, data: draftChange });
   await announceDefinition(tx, call, 'updated', table);
 }
 
-/** Changes a column; its place and lineage stay, so a new name is a rename. */
+/** Changes a column. Its position and lineage stay, so a new name is a rename. */
 export async function updateColumnDefinition(
   ctx: MetadataContext,
   call: CallContext,
@@ -210,14 +215,14 @@ export async function updateColumnDefinition(
     transact(ctx, async (tx) => {
       const before = await lockColumn(tx, call, table.id, id);
       const { column, problems } = resolveColumn(before as ColumnShape, given);
-      await checkPlace(tx, call, table, column, await listOthers(tx, call, table.id, id), problems);
+      await requireFit(tx, call, table, column, await listOthers(tx, call, table.id, id), problems);
       if (Object.entries(column).every(([name, value]) => before[name as keyof ColumnShape] === value)) return before;
       const updated = await tx.column_definition.update({
         where: { id },
         data: { ...column, name_key: column.name.toLowerCase() },
         select: columnFields,
       });
-      await draft(tx, call, table);
+      await recordDraftChange(tx, call, table);
       return updated;
     }),
   );
@@ -231,7 +236,7 @@ async function lockColumn(tx: Transaction, call: CallContext, tableId: number, i
   return column;
 }
 
-/** Takes a column out of the draft; a table that showed it for lookups shows none. */
+/** Deletes a column of the draft. A table with it as lookup display column then has none. */
 export async function deleteColumnDefinition(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const { table_definition_id } = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(table_definition_id));
@@ -239,6 +244,6 @@ export async function deleteColumnDefinition(ctx: MetadataContext, call: CallCon
   await transact(ctx, async (tx) => {
     await lockColumn(tx, call, table.id, id);
     await tx.column_definition.deleteMany({ where: { id, account_id: call.accountId } });
-    await draft(tx, call, table);
+    await recordDraftChange(tx, call, table);
   });
 }

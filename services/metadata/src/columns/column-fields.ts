@@ -1,4 +1,4 @@
-// What answers show of a column, in the order of the table.
+// The fields of a column in answers, and the order of columns in their table.
 import type { Prisma } from '../generated/prisma/client.ts';
 
 export const columnFields = {

@@ -1,8 +1,8 @@
-// What messages to other services tell of a column.
+// A column in messages to other services.
 import type { ColumnDefinition } from './column-fields.ts';
 import { splitValues } from './column-rules.ts';
 
-/** The attributes of a column as a message has them: what is null is left out, and the list of values is a list. */
+/** The attributes of a column in a message: nulls are left out, and valid values are a list. */
 export const columnMessage = (column: Omit<ColumnDefinition, 'table_definition_id' | 'created_at' | 'updated_at'>) => ({
   name: column.name,
   data_type: column.data_type,

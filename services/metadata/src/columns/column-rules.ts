@@ -1,4 +1,4 @@
-// What a column may be (design 3.4): pure rules over what was there and what is asked for.
+// The rules of a column (design 3.4), pure: the column that a change leads to, and its problems.
 import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
 import { z } from 'zod';
 import { type DataType, dataTypeAliases, dataTypes, findValueProblems } from './column-values.ts';
@@ -16,7 +16,7 @@ const columnNameSchema = z
     'must start with a letter or _ and hold only letters a to z, digits and _ (maximum is 63 characters)',
   )
   .refine((name) => !/^svc_/i.test(name), "can't start with svc_")
-  // JSON refuses it as a property name, so no record could ever carry it.
+  // JSON parsers refuse it as a property name, so no record could have it.
   .refine((name) => name !== '__proto__', 'is reserved')
   .meta({ minLength: 1, maxLength: 63 });
 
@@ -25,7 +25,7 @@ const dataTypeSchema = z
   .enum([...dataTypes, ...aliases])
   .transform((name): DataType => (name in dataTypeAliases ? dataTypeAliases[name as never] : (name as DataType)));
 
-/** A list with more values than this is a table. */
+/** A longer list belongs into a table. */
 const maxValues = 10_000;
 
 export const hierarchyDescription =
@@ -54,7 +54,7 @@ export const columnAttributes = {
 
 export type GivenColumn = z.infer<z.ZodObject<typeof columnAttributes>>;
 
-/** What a column is, without its place. */
+/** A column without its position. */
 export type ColumnShape = {
   name: string;
   data_type: DataType;
@@ -69,8 +69,8 @@ export type ColumnShape = {
 };
 
 /**
- * The column that results from changing `before` (nothing: a new one) as given, and every rule it
- * breaks. It stays a hierarchy only while it refers to the same table.
+ * The column that results from changing `before` (undefined: a new one) as given, and every rule that
+ * it breaks. It stays a hierarchy only while it refers to the same table.
  */
 export function resolveColumn(
   before: ColumnShape | undefined,
@@ -100,7 +100,7 @@ export function resolveColumn(
   return { column, problems };
 }
 
-/** The values of a list: an array, or a text separated by `|`; blanks around them don't count. */
+/** The values of a list, which is an array or a text separated by `|`; each is trimmed. */
 export function splitValues(values: string | string[] | null): string[] {
   if (values === null) return [];
   if (typeof values === 'string' && values.trim() === '') return [];
@@ -113,7 +113,7 @@ function pick<T>(given: T | null | undefined, before: T | null | undefined): T |
 
 type ResolvedModifiers = { length: number | null; scale: number | null; problems: string[] };
 
-// Modifiers of another type mean something else: they are kept only while the type stays.
+// Length and scale mean something else for another type, so they are kept only with the type.
 function resolveModifiers(type: DataType, before: ColumnShape | undefined, given: GivenColumn): ResolvedModifiers {
   const kept = before?.data_type === type ? before : undefined;
   const length = pick(given.length, kept?.length);
@@ -128,7 +128,7 @@ function resolveModifiers(type: DataType, before: ColumnShape | undefined, given
   return { length: null, scale: null, problems };
 }
 
-// Neither given: any number, exactly as it comes. PostgreSQL's own rule for a precision alone: no decimal places.
+// With neither: any number, exactly. A length alone means no decimal places, as in PostgreSQL.
 function resolveDecimal(length: number | null, scale: number | null): ResolvedModifiers {
   if (length === null && scale === null) return { length, scale, problems: [] };
   const precision = length ?? Math.max(defaultPrecision, Math.min(scale ?? 0, maximumPrecision));

@@ -1,4 +1,4 @@
-// The data types of columns, and whether a text is a value of one: for lists of valid values.
+// The data types of columns, and the check of lists of valid values against them.
 
 export const dataTypes = [
   'string',
@@ -19,15 +19,19 @@ export const dataTypes = [
 ] as const;
 export type DataType = (typeof dataTypes)[number];
 
-/** Other names under which a type may be asked for; answers always carry the type's own. */
+/** Other names that requests may use for a type; answers always have the type's own. */
 export const dataTypeAliases = {
   varchar: 'string',
   character: 'string',
   timestamp: 'datetime',
 } as const satisfies Record<string, DataType>;
 
+/** The type modifiers of a column. */
 type Modifiers = { length: number | null; scale: number | null };
-/** A value in the one form in which equal values are equal texts; undefined: the text is no value of the type. */
+/**
+ * A value in its canonical form, in which equal values are equal texts; undefined when the text is no
+ * value of the type.
+ */
 type Canonical = (text: string, modifiers: Modifiers) => string | undefined;
 
 const integerWithin =
@@ -79,7 +83,7 @@ const listable: Partial<Record<DataType, Canonical>> = {
 
 const maxListBytes = 65_536;
 
-/** What is wrong with a list of valid values for a column of this type: one sentence per problem. */
+/** The problems of a list of valid values for a column of this type, one sentence each. */
 export function findValueProblems(values: string[], type: DataType, modifiers: Modifiers): string[] {
   const canonical = listable[type];
   if (!canonical) return [`Valid values can't be given for a ${type} column`];
@@ -88,13 +92,13 @@ export function findValueProblems(values: string[], type: DataType, modifiers: M
   if (values.includes('')) return ["Valid values can't hold an empty value"];
   if (values.some((value) => value.includes('|'))) return ["Valid values can't hold the character |"];
   const problems: string[] = [];
-  const seen = new Set<string>();
+  const forms = new Set<string>();
   for (const value of values) {
     const form = canonical(value, modifiers);
     if (form === undefined)
       problems.push(`Valid values holds ${quote(value)}, which is no ${describe(type, modifiers)}`);
-    else if (seen.has(form)) problems.push(`Valid values holds ${quote(value)} twice`);
-    else seen.add(form);
+    else if (forms.has(form)) problems.push(`Valid values holds ${quote(value)} twice`);
+    else forms.add(form);
     if (problems.length === 10) break;
   }
   return problems;

@@ -1,4 +1,4 @@
-// What is in service: each table as it was when it was last deployed.
+// Deployed table definitions: each table in service, as it was deployed last.
 
 import {
   type ListQuery,
@@ -82,8 +82,8 @@ export async function listDeployedTableDefinitions(
   list: ListQuery,
   filter: Filter,
 ): Promise<Page<DeployedTableDefinition>> {
-  const seen = visibleDefinitions(await readVisibleReach(ctx, call));
-  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
+  const visible = visibleDefinitions(await readVisibleReach(ctx, call));
+  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...visible };
   const [data, total] = await Promise.all([
     ctx.prisma.deployed_table_definition.findMany({
       where,
@@ -111,7 +111,7 @@ export async function getDeployedTableDefinition(
 
 function shown({ columns, ...deployed }: Stored): DeployedTableDefinition {
   const column_definitions = (columns as (DeployedColumn & { lineage_id: number })[]).map(
-    // What an earlier release deployed says nothing of hierarchies.
+    // Tables that an earlier release deployed have no `is_hierarchy`.
     ({ lineage_id: _lineage, ...column }) => ({ ...column, is_hierarchy: column.is_hierarchy ?? false }),
   );
   return { ...deployed, table_definition_id: deployed.id, column_definitions };

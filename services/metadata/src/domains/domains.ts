@@ -1,4 +1,4 @@
-// Domains: the subjects under which tables are filed (design 3.3).
+// Domains: the subjects by which tables are grouped (design 3.3).
 
 import { descriptionSchema } from '@almanac/service-kit/api/input';
 import {
@@ -40,7 +40,7 @@ const domainFields = {
 
 export type Domain = Prisma.domainGetPayload<{ select: typeof domainFields }>;
 
-/** What list answers of other resources show of a domain. */
+/** The fields of a domain in answers of other resources. */
 export const domainReferenceFields = {
   id: true,
   name: true,
@@ -96,7 +96,7 @@ export async function requireDomain(ctx: MetadataContext, call: CallContext, id:
   return domain;
 }
 
-/** Makes a domain; its groups follow at once. */
+/** Creates a domain with its groups. */
 export async function createDomain(ctx: MetadataContext, call: CallContext, read: () => Attributes): Promise<Domain> {
   await requireRight(ctx.rights, call, 'admin', {});
   const attributes = read();
@@ -143,7 +143,7 @@ export async function updateDomain(
   return domain;
 }
 
-/** Deletes a domain that holds nothing any more. */
+/** Deletes a domain without tables. */
 export async function deleteDomain(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   await requireDomain(ctx, call, id);
   await requireRight(ctx.rights, call, 'admin', {});
@@ -155,13 +155,13 @@ export async function deleteDomain(ctx: MetadataContext, call: CallContext, id: 
     const names = [...new Set([...drafts, ...deployed].map(({ name }) => name))];
     if (names.length > 0) throw validationFailed(`Domain still has table definitions: ${names.join(', ')}`);
     await refuseWhileDeploying(tx, call, id);
-    const gone = await tx.domain.delete({ where: { id }, select: domainFields });
-    await announce(tx, call, 'domain.deleted', { domain_id: id, name: gone.name, creator_id: null });
-    await recordAct(tx, call, deletedAct('domain', gone));
+    const deleted = await tx.domain.delete({ where: { id }, select: domainFields });
+    await announce(tx, call, 'domain.deleted', { domain_id: id, name: deleted.name, creator_id: null });
+    await recordAct(tx, call, deletedAct('domain', deleted));
   });
 }
 
-// A table that has left the domain as a draft is still deployed into it by a deployment that began before.
+// A running deployment deploys its tables into the domain that they had when it began.
 async function refuseWhileDeploying(tx: Transaction, call: CallContext, id: number): Promise<void> {
   const wanted = JSON.stringify([{ domain_id: id }]);
   const running = await tx.$queryRaw<{ id: number }[]>`
@@ -177,12 +177,12 @@ async function refuseWhileDeploying(tx: Transaction, call: CallContext, id: numb
 async function announceDomain(
   tx: Transaction,
   call: CallContext,
-  what: 'created' | 'updated',
+  event: 'created' | 'updated',
   domain: Domain,
 ): Promise<void> {
-  await announce(tx, call, `domain.${what}`, {
+  await announce(tx, call, `domain.${event}`, {
     domain_id: domain.id,
     name: domain.name,
-    creator_id: what === 'created' ? (call.userId ?? null) : null,
+    creator_id: event === 'created' ? (call.userId ?? null) : null,
   });
 }

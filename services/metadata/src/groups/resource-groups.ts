@@ -1,4 +1,5 @@
-// The user groups of domains, branches and tables: identity keeps them, metadata shows them and has them made.
+// The user groups of domains, branches and tables. Identity stores them; metadata shows them, and has
+// identity create those of new domains and branches.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
@@ -25,7 +26,7 @@ export type ResourceGroup = z.infer<typeof resourceGroupSchema>;
 type ResourceType = ResourceGroup['resource_type'];
 type Resource = { type: ResourceType; id: number };
 
-/** Reads the groups with a permission on any of the resources, with their members. */
+/** Lists the groups with a permission on any of the resources, with their members. */
 export async function listResourceGroups(
   ctx: MetadataContext,
   call: CallContext,
@@ -46,7 +47,7 @@ export async function listResourceGroups(
   );
 }
 
-/** One user of the account; null for one who is gone. */
+/** One user of the account; null when they were deleted. */
 export async function findUser(ctx: MetadataContext, call: CallContext, id: number | null): Promise<Member | null> {
   if (id === null) return null;
   const { users } = await ctx.identity.ListUsers(call, { ids: [id] });
@@ -59,8 +60,9 @@ function toMember({ id, first_name, last_name, email }: Member): Member {
 }
 
 /**
- * Has the system groups of a domain or branch made (or renamed), and who sees the branch noted, right after it was committed. A failure is only noted: the
- * event that was committed with the resource brings identity to do the same.
+ * Has identity create or rename the system groups of a domain or branch, and record who sees the
+ * branch, right after the resource was committed. A failure is only logged: the event that was
+ * committed with the resource makes identity do the same.
  */
 export async function ensureResourceGroups(
   ctx: MetadataContext,
@@ -83,14 +85,17 @@ export async function ensureResourceGroups(
       }),
     });
     if (branch && knows_sight) {
-      const { branch_type: told_type, revision } = branch;
-      await ctx.prisma.branch.updateMany({ where: { id: resource.id, revision }, data: { told_type } });
-      // What a machine has made private is closed to everybody, at once.
-      if (told_type !== branch.told_type) ctx.rights.forget(caller.accountId, null);
+      const { branch_type, revision } = branch;
+      await ctx.prisma.branch.updateMany({ where: { id: resource.id, revision }, data: { told_type: branch_type } });
+      // A branch that an application made private is hidden from all users at once.
+      if (branch_type !== branch.told_type) ctx.rights.forget(caller.accountId, null);
     }
     if (resource.creatorId !== undefined) ctx.rights.forget(caller.accountId, resource.creatorId);
   } catch (error) {
-    ctx.logger.warn({ err: error, resource: `${resource.type} ${resource.id}` }, 'groups follow by event');
+    ctx.logger.warn(
+      { err: error, resource: `${resource.type} ${resource.id}` },
+      'the groups of a resource will follow by event',
+    );
   }
 }
 
@@ -100,14 +105,14 @@ function findBranchVisibility(ctx: MetadataContext, { accountId }: RpcCaller, id
 }
 
 /**
- * Tells identity again which branches are private, where it hasn't confirmed to know: those of before there was the question, and
- * those told to an identity of an earlier release.
+ * Sends identity the branch types that it hasn't confirmed: those older than this call, and those
+ * that were sent to an earlier release of identity.
  */
 export async function resendBranchTypes(ctx: MetadataContext, batchSize: number): Promise<void> {
-  const left = await ctx.prisma.$queryRaw<{ id: number; account_id: number; name: string }[]>`
+  const unconfirmed = await ctx.prisma.$queryRaw<{ id: number; account_id: number; name: string }[]>`
     update branch set revision = revision + 1
     where id in (select id from branch where branch_type <> told_type order by id limit ${batchSize}::int)
     returning id, account_id, name`;
-  for (const { account_id, id, name } of left)
+  for (const { account_id, id, name } of unconfirmed)
     await ensureResourceGroups(ctx, { accountId: account_id }, { type: 'branch', id, name });
 }

@@ -1,5 +1,5 @@
-// Who may take away, or bring back, what is in service on a protected branch: administrators. Without branching nobody approves, so
-// there `develop` is enough.
+// Guards deployed tables of protected branches: only administrators may remove or restore them.
+// Plans without branching have no approvals, so there `develop` is enough.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import type { MetadataContext } from '../context.ts';
@@ -7,7 +7,7 @@ import type { Transaction } from '../transaction.ts';
 
 type Reader = Pick<Transaction, 'branch' | 'deployed_table_definition'>;
 
-/** Throws 403 when the branch is protected from the caller: asked before anything else, and again under the locks of the change. */
+/** Throws 403 when the branch is protected from the caller. Called first, and again under locks. */
 export type Guard = (db: Reader) => Promise<void>;
 
 /** Guards a branch. `act` completes "may …". */

@@ -1,4 +1,6 @@
-// Who sees what tables look like: whoever may view their rows, and the approvers of their branch, who judge what is deployed there.
+// Which branches and definitions a caller sees. A definition is visible to users who may view its
+// rows, and to the approvers of its branch, who judge what is deployed there. Applications see
+// everything in their account.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import {
@@ -13,19 +15,22 @@ import {
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../context.ts';
 
-/** The branches that the caller sees: of private ones those where they hold rights, on the branch or a table. A condition for Prisma. */
+/**
+ * The branches that the caller sees, as a condition for Prisma. A private branch is visible to users
+ * with rights on it or on one of its tables.
+ */
 export async function visibleBranches(ctx: MetadataContext, call: RpcCaller) {
   if (call.userId === undefined) return {};
   const held = await ctx.rights.get(call);
-  const unseen = [...held.closedBranches].filter((branchId) => !isKnown(held, { branchId }));
-  if (unseen.length === 0) return {};
+  const hidden = [...held.closedBranches].filter((branchId) => !isKnown(held, { branchId }));
+  if (hidden.length === 0) return {};
   const withRight = { some: { id: { in: [...held.table_definition.keys()] } } };
   return {
-    OR: [{ id: { notIn: unseen } }, { table_definitions: withRight }, { deployed_table_definitions: withRight }],
+    OR: [{ id: { notIn: hidden } }, { table_definitions: withRight }, { deployed_table_definitions: withRight }],
   };
 }
 
-/** The branches, domains and tables whose definitions the caller sees. Machines see all of their account. */
+/** The branches, domains and tables whose definitions the caller sees. */
 export async function readVisibleReach(ctx: MetadataContext, call: CallContext): Promise<Reach> {
   if (call.userId === undefined) return reachesEverywhere;
   const held = await ctx.rights.get(call);
@@ -38,13 +43,13 @@ export async function readVisibleReach(ctx: MetadataContext, call: CallContext):
   };
 }
 
-/** The definitions, drafted or deployed, within sight: a condition for Prisma. */
+/** The visible definitions, drafted or deployed, as a condition for Prisma. */
 export function visibleDefinitions({ everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds }: Reach) {
   const open = { branch_id: { notIn: closedBranchIds }, ...(everywhere ? {} : { domain_id: { in: domainIds } }) };
   return { OR: [{ branch_id: { in: branchIds } }, { id: { in: tableDefinitionIds } }, open] };
 }
 
-/** Throws 403 unless the caller sees the definition that is there; on a private branch 404, of a `noun` that is read by itself. */
+/** Throws 403 unless the caller sees the definition; 404 about `noun` when it is on a private branch. */
 export async function requireVisible(
   ctx: MetadataContext,
   call: CallContext,

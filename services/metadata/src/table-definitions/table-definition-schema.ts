@@ -1,4 +1,4 @@
-// The parts of a table definition that drafts and deployed tables show alike.
+// The shapes of table definitions in answers, and the handles that requests name them by.
 import { idTextSchema } from '@almanac/service-kit/api/input';
 import { z } from 'zod';
 import { branchReferenceSchema } from '../branches/branch-schema.ts';

@@ -1,4 +1,4 @@
-// Table definitions as drafted: what a table should be once it is deployed (design 3.4).
+// Table definitions: the drafts of tables, as they will be deployed (design 3.4).
 
 import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
 import {
@@ -82,7 +82,7 @@ export const definitionAttributes = { name: tableNameSchema.optional(), domain_i
 type NewAttributes = z.infer<z.ZodObject<typeof newDefinitionAttributes>>;
 type Attributes = z.infer<z.ZodObject<typeof definitionAttributes>>;
 
-/** How many definitions an account may have: by its plan, of which a call tells whether it has branching. */
+/** How many definitions an account may have, by whether its plan has branching. */
 export const maximumDefinitions = { withBranching: 5_000, otherwise: 1_000 };
 
 type Filter = { branch_id?: number; domain_id?: number };
@@ -94,8 +94,8 @@ export async function listTableDefinitions(
   list: ListQuery,
   filter: Filter,
 ): Promise<Page<TableDefinition>> {
-  const seen = visibleDefinitions(await readVisibleReach(ctx, call));
-  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
+  const visible = visibleDefinitions(await readVisibleReach(ctx, call));
+  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...visible };
   const [data, total] = await Promise.all([
     ctx.prisma.table_definition.findMany({
       where,
@@ -121,7 +121,7 @@ export async function requireTableDefinition(
   return definition;
 }
 
-/** The same of one that the caller sees. */
+/** A definition that the caller sees. */
 export async function requireVisibleDefinition(
   ctx: MetadataContext,
   call: CallContext,
@@ -194,7 +194,7 @@ export async function createTableDefinition(
     await announceDefinition(tx, call, 'created', created);
     return created;
   };
-  // A table keeps the key of its first name, and different names may make the same key.
+  // A table keeps the key of its first name, and different names may lead to the same key.
   const taken = async () => {
     const where = { account_id: call.accountId, branch_id: branchId, name_key };
     const isName = (await ctx.prisma.table_definition.count({ where })) > 0;
@@ -203,7 +203,8 @@ export async function createTableDefinition(
   return mapUniqueViolation(taken, () => transactOnce(ctx, call, create, ({ id }) => id));
 }
 
-// The right may come from the domain, which the attributes name; a missing right still comes before what is wrong with them.
+// The right may come from the domain, which the attributes name. A missing right is still reported
+// before problems of the attributes.
 async function readWithRight(
   ctx: MetadataContext,
   call: CallContext,
@@ -214,7 +215,7 @@ async function readWithRight(
   try {
     attributes = read();
   } catch (error) {
-    // Which domain is meant is not to be known; a developer of any is told what is wrong.
+    // The domain is unknown here: developers of any domain get the problems, other users 403.
     if (!(await developsDomains(ctx, call))) await requireRight(ctx.rights, call, 'develop', { branchId });
     throw error;
   }
@@ -234,26 +235,26 @@ async function domainExists(tx: Transaction, call: CallContext, id: number): Pro
   return (await tx.domain.count({ where: { id, account_id: call.accountId } })) === 1;
 }
 
-/** Throws 422 when the account's definitions would be `more` than its plan allows. */
+/** Throws 422 when the account's plan allows less than `more` further definitions. */
 export async function requireRoom(tx: Transaction, call: RpcCaller, more = 1): Promise<void> {
-  const most = call.branching ? maximumDefinitions.withBranching : maximumDefinitions.otherwise;
+  const max = call.branching ? maximumDefinitions.withBranching : maximumDefinitions.otherwise;
   const count = await tx.table_definition.count({ where: { account_id: call.accountId } });
-  if (count + more > most) throw validationFailed(`The plan allows at most ${most} table definitions`);
+  if (count + more > max) throw validationFailed(`The plan allows at most ${max} table definitions`);
 }
 
-/** An id for a definition about to be made, whose lineage it may start. */
+/** The id of a definition about to be created, whose lineage it may start. */
 export async function nextDefinitionId(tx: Transaction): Promise<number> {
   return (await nextDefinitionIds(tx, 1))[0] as number;
 }
 
-/** The same for several. */
+/** The ids of several definitions about to be created. */
 export async function nextDefinitionIds(tx: Transaction, count: number): Promise<number[]> {
   const rows = await tx.$queryRaw<{ id: number }[]>`
     select nextval(pg_get_serial_sequence('table_definition', 'id'))::int as id from generate_series(1, ${count}::int)`;
   return rows.map(({ id }) => id);
 }
 
-/** Changes a draft; what is deployed stays as it is until the next deployment. */
+/** Changes a draft; the deployed table stays as it is until the next deployment. */
 export async function updateTableDefinition(
   ctx: MetadataContext,
   call: CallContext,
@@ -277,15 +278,18 @@ export async function updateTableDefinition(
         data: { ...changes, ...renamed, ...draftChange },
         select: definitionFields,
       });
-      if (changes.domain_id !== undefined) await followDomain(tx, before.id, changes.domain_id);
+      if (changes.domain_id !== undefined) await moveChangesToDomain(tx, before.id, changes.domain_id);
       await announceDefinition(tx, call, 'updated', updated);
       return updated;
     }),
   );
 }
 
-/** Has deployments and promotions of a definition follow it to another domain: by it one sees them or not. */
-export async function followDomain(tx: Transaction, id: number, domainId: number): Promise<void> {
+/**
+ * Moves the tables of deployments and promotions to the new domain of a definition: the domain decides
+ * who sees them.
+ */
+export async function moveChangesToDomain(tx: Transaction, id: number, domainId: number): Promise<void> {
   const data = { domain_id: domainId };
   await tx.deployment_table.updateMany({ where: { table_definition_id: id }, data });
   const onTarget = { target_definition_id: id };
@@ -293,7 +297,7 @@ export async function followDomain(tx: Transaction, id: number, domainId: number
   await tx.promotion_table.updateMany({ where: { OR: [onTarget, newThere] }, data });
 }
 
-/** What every change of a definition or its columns does to the definition. */
+/** The update of a definition that every change of it or its columns makes. */
 export const draftChange = { version: { increment: 1 }, needs_deployment: true } as const;
 
 async function refuseBrokenLinks(tx: Transaction, call: CallContext, id: number, given: Attributes): Promise<void> {
@@ -313,14 +317,14 @@ function changesOf(now: TableDefinition, given: Attributes): Attributes {
   return Object.fromEntries(changed);
 }
 
-/** Announces that a definition was drafted, changed or taken away. */
+/** Announces an event of a definition. */
 export async function announceDefinition(
   tx: Transaction,
   call: { accountId: number; requestId?: string },
-  what: 'created' | 'updated' | 'deleted' | 'cloned' | 'removed' | 'restored',
+  event: 'created' | 'updated' | 'deleted' | 'cloned' | 'removed' | 'restored',
   definition: { id: number; branch_id: number },
   more: Record<string, unknown> = {},
 ): Promise<void> {
   const payload = { table_definition_id: definition.id, branch_id: definition.branch_id, ...more };
-  await announce(tx, call, `table_definition.${what}`, payload);
+  await announce(tx, call, `table_definition.${event}`, payload);
 }

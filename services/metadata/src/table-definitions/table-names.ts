@@ -1,4 +1,4 @@
-// Names of tables, and the key a table gets from its first name.
+// Names of tables, and the key that a table gets from its first name.
 import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names';
 
 /** The key of a new table: its name in lower case, everything but letters and digits made `_`. */
@@ -9,10 +9,13 @@ export function deriveKey(name: string): string {
     .replace(/(?<=.)_$/u, '');
 }
 
-const startsWell = (text: string) => /^[\p{L}_]/u.test(text);
+const hasValidStart = (text: string) => /^[\p{L}_]/u.test(text);
 
-/** The name of a table: it also starts with a letter or `_`, as given and in the form that makes the key: some letters are invisible. */
+/**
+ * The name of a table. It starts with a letter or `_`, both as given and in the normalised form that
+ * the key is made from, which lacks invisible characters.
+ */
 export const tableNameSchema = visibleNameSchema.refine(
-  (name) => normalizeName(name) === '' || (startsWell(name.normalize('NFKC')) && startsWell(normalizeName(name))),
+  (name) => normalizeName(name) === '' || (hasValidStart(name.normalize('NFKC')) && hasValidStart(normalizeName(name))),
   'must start with a letter or _',
 );

@@ -5,7 +5,7 @@
 import { normalizeName } from '@almanac/service-kit/api/names';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import { followDomain, nextDefinitionIds, requireRoom } from '../../table-definitions/table-definitions.ts';
+import { moveChangesToDomain, nextDefinitionIds, requireRoom } from '../../table-definitions/table-definitions.ts';
 import { lockForRemoval } from '../../table-definitions/table-references.ts';
 import { deleteDefinition } from '../../table-definitions/table-removal.ts';
 import type { TableStructure } from '../../table-definitions/table-structure.ts';
@@ -31,7 +31,7 @@ export async function writePlan(
   await writeColumns(tx, call, branches, written);
   await writeAttributes(tx, call, written);
   for (const { id, target, merged } of written)
-    if (target && target.domain_id !== merged.domain_id) await followDomain(tx, id, merged.domain_id);
+    if (target && target.domain_id !== merged.domain_id) await moveChangesToDomain(tx, id, merged.domain_id);
   await announceWritten(tx, call, branches, written);
   const ids = new Map(written.map(({ sourceId, id }) => [sourceId, id]));
   await moveBases(

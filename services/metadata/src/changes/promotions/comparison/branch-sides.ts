@@ -1,4 +1,5 @@
-// Reads what a promotion compares: its tables on both branches with the bases of their pairs, and what else is on the target.
+// Reads what a promotion compares: its tables on both branches, the bases of these pairs, and the other
+// tables of the target. Stores new bases.
 import { notFound } from '@almanac/service-kit/errors';
 import { findBeingRemoved } from '../../../table-definitions/table-references.ts';
 import { fullDefinition, structureOf, type TableStructure } from '../../../table-definitions/table-structure.ts';
@@ -9,12 +10,13 @@ import { isSameTable } from './table-merge.ts';
 
 type Caller = { accountId: number };
 export type Branches = { from_branch_id: number; to_branch_id: number };
-/** A definition of the source branch; key and name are for when it is gone. */
+/** A definition of the source branch; key and name are used when it has been deleted. */
 export type NamedTable = { table_definition_id: number; key: string; name: string };
 
 /**
- * Locks both branches and every definition concerned. The lock on the target is what promotions to it, its deployments and
- * removals take turns by; in the order of ids, so that two promotions the opposite ways wait for each other once.
+ * Locks both branches and every definition concerned. Promotions to the target, its deployments and
+ * its removals run one at a time under the lock on it. The order of ids avoids a deadlock of two
+ * promotions in opposite directions.
  */
 export async function lockBranches(tx: Transaction, caller: Caller, branches: Branches, ids: number[]): Promise<void> {
   const { from_branch_id: from, to_branch_id: to } = branches;
@@ -30,7 +32,7 @@ export async function lockBranches(tx: Transaction, caller: Caller, branches: Br
     order by id for no key update`;
 }
 
-/** The named tables with their counterparts, which have the same lineage, and what each pair had in common last. */
+/** Pairs the named tables with those of the same lineage on the target, and with their bases. */
 export async function readPairs(
   tx: Transaction,
   caller: Caller,
@@ -45,18 +47,22 @@ export async function readPairs(
   const deleted = await tx.deleted_table_definition.findMany({
     where: { ...mine, branch_id: branches.from_branch_id, id: { in: ids.filter((id) => !sources.has(id)) } },
   });
-  // Whatever is on the branch under the same lineage by now is not what was deleted.
-  const again = await on(branches.from_branch_id, { lineage_id: { in: deleted.map(({ lineage_id }) => lineage_id) } });
-  const isAgain = new Set(again.map(({ lineage_id }) => lineage_id));
-  const gone = new Map(deleted.filter(({ lineage_id }) => !isAgain.has(lineage_id)).map((each) => [each.id, each]));
-  const lineages = [...sources.values(), ...gone.values()].map(({ lineage_id }) => lineage_id);
+  // A table of the same lineage that is on the branch now is not the deleted one.
+  const successors = await on(branches.from_branch_id, {
+    lineage_id: { in: deleted.map(({ lineage_id }) => lineage_id) },
+  });
+  const succeeded = new Set(successors.map(({ lineage_id }) => lineage_id));
+  const deletedById = new Map(
+    deleted.filter(({ lineage_id }) => !succeeded.has(lineage_id)).map((each) => [each.id, each]),
+  );
+  const lineages = [...sources.values(), ...deletedById.values()].map(({ lineage_id }) => lineage_id);
   const targets = new Map(
     (await on(branches.to_branch_id, { lineage_id: { in: lineages } })).map((each) => [each.lineage_id, each]),
   );
   const findBase = await readBases(tx, caller, [...ids, ...[...targets.values()].map(({ id }) => id)]);
   return named.map(({ table_definition_id: id, key, name }): TablePair => {
     const source = sources.get(id);
-    const lineageId = (source ?? gone.get(id))?.lineage_id;
+    const lineageId = (source ?? deletedById.get(id))?.lineage_id;
     const target = lineageId === undefined ? undefined : targets.get(lineageId);
     return {
       sourceId: id,
@@ -77,8 +83,9 @@ export async function readPairs(
 type FindBase = (one: number, other: number) => TableStructure | undefined;
 
 /**
- * What two definitions had in common last. Two that were never merged with each other have the base that both have with a third
- * one, if it is the same: then neither has taken anything from it since.
+ * Reads the base of pairs: the last structure that two definitions had in common. Two that were never
+ * merged with each other have the base that both share with a third one, if it is the same: then
+ * neither has merged anything from that one since.
  */
 async function readBases(tx: Transaction, caller: Caller, ids: number[]): Promise<FindBase> {
   const rows = await tx.clone_base.findMany({
@@ -86,11 +93,11 @@ async function readBases(tx: Transaction, caller: Caller, ids: number[]): Promis
     orderBy: { created_at: 'asc' },
   });
   const partners = new Map<number, Map<number, TableStructure>>();
-  const note = (one: number, other: number, structure: TableStructure) =>
+  const add = (one: number, other: number, structure: TableStructure) =>
     partners.set(one, (partners.get(one) ?? new Map()).set(other, structure));
   for (const { table_definition_id, source_id, structure } of rows) {
-    note(table_definition_id, source_id, structure as TableStructure);
-    note(source_id, table_definition_id, structure as TableStructure);
+    add(table_definition_id, source_id, structure as TableStructure);
+    add(source_id, table_definition_id, structure as TableStructure);
   }
   return (one, other) => {
     const direct = partners.get(one)?.get(other);
@@ -103,7 +110,7 @@ async function readBases(tx: Transaction, caller: Caller, ids: number[]): Promis
   };
 }
 
-/** What else is on the target branch, as far as it can stand in the way of the pairs. */
+/** Reads the other tables of the target branch, as far as they can block the pairs. */
 export async function readTargetBranch(
   tx: Transaction,
   caller: Caller,
@@ -111,17 +118,17 @@ export async function readTargetBranch(
   pairs: TablePair[],
 ): Promise<TargetBranch> {
   const mine = { account_id: caller.accountId, branch_id: branch.id };
-  const going = pairs.flatMap(({ source, targetId }) => (source || targetId === null ? [] : [targetId]));
+  const deleted = pairs.flatMap(({ source, targetId }) => (source || targetId === null ? [] : [targetId]));
   const tables = await tx.table_definition.findMany({
     where: mine,
     select: { id: true, key: true, name: true, name_key: true },
   });
   const references = await tx.column_definition.findMany({
-    where: { account_id: caller.accountId, foreign_key_table_id: { in: going } },
+    where: { account_id: caller.accountId, foreign_key_table_id: { in: deleted } },
     select: { name: true, table_definition_id: true, foreign_key_table_id: true },
     orderBy: { id: 'asc' },
   });
-  const leaving = await findBeingRemoved(tx, caller, { branch_id: branch.id });
+  const beingRemoved = await findBeingRemoved(tx, caller, { branch_id: branch.id });
   return {
     name: branch.name,
     tables,
@@ -130,11 +137,11 @@ export async function readTargetBranch(
       column: name,
       targetId: foreign_key_table_id as number,
     })),
-    leaving,
+    beingRemoved,
   };
 }
 
-/** Names the state that pairs were read in: another one whenever a definition or what it is compared with has changed. */
+/** The revision of pairs: it changes with any of the definitions or their bases. */
 export function revisionOfPairs(pairs: TablePair[]): string {
   const facts = pairs
     .toSorted((a, b) => a.sourceId - b.sourceId)
@@ -148,7 +155,7 @@ export function revisionOfPairs(pairs: TablePair[]): string {
   return revisionOf(facts);
 }
 
-/** Notes what a pair has in common from now on: what was taken over from the source. */
+/** Stores the new base of each pair: the structure that was merged from the source. */
 export async function moveBases(
   tx: Transaction,
   caller: Caller,

@@ -1,4 +1,4 @@
-// How people decide conflicts, and what is said of those that nobody has decided.
+// Resolutions of conflicts, and the messages about open conflicts and unmatched resolutions.
 import { validationFailed } from '@almanac/service-kit/errors';
 import type { Conflict, ConflictName, Decide, Resolution } from './table-merge.ts';
 
@@ -6,25 +6,25 @@ export type GivenResolution = ConflictName & { resolution: Resolution };
 
 const nameOf = ({ table, column, attribute }: ConflictName) => JSON.stringify([table, column, attribute]);
 
-/** Decides conflicts as somebody has said; of two that decide the same, the first counts. */
+/** Decides conflicts by their resolutions; the first one for a conflict counts. */
 export function decideBy(resolutions: GivenResolution[]): Decide {
   const byName = new Map(resolutions.toReversed().map((given) => [nameOf(given), given.resolution]));
   return (conflict) => byName.get(nameOf(conflict));
 }
 
-/** The sentence for a resolution of what is no conflict. */
+/** The sentence about a resolution that matches no conflict. */
 export const unmatchedSentence = (name: ConflictName): string => `There is no conflict about ${describeName(name)}`;
 
-/** The sentence for a conflict that nobody has decided. */
+/** The sentence about an open conflict. */
 export const openSentence = (conflict: Conflict): string =>
   `Conflict about ${describeName(conflict)}: ${describeSides(conflict)}`;
 
-/** Throws 422 naming every conflict that is still open, and every resolution of what is none. */
+/** Throws 422 naming every open conflict, and every resolution that matches none. */
 export function requireResolved(conflicts: Conflict[], resolutions: GivenResolution[]): void {
   const names = new Set(conflicts.map(nameOf));
-  const strange = resolutions.filter((given) => !names.has(nameOf(given)));
+  const unmatched = resolutions.filter((given) => !names.has(nameOf(given)));
   const open = conflicts.filter(({ resolution }) => resolution === null);
-  const problems = [...strange.map(unmatchedSentence), ...open.map(openSentence)];
+  const problems = [...unmatched.map(unmatchedSentence), ...open.map(openSentence)];
   if (problems.length > 0) throw validationFailed(problems);
 }
 

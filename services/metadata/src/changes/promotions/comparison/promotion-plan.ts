@@ -1,5 +1,5 @@
-// What a promotion would make of the target branch: every table merged, compared with what is there, and whatever stands in the
-// way. Pure: reading the branches is branch-sides.ts, writing the outcome promotion-write.ts.
+// The plan of a promotion, pure: every table merged, compared with the target branch, and all that
+// blocks it. branch-sides.ts reads the branches, promotion-write.ts writes the outcome.
 
 import { normalizeName } from '@almanac/service-kit/api/names';
 import { limits } from '@almanac/service-kit/limits';
@@ -10,9 +10,9 @@ import type { PromotionDiff } from './comparison-schema.ts';
 import { diffStructures } from './structure-diff.ts';
 import { type Conflict, type Decide, mergeTable, type ThreeWays } from './table-merge.ts';
 
-/** One table on both branches. Ids and versions are null where it isn't. */
+/** One table on both branches. Ids and versions are null on a branch without it. */
 export type TablePair = ThreeWays & {
-  /** The definition on the source branch that was named, which may be gone. */
+  /** The named definition on the source branch; it may have been deleted. */
   sourceId: number;
   sourceVersion: number | null;
   targetId: number | null;
@@ -20,23 +20,23 @@ export type TablePair = ThreeWays & {
   lineageId: number;
   key: string;
   name: string;
-  /** Gone together with its branch, so that what has become of it isn't known. */
+  /** Deleted with its branch, so that its lineage is unknown. */
   isLost: boolean;
 };
 
-/** What else is on the target branch. */
+/** The other tables of the target branch. */
 export type TargetBranch = {
   name: string;
   tables: { id: number; key: string; name: string; name_key: string }[];
   references: { tableId: number; column: string; targetId: number }[];
-  /** Tables on their way out of service. */
-  leaving: ReadonlySet<number>;
+  /** Tables that are being taken out of service. */
+  beingRemoved: ReadonlySet<number>;
 };
 
 export type PlannedTable = TablePair & { merged: TableStructure | undefined; diff: PromotionDiff };
 export type PromotionPlan = { tables: PlannedTable[]; conflicts: Conflict[] };
 
-/** Merges all tables of a promotion; what nobody has decided yet stays as the target has it. */
+/** Merges all tables of a promotion; an open conflict stays as the target has it. */
 export function planPromotion(pairs: TablePair[], branch: TargetBranch, decide: Decide): PromotionPlan {
   const merges = pairs.map((pair) => ({
     pair,
@@ -64,8 +64,12 @@ export function planPromotion(pairs: TablePair[], branch: TargetBranch, decide: 
   return { tables, conflicts: merges.flatMap(({ conflicts }) => conflicts) };
 }
 
-/** The branch as it would be: which tables, by their keys, and how often each name. */
-type Outcome = { stays: ReadonlySet<number>; keys: ReadonlyMap<string, number>; names: ReadonlyMap<string, number> };
+/** The branch after the merge: the unchanged tables, and how often each key and name occurs. */
+type Outcome = {
+  unchanged: ReadonlySet<number>;
+  keys: ReadonlyMap<string, number>;
+  names: ReadonlyMap<string, number>;
+};
 type Merged = { pair: TablePair; merged: TableStructure | undefined };
 
 function outcomeOf(branch: TargetBranch, merges: Merged[]): Outcome {
@@ -73,7 +77,7 @@ function outcomeOf(branch: TargetBranch, merges: Merged[]): Outcome {
   const others = branch.tables.filter(({ id }) => !promoted.has(id));
   const own = merges.flatMap(({ merged }) => (merged ? [merged] : []));
   return {
-    stays: new Set(others.map(({ id }) => id)),
+    unchanged: new Set(others.map(({ id }) => id)),
     keys: count([...others.map(({ key }) => key), ...own.map(({ key }) => key)]),
     names: count([...others.map(({ name_key }) => name_key), ...own.map(({ name }) => normalizeName(name))]),
   };
@@ -93,7 +97,7 @@ function findBlockers(
 ): string[] {
   if (pair.isLost)
     return [`Table definition ${pair.sourceId} (${pair.name}) has been deleted together with its branch`];
-  if (pair.targetId !== null && branch.leaving.has(pair.targetId))
+  if (pair.targetId !== null && branch.beingRemoved.has(pair.targetId))
     return [`The table is being removed from the branch ${branch.name}`];
   if (!merged) return findReferences(pair, branch, outcome);
   const problems: string[] = [];
@@ -106,11 +110,11 @@ function findBlockers(
   return [...problems, ...findColumnProblems(merged, branch, outcome)];
 }
 
-// A table that goes must not be referred to by one that stays as it is.
+// A deleted table must not be referred to by an unchanged one.
 function findReferences(pair: TablePair, branch: TargetBranch, outcome: Outcome): string[] {
   const names = new Map(branch.tables.map(({ id, name }) => [id, name]));
   const referring = branch.references
-    .filter(({ targetId, tableId }) => targetId === pair.targetId && outcome.stays.has(tableId))
+    .filter(({ targetId, tableId }) => targetId === pair.targetId && outcome.unchanged.has(tableId))
     .map(({ tableId, column }) => `${names.get(tableId)}.${column}`);
   return referring.length > 0 ? [`Columns of other tables refer to the table: ${referring.join(', ')}`] : [];
 }
@@ -130,7 +134,7 @@ function findColumnProblems({ columns }: TableStructure, branch: TargetBranch, o
       problems.push(
         `Column ${name} refers to the table ${key}, which is not on the branch ${branch.name}; promote that too`,
       );
-    // Each side's column was right; what is merged of the two need not be.
+    // Each side's column follows the rules; the merge of the two may not.
     const shape = { ...column, name, data_type: data_type as DataType, foreign_key_table_id: key === null ? null : 1 };
     problems.push(...resolveColumn(undefined, shape).problems.map((problem) => `Column ${name}: ${problem}`));
   }

@@ -1,5 +1,6 @@
-// Conflicts of rows as promotions show and resolve them: `value` of a cell, `row` of a row that one side has deleted and the other
-// changed. Data tells values as JSON texts; numbers that JavaScript can't hold exactly stay texts.
+// Conflicts of rows as promotions show and resolve them: `value` of a cell, `row` of a row that one
+// side deleted and the other changed. Data sends values as JSON texts; numbers that JavaScript can't
+// hold exactly stay texts.
 import type { RowConflict__Output } from '@almanac/protos/generated/almanac/data/v1/RowConflict.ts';
 import type { RowResolution } from '@almanac/protos/generated/almanac/data/v1/RowResolution.ts';
 import type { GivenResolution } from './conflict-resolutions.ts';
@@ -8,11 +9,14 @@ import type { Conflict } from './table-merge.ts';
 const ofCell = 'value';
 const ofRow = 'row';
 
-/** Whether a resolution is about rows; any other is about definitions. */
+/** True for a resolution about rows; any other is about definitions. */
 export const isAboutRows = ({ attribute }: Pick<GivenResolution, 'attribute'>): boolean =>
   attribute === ofCell || attribute === ofRow;
 
-/** What data is told of a resolution about rows. Without a row it is for all rows, without a column for all cells. */
+/**
+ * A resolution about rows as data takes it. Without a row it applies to all rows, without a column to
+ * all cells.
+ */
 export const rowResolution = ({ table, column, attribute, row, resolution }: GivenResolution): RowResolution => ({
   table,
   column: column ?? '',
@@ -21,7 +25,7 @@ export const rowResolution = ({ table, column, attribute, row, resolution }: Giv
   resolution,
 });
 
-/** A conflict of rows as promotions show it. */
+/** A conflict of rows, as data sends it, in the shape of promotions. */
 export function readRowConflict(conflict: RowConflict__Output): Conflict {
   const { table, row_key, column, base, source, target, resolution } = conflict;
   return {

@@ -1,6 +1,6 @@
-// What a merge changes on the target, in the shape in which deployments show their differences too (design 3.5). Data compares
-// drafts with what is deployed by the same function; here they are drafts on both sides, in which references are keys and names,
-// never ids.
+// The difference that a merge makes to the target, in the shape of deployments (design 3.5). Data
+// compares drafts with deployed tables by the same function; here both sides are drafts, in which
+// references are keys and names, never ids.
 import { differenceOf, type State } from '@almanac/service-kit/text/difference';
 import { splitValues } from '../../../columns/column-rules.ts';
 import type { ColumnStructure, TableStructure } from '../../../table-definitions/table-structure.ts';
@@ -8,7 +8,7 @@ import type { TableDiff } from '../../table-diff.ts';
 
 export type StructureDiff = Pick<TableDiff, 'change' | 'attributes' | 'columns'>;
 
-/** The difference of two states of one table; undefined: not there. */
+/** The difference of two states of one table; undefined: the table does not exist. */
 export function diffStructures(from: TableStructure | undefined, to: TableStructure | undefined): StructureDiff {
   const names = new Map(
     [from, to].flatMap((side) => (side?.columns ?? []).map((each) => [each.lineage_id, each.name])),
@@ -19,7 +19,7 @@ export function diffStructures(from: TableStructure | undefined, to: TableStruct
   return { change, attributes: values, columns };
 }
 
-// `names`: what columns are called in the end, so that the one shown for lookups stays the same under a new name.
+// `names`: the final names of columns, so that renaming the lookup display column is no change of it.
 function stateOf(table: TableStructure, names: ReadonlyMap<number, string>): State {
   const { name, description, domain_id, load_type, lookup_display_lineage_id: shown, columns } = table;
   const lookup_display_column = shown === null ? null : (names.get(shown) ?? null);
