@@ -1,5 +1,5 @@
-// Metadata over gRPC: what other services may ask. Identity calls OpenAccount, so that calls identity
-// for nothing: the groups of `main` follow by event.
+// Metadata over gRPC: what other services may ask. Identity calls OpenAccount, so that calls
+// identity for nothing: the groups of `main` follow by event.
 import type { GetTableDefinitionRequest__Output } from '@almanac/protos/generated/almanac/metadata/v1/GetTableDefinitionRequest.ts';
 import { notFound } from '@almanac/service-kit/errors';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';

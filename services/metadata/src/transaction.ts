@@ -1,4 +1,5 @@
-// Transactions of metadata, and what they share: row locks, announcements, entries of the audit log.
+// Transactions of metadata, and what they share: row locks, announcements, entries of the audit
+// log.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { type AuditAct, announceAct } from '@almanac/service-kit/messaging/audit';
@@ -27,7 +28,9 @@ export function readSnapshot<T>(
   return ctx.prisma.$transaction(work, { isolationLevel: 'RepeatableRead', maxWait: 5_000, timeout: 20_000 });
 }
 
-/** Runs `work`; a violated unique index becomes 422 with this sentence, or with the one it finds. */
+/**
+ * Runs `work`; a violated unique index becomes 422 with this sentence, or with the one it finds.
+ */
 export async function mapUniqueViolation<T>(
   sentence: string | (() => Promise<string>),
   work: () => Promise<T>,

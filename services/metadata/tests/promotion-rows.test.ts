@@ -377,7 +377,7 @@ describe('a promotion with rows', () => {
     };
     const { body } = await work.act(work.admin, id, 'promote');
     expect(body.errors).toEqual([
-      'The definitions have changed meanwhile.',
+      'The definitions have changed since promoting began.',
       'Its rows are merged; look at the diffs as they are now, then promote them.',
     ]);
     expect(body.diffs).toMatchObject([{ columns: [{}, {}, { name: 'capital', change: 'new' }] }]);

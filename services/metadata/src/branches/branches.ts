@@ -212,8 +212,8 @@ async function findParentId(
 }
 
 /**
- * Changes a branch. Changing its protection or its type needs `admin` and the scope `api:admin`; its
- * owner may change its type too.
+ * Changes a branch. Changing its protection or its type needs `admin` and the scope `api:admin`;
+ * its owner may change its type too.
  */
 export async function updateBranch(
   ctx: MetadataContext,
@@ -267,8 +267,8 @@ async function requireOwnerOr(
 }
 
 /**
- * Deletes a branch with its definitions, deployments and deployed tables. Data drops the tables right
- * afterwards; the reconciler repeats that if it fails.
+ * Deletes a branch with its definitions, deployments and deployed tables. Data drops the tables
+ * right afterwards; the reconciler repeats that if it fails.
  */
 export async function deleteBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const branch = await requireBranch(ctx, call, id);

@@ -31,7 +31,9 @@ export const mailOccasions = {
 /** `by`: the name of the user who took the step. */
 export type Recipients = { occasion: Occasion; userIds: number[]; by: string };
 
-/** Asks identity for the recipients, before the transaction: no lock is held while identity answers. */
+/**
+ * Asks identity for the recipients, before the transaction: no lock is held while identity answers.
+ */
 export async function findRecipients(
   ctx: MetadataContext,
   caller: RpcCaller,

@@ -1,4 +1,5 @@
-// Both tables of transitions: every state × action × actor × protection, and their drawings in the docs.
+// Both tables of transitions: every state × action × actor × protection, and their drawings in the
+// docs.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Actor, decide, drawStates, type Machine } from './approval-states.ts';
@@ -14,7 +15,10 @@ const actors = Array.from({ length: 2 ** facts.length }, (_, bits) =>
 
 type Case = {
   machine: Machine<string, string>;
-  /** The step that puts the change into effect, the state while it does, and the one when it is done. */
+  /**
+   * The step that puts the change into effect, the state while it does, and the one when it is
+   * done.
+   */
   apply: string;
   applying: string;
   applied: string;

@@ -1,5 +1,6 @@
 // The approval of changes. A kind of change has a table of transitions (deployment-states.ts,
-// promotion-states.ts): steps that some people may take in some states. This file reads and draws it.
+// promotion-states.ts): steps that some people may take in some states. This file reads and draws
+// it.
 import { ServiceError } from '@almanac/service-kit/errors';
 
 /** The role of a caller in a change. `system` is the service itself, when applying has ended. */
@@ -57,7 +58,9 @@ export type Step = 'send_request' | 'reject' | 'cancel' | 'abandon';
 /** The steps that every kind of change has; each adds the one that applies it. */
 export type CommonAction = Step | 'succeed' | 'fail';
 
-/** A table of transitions. A change starts in the first of `states`; `apply` puts it into effect. */
+/**
+ * A table of transitions. A change starts in the first of `states`; `apply` puts it into effect.
+ */
 export type Machine<State extends string = string, Apply extends string = string> = {
   noun: Noun;
   states: readonly State[];
@@ -73,7 +76,10 @@ export type Decision<State> =
   | { verdict: 'forbidden'; sentence: string }
   | { verdict: 'impossible'; sentence: string };
 
-/** Whether the actor may take a step in that state. A missing right is reported before a wrong state. */
+/**
+ * Whether the actor may take a step in that state. A missing right is reported before a wrong
+ * state.
+ */
 export function decide<State extends string, Apply extends string>(
   { noun, transitions }: Machine<State, Apply>,
   state: State,

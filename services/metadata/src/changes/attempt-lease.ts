@@ -93,7 +93,10 @@ export async function listExpiredAttempts(ctx: MetadataContext, machine: Machine
   return rows.map(({ id }) => id);
 }
 
-/** Waits until a change is no longer being applied, at most `waitMs`; resumes it when its lease runs out. */
+/**
+ * Waits until a change is no longer being applied, at most `waitMs`; resumes it when its lease runs
+ * out.
+ */
 export async function waitForEnd(
   ctx: MetadataContext,
   machine: Machine,

@@ -31,9 +31,15 @@ export type ChangeKind<Stored extends StoredChange, Plan, Answer> = {
   /** The same, locked until the transaction ends. */
   lock(tx: Transaction, call: RpcCaller, id: number): Promise<Stored>;
   actorOf(ctx: MetadataContext, call: CallContext, change: Stored): Promise<Actor>;
-  /** Plans a change for which approval is requested, if that takes more than the transaction of the step. */
+  /**
+   * Plans a change for which approval is requested, if that takes more than the transaction of the
+   * step.
+   */
   planRequest?(ctx: MetadataContext, call: CallContext, change: Stored): Promise<Plan>;
-  /** Stores a step; a request for approval also stores what it is for. Answers the diffs for the mails. */
+  /**
+   * Stores a step; a request for approval also stores what it is for. Answers the diffs for the
+   * mails.
+   */
   storeStep(tx: Transaction, call: CallContext, change: Stored, step: StoredStep, plan?: Plan): Promise<MailedDiff[]>;
   /** The change for a caller who was found to see it; `plan`: made a moment ago. */
   get(ctx: MetadataContext, call: CallContext, id: number, plan?: Plan): Promise<Answer>;

@@ -1,5 +1,5 @@
-// Which deployments and promotions a caller sees: those whose tables they all see, those of branches
-// that they view or approve on.
+// Which deployments and promotions a caller sees: those whose tables they all see, those of
+// branches that they view or approve on.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { allows, isKnown, type Reach, reachOf } from '@almanac/service-kit/rights/rights';
@@ -38,7 +38,10 @@ export async function visiblePromotions(ctx: MetadataContext, call: CallContext)
 
 type Source = { from_branch_id: number; to_branch_id: number; created_by: number | null };
 
-/** True for a promotion from a private branch hidden from the caller, unless they created or approve it. */
+/**
+ * True for a promotion from a private branch hidden from the caller, unless they created or approve
+ * it.
+ */
 export async function isSourceHidden(
   ctx: MetadataContext,
   call: CallContext,
@@ -52,7 +55,10 @@ export async function isSourceHidden(
 /** The branch that changes, and the tables on it; a new table has no id there yet. */
 type Change = { branchId: number; tables: { id: number | null; domain_id: number }[] };
 
-/** Throws 403 unless the caller sees the change; 404 when its branch is private and hidden from them. */
+/**
+ * Throws 403 unless the caller sees the change; 404 when its branch is private and hidden from
+ * them.
+ */
 export async function requireVisibleChange(
   ctx: MetadataContext,
   call: CallContext,

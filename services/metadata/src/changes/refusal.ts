@@ -2,7 +2,10 @@
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type Machine, titleOf } from './approval-states.ts';
 
-/** Runs `apply`. A refusal that `needsDiffs` is thrown with the diffs as they are now, to be reviewed. */
+/**
+ * Runs `apply`. A refusal that `needsDiffs` is thrown with the diffs as they are now, to be
+ * reviewed.
+ */
 export async function refuseWithDiffs<T>(
   apply: () => Promise<T>,
   needsDiffs: (error: ServiceError) => boolean,
@@ -19,7 +22,10 @@ export async function refuseWithDiffs<T>(
 
 type Outcome = { id: number; status: string; error: string | null };
 
-/** Throws 422 with the reasons when applying failed, 503 while it runs. `doing` is what then goes on. */
+/**
+ * Throws 422 with the reasons when applying failed, 503 while it runs. `doing` is what then goes
+ * on.
+ */
 export function requireSuccess(
   { noun, apply, transitions }: Machine,
   { id, status, error }: Outcome,

@@ -14,7 +14,7 @@ export const tableDiffSchema = z.object({
   columns: z.array(z.object({ name: z.string(), change: changeSchema, attributes: z.array(attributeSchema) })),
   statements: z.array(z.string()),
   warnings: z.array(countedSchema).meta({ description: 'What would be lost, with the rows concerned.' }),
-  blockers: z.array(countedSchema).meta({ description: 'What stands in the way, with the rows concerned.' }),
+  blockers: z.array(countedSchema).meta({ description: 'What blocks the change, with the rows concerned.' }),
 });
 export type TableDiff = z.infer<typeof tableDiffSchema>;
 

@@ -47,8 +47,8 @@ export const columnFilters = {
 } as const;
 
 /**
- * Lists the columns of one table, in the order of the table by default; without a table, all columns
- * that the caller sees.
+ * Lists the columns of one table, in the order of the table by default; without a table, all
+ * columns that the caller sees.
  */
 export async function listColumnDefinitions(
   ctx: MetadataContext,
@@ -163,8 +163,8 @@ async function requireFit(
 
 const targetMissing = "Foreign key table doesn't exist on this branch";
 
-// A reference reveals which keys the table has and can keep its rows from being deleted, so it needs
-// `view` on the table.
+// A reference reveals which keys the table has and can keep its rows from being deleted, so it
+// needs `view` on the table.
 async function requireViewOf(
   ctx: MetadataContext,
   call: CallContext,

@@ -69,8 +69,8 @@ export type ColumnShape = {
 };
 
 /**
- * The column that results from changing `before` (undefined: a new one) as given, and every rule that
- * it breaks. It stays a hierarchy only while it refers to the same table.
+ * The column that results from changing `before` (undefined: a new one) as given, and every rule
+ * that it breaks. It stays a hierarchy only while it refers to the same table.
  */
 export function resolveColumn(
   before: ColumnShape | undefined,

@@ -29,8 +29,8 @@ export const dataTypeAliases = {
 /** The type modifiers of a column. */
 type Modifiers = { length: number | null; scale: number | null };
 /**
- * A value in its canonical form, in which equal values are equal texts; undefined when the text is no
- * value of the type.
+ * A value in its canonical form, in which equal values are equal texts; undefined when the text is
+ * no value of the type.
  */
 type Canonical = (text: string, modifiers: Modifiers) => string | undefined;
 

@@ -1,5 +1,5 @@
-// The user groups of domains, branches and tables. Identity stores them; metadata shows them, and has
-// identity create those of new domains and branches.
+// The user groups of domains, branches and tables. Identity stores them; metadata shows them, and
+// has identity create those of new domains and branches.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';

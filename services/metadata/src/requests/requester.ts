@@ -13,7 +13,9 @@ export const requesterOf = ({ userId, applicationId, requestId }: RpcCaller): Re
 
 export const noRequester: Requester = { user_id: null, application_id: null, request_id: null };
 
-/** The caller for whom work is resumed. Unknown parts are left out: an earlier release stored less. */
+/**
+ * The caller for whom work is resumed. Unknown parts are left out: an earlier release stored less.
+ */
 export const callerFor = (accountId: number, { user_id, application_id, request_id }: Requester): RpcCaller => ({
   accountId,
   ...(user_id === null ? {} : { userId: user_id }),

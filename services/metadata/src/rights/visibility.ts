@@ -16,8 +16,8 @@ import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../context.ts';
 
 /**
- * The branches that the caller sees, as a condition for Prisma. A private branch is visible to users
- * with rights on it or on one of its tables.
+ * The branches that the caller sees, as a condition for Prisma. A private branch is visible to
+ * users with rights on it or on one of its tables.
  */
 export async function visibleBranches(ctx: MetadataContext, call: RpcCaller) {
   if (call.userId === undefined) return {};
@@ -49,7 +49,10 @@ export function visibleDefinitions({ everywhere, branchIds, domainIds, tableDefi
   return { OR: [{ branch_id: { in: branchIds } }, { id: { in: tableDefinitionIds } }, open] };
 }
 
-/** Throws 403 unless the caller sees the definition; 404 about `noun` when it is on a private branch. */
+/**
+ * Throws 403 unless the caller sees the definition; 404 about `noun` when it is on a private
+ * branch.
+ */
 export async function requireVisible(
   ctx: MetadataContext,
   call: CallContext,

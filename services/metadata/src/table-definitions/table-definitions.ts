@@ -286,8 +286,8 @@ export async function updateTableDefinition(
 }
 
 /**
- * Moves the tables of deployments and promotions to the new domain of a definition: the domain decides
- * who sees them.
+ * Moves the tables of deployments and promotions to the new domain of a definition: the domain
+ * decides who sees them.
  */
 export async function moveChangesToDomain(tx: Transaction, id: number, domainId: number): Promise<void> {
   const data = { domain_id: domainId };

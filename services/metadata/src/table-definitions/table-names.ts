@@ -12,8 +12,8 @@ export function deriveKey(name: string): string {
 const hasValidStart = (text: string) => /^[\p{L}_]/u.test(text);
 
 /**
- * The name of a table. It starts with a letter or `_`, both as given and in the normalised form that
- * the key is made from, which lacks invisible characters.
+ * The name of a table. It starts with a letter or `_`, both as given and in the normalised form
+ * that the key is made from, which lacks invisible characters.
  */
 export const tableNameSchema = visibleNameSchema.refine(
   (name) => normalizeName(name) === '' || (hasValidStart(name.normalize('NFKC')) && hasValidStart(normalizeName(name))),

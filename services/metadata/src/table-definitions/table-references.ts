@@ -57,8 +57,8 @@ export function refuseReferences(names: string[]): void {
 }
 
 /**
- * Locks a table and its branch for the removal of the table. Deployments begin under the same lock on
- * the branch; a running one that applies the table is 422.
+ * Locks a table and its branch for the removal of the table. Deployments begin under the same lock
+ * on the branch; a running one that applies the table is 422.
  */
 export async function lockForRemoval(tx: Transaction, caller: Caller, table: Table): Promise<void> {
   if (!(await lockRow(tx, 'branch', caller.accountId, table.branch_id))) throw notFound('Table definition');

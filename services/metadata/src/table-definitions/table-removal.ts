@@ -1,5 +1,6 @@
-// Removing tables: the draft alone (DELETE), or the draft and the deployed table (remove). The latter
-// needs data, so it is stored before data is called, and the reconciler finishes it after a crash.
+// Removing tables: the draft alone (DELETE), or the draft and the deployed table (remove). The
+// latter needs data, so it is stored before data is called, and the reconciler finishes it after a
+// crash.
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
@@ -55,8 +56,8 @@ export async function deleteDefinition(tx: Transaction, caller: RpcCaller, id: n
   await recordAct(tx, caller, deletedAct('table_definition', auditFacts(definition)));
 }
 
-// `deleted_table_definition` keeps what a promotion of the deletion needs. Columns are deleted first:
-// the tables may refer to each other.
+// `deleted_table_definition` keeps what a promotion of the deletion needs. Columns are deleted
+// first: the tables may refer to each other.
 async function deleteDrafts(tx: Transaction, caller: RpcCaller, ids: number[]): Promise<void> {
   await tx.$executeRaw`
     insert into deleted_table_definition (id, account_id, branch_id, domain_id, lineage_id, key, name)
@@ -126,7 +127,9 @@ export async function removeTable(ctx: MetadataContext, call: CallContext, table
   if (isDeployed && !(await finishRemoval(ctx, call, table))) throw notFound('Table definition');
 }
 
-/** Answers a repeated request: finishes the removal that the first one began, if it is unfinished. */
+/**
+ * Answers a repeated request: finishes the removal that the first one began, if it is unfinished.
+ */
 export async function finishOwnRemoval(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const open = { table_definition_id: id, account_id: call.accountId, removed_at: null };
   const removal = await ctx.prisma.table_removal.findFirst({ where: open });
@@ -153,7 +156,9 @@ export async function finishRemoval(
   return transact(ctx, (tx) => finish(tx, caller, table));
 }
 
-/** True for a refusal by data. After any other error it is unknown whether data has done its part. */
+/**
+ * True for a refusal by data. After any other error it is unknown whether data has done its part.
+ */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500;
 }

@@ -1,6 +1,6 @@
-// Restoring a removed table within some days (design 3.4): its definition, its columns and its deployed
-// definition, all under the ids they had. The request is stored before data is called, so that the
-// reconciler finishes it after a crash.
+// Restoring a removed table within some days (design 3.4): its definition, its columns and its
+// deployed definition, all under the ids they had. The request is stored before data is called, so
+// that the reconciler finishes it after a crash.
 
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
@@ -36,8 +36,8 @@ type Removed = {
 type Table = { id: number; branch_id: number };
 
 /**
- * Restores a removed table. 404 when it was not removed, or too long ago; 422 when its key or name is
- * taken, or when its domain or a table that it refers to was deleted.
+ * Restores a removed table. 404 when it was not removed, or too long ago; 422 when its key or name
+ * is taken, or when its domain or a table that it refers to was deleted.
  */
 export async function restoreTable(
   ctx: MetadataContext,
@@ -128,14 +128,16 @@ async function requireRestorable(
     if (target === null || target === id) continue;
     const isThere = await lockRow(tx, 'table_definition', caller.accountId, target, 'read');
     if (!isThere || (await isBeingRemoved(tx, caller, target)))
-      problems.push(`Column ${name} refers to a table that is gone`);
+      problems.push(`Column ${name} refers to a table that does not exist any more`);
   }
   if (problems.length > 0) throw validationFailed(problems);
 }
 
 const taken = 'A table with this key or name, or a copy of the same one, is on the branch by now';
 
-/** Has data restore its table, then restores the definition. A refusal by either undoes the request. */
+/**
+ * Has data restore its table, then restores the definition. A refusal by either undoes the request.
+ */
 export async function finishRestoration(ctx: MetadataContext, caller: RpcCaller, table: Table): Promise<void> {
   const where = { table_definition_id: table.id, account_id: caller.accountId };
   const removal = await ctx.prisma.table_removal.findFirst({

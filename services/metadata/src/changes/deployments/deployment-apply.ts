@@ -1,5 +1,5 @@
-// Applying a deployment. An attempt is stored first (`deploying`, with the tables exactly as data is
-// asked to make them), then data applies it under an id of its own, then the outcome is stored.
+// Applying a deployment. An attempt is stored first (`deploying`, with the tables exactly as data
+// is asked to make them), then data applies it under an id of its own, then the outcome is stored.
 // After a crash any process may resume the attempt: data applies the same id only once.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
@@ -47,7 +47,9 @@ const applyDeadlineMs = 5 * 60_000;
 /** `revision`: deploy only what was shown under it. */
 export type DeployInput = { revision?: string };
 
-/** Applies a deployment and answers it deployed. What blocks it is 422, and the deployment failed. */
+/**
+ * Applies a deployment and answers it deployed. What blocks it is 422, and the deployment failed.
+ */
 export async function deploy(
   ctx: MetadataContext,
   call: CallContext,
@@ -108,8 +110,8 @@ async function retryWhileBranchBusy<T>(ctx: MetadataContext, work: () => Promise
 }
 
 /**
- * Stores an attempt to apply the drafts as they are now, if the caller may apply that revision. When
- * a concurrent request has begun one, answers the id of the deployment.
+ * Stores an attempt to apply the drafts as they are now, if the caller may apply that revision.
+ * When a concurrent request has begun one, answers the id of the deployment.
  */
 export async function begin(
   tx: Transaction,
@@ -211,7 +213,9 @@ async function planAttempt(ctx: MetadataContext, call: CallContext, attempt: Att
   }
 }
 
-/** `failed`: data answered that it failed; `unknown`: data did not answer and may still apply it. */
+/**
+ * `failed`: data answered that it failed; `unknown`: data did not answer and may still apply it.
+ */
 type ApplyOutcome = 'ended' | 'failed' | 'unknown';
 
 /** Asks data to apply an attempt, and stores the outcome if it is known. */

@@ -16,7 +16,9 @@ import { deploymentMachine } from './deployment-states.ts';
 import { getDeployment } from './deployments.ts';
 import { findRemovals, removalIds, requireRemovals } from './table-removals.ts';
 
-/** Proposes definitions of one branch for deployment, and tables for removal; answers it with diffs. */
+/**
+ * Proposes definitions of one branch for deployment, and tables for removal; answers it with diffs.
+ */
 export async function createDeployment(
   ctx: MetadataContext,
   call: CallContext,

@@ -85,7 +85,7 @@ const proposing = (ctx: MetadataContext): Route[] => [
     ...common,
     method: 'POST',
     path: '/deployments/{id}/rehearse',
-    summary: 'Show what deploying would do now, and everything that stands in its way',
+    summary: 'Show what deploying would do now, and everything that blocks it',
     extension: true,
     params,
     response: z.object({ diffs: z.array(tableDiffSchema), violations: z.array(violationSchema) }),
@@ -110,7 +110,7 @@ const deciding = (ctx: MetadataContext): Route[] => [
     body: {
       revision: z.string().max(64).optional().meta({
         description:
-          'Deploy only what was shown under this revision. Without it, on a protected branch and of somebody else: what was shown to the caller last, else what approval was asked for.',
+          'Deploy only what was shown under this revision. Without it, for a deployment of another user on a protected branch: what was shown to the caller last, else what approval was requested for.',
       }),
     },
     response: deploymentSchema,
@@ -123,7 +123,7 @@ const deciding = (ctx: MetadataContext): Route[] => [
     },
   }),
   step(ctx, 'reject', 'Reject a deployment'),
-  step(ctx, 'abandon', 'Give a deployment up; its approvers are told'),
+  step(ctx, 'abandon', 'Abandon a deployment; the approvers of the branch get a mail'),
 ];
 
 const step = (ctx: MetadataContext, action: Step, summary: string): Route =>

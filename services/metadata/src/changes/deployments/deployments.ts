@@ -1,6 +1,6 @@
 // Deployments: which definitions go into service in one transaction, who proposed and who approved
-// that, and how it ended (design 3.5). deployment-proposal.ts makes them, deployment-apply.ts applies
-// them, deployment-states.ts says which step may follow which.
+// that, and how it ended (design 3.5). deployment-proposal.ts makes them, deployment-apply.ts
+// applies them, deployment-states.ts says which step may follow which.
 
 import {
   type ListQuery,
@@ -185,7 +185,9 @@ async function summarize(
   );
 }
 
-/** The roles of the caller by rights that identity answers now: approval never rests on cached ones. */
+/**
+ * The roles of the caller by rights that identity answers now: approval never rests on cached ones.
+ */
 async function actorOf(ctx: MetadataContext, call: CallContext, deployment: StoredDeployment): Promise<Actor> {
   if (call.userId === undefined)
     return { system: false, creator: false, developer: true, approver: false, administrator: false };

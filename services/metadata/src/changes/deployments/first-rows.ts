@@ -7,9 +7,10 @@ import { requireRight, type Where } from '@almanac/service-kit/rights/rights';
 import type { MetadataContext } from '../../context.ts';
 
 /**
- * Throws 403 unless, for each table that would begin with rows, the caller or the user who requested
- * the rows may view the original now. One of the two is enough: approvers need not see other users'
- * branches, and a request of a deleted user can be deployed by a user who sees the original.
+ * Throws 403 unless, for each table that would begin with rows, the caller or the user who
+ * requested the rows may view the original now. One of the two is enough: approvers need not see
+ * other users' branches, and a request of a deleted user can be deployed by a user who sees the
+ * original.
  */
 export async function requireViewOfFirstRows(
   ctx: MetadataContext,
@@ -26,7 +27,7 @@ export async function requireViewOfFirstRows(
         (await mayView(ctx, { ...call, userId: requestedBy }, original)));
     if (!isAllowed)
       problems.push(
-        `${name}: It begins with the rows of table ${original.tableDefinitionId}: you, or whoever asked for them, need the right "view" there.`,
+        `${name}: It begins with the rows of table ${original.tableDefinitionId}: you, or the user who requested them, need the right "view" there.`,
       );
   }
   if (problems.length > 0) throw new ServiceError('forbidden', problems);

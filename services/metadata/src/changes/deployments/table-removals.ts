@@ -1,5 +1,5 @@
-// The tables that a deployment takes out of service: the request to data, and the blockers that data
-// doesn't know, columns of other definitions that refer to them.
+// The tables that a deployment takes out of service: the request to data, and the blockers that
+// data doesn't know, columns of other definitions that refer to them.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights/rights';
@@ -98,7 +98,9 @@ export async function requireRemovals(
 
 type Place = { id: number; domain_id: number; branch_id: number; isInService: boolean };
 
-/** The places of definitions, and of tables still in service whose definition was deleted, by id. */
+/**
+ * The places of definitions, and of tables still in service whose definition was deleted, by id.
+ */
 export async function findPlaces(ctx: MetadataContext, call: CallContext, ids: number[]): Promise<Map<number, Place>> {
   const where = { id: { in: ids }, account_id: call.accountId };
   const select = { id: true, domain_id: true, branch_id: true } as const;

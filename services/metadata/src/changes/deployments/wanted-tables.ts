@@ -18,8 +18,8 @@ export type Attempt = { id: number; branchId: number; number: number; tables: Wa
 type WithRemovals = { tables: WantedTable[]; missing: string[] };
 
 /**
- * A running attempt as it is stored. With removals it is no list: an earlier release, which knows no
- * removals, would store the removed tables as deployed, so it must fail to resume the attempt.
+ * A running attempt as it is stored. With removals it is no list: an earlier release, which knows
+ * no removals, would store the removed tables as deployed, so it must fail to resume the attempt.
  */
 export type StoredAttempt = WantedTable[] | WithRemovals;
 

@@ -92,7 +92,10 @@ async function begin(
   return { id: now.id, number, input, tries: 0 };
 }
 
-/** Merges the rows and ends the attempt. Answers why it failed; undefined: it succeeded, or is not over. */
+/**
+ * Merges the rows and ends the attempt. Answers why it failed; undefined: it succeeded, or is not
+ * over.
+ */
 async function applyAttempt(
   ctx: MetadataContext,
   caller: RpcCaller,
@@ -156,7 +159,7 @@ async function finish(
     const reasons = await mapUniqueViolation(targetTaken, () =>
       endAttempt(ctx, caller, attempt, async (tx, now, creator) => {
         const { plan, revision: present } = await compare(tx, caller, now, decideBy(resolutions));
-        if (present !== revision) return ['The definitions have changed meanwhile.'];
+        if (present !== revision) return ['The definitions have changed since promoting began.'];
         const blockers = describeViolations(violationsOf(plan.tables.map(({ diff }) => diff)));
         if (blockers.length > 0) return blockers;
         await writePlan(tx, { branching: true, ...caller }, now, plan.tables);
@@ -229,7 +232,10 @@ export async function resumePromotion(ctx: MetadataContext, id: number): Promise
   if (claimed) await applyAttempt(ctx, claimed.caller, claimed, true);
 }
 
-/** Waits for a running promotion and answers it: promoted, 422 with the reasons, or 503 while it runs. */
+/**
+ * Waits for a running promotion and answers it: promoted, 422 with the reasons, or 503 while it
+ * runs.
+ */
 export async function answerOutcome(ctx: MetadataContext, call: CallContext, id: number): Promise<Promotion> {
   await waitForEnd(ctx, promotionMachine, id, resumePromotion);
   const promotion = await requirePromotion(ctx, call, id);

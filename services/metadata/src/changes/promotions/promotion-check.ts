@@ -30,7 +30,10 @@ export const targetTaken = 'Another table with this name or key has come to the 
 /** `approvedBy`: the user who approves the promotion by promoting it. */
 type Checked = { now: StoredPromotion; plan: PromotionPlan; revision: string; approvedBy: number | null };
 
-/** Locks, compares and checks. A refusal that is stored is answered, so that it commits; others throw. */
+/**
+ * Locks, compares and checks. A refusal that is stored is answered, so that it commits; others
+ * throw.
+ */
 export async function checkPromotion(
   tx: Transaction,
   call: CallContext,

@@ -53,10 +53,12 @@ async function findSources(ctx: MetadataContext, call: CallContext, ids: number[
     ctx.prisma.table_definition.findMany({ where, select }),
     ctx.prisma.deleted_table_definition.findMany({ where, select }),
   ]);
-  return [...present, ...deleted].sort((a, b) => a.id - b.id); // the order in which answers list them
+  // In the order in which answers list them.
+  return [...present, ...deleted].sort((a, b) => a.id - b.id);
 }
 
-// Developers of either side may propose, if they see both: what is merged and what it is merged into.
+// Developers of either side may propose, if they see both: what is merged and what it is merged
+// into.
 function requireProposer(held: HeldRights, { to_branch_id }: Branches, sources: Source[], pairs: TablePair[]): void {
   const pairOf = new Map(pairs.map((pair) => [pair.sourceId, pair]));
   const places = sources.map((source) => {

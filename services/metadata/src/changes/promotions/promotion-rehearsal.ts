@@ -1,4 +1,5 @@
-// A promotion that is rolled back: what it would do, and what would then block deploying its outcome.
+// A promotion that is rolled back: what it would do, and what would then block deploying its
+// outcome.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { MetadataContext } from '../../context.ts';
@@ -43,8 +44,8 @@ class Rehearsed extends Error {
 }
 
 /**
- * Promotes without keeping it, and asks data what would block deploying the outcome. A conflict that
- * isn't resolved stays as the target has it.
+ * Promotes without keeping it, and asks data what would block deploying the outcome. A conflict
+ * that isn't resolved stays as the target has it.
  */
 export async function rehearsePromotion(
   ctx: MetadataContext,

@@ -14,7 +14,9 @@ type Promoted = {
   tables: { table_definition_id: number; target_definition_id: number | null; domain_id: number }[];
 };
 
-/** The roles of the caller by rights that identity answers now: approval never rests on cached ones. */
+/**
+ * The roles of the caller by rights that identity answers now: approval never rests on cached ones.
+ */
 export async function actorOf(
   ctx: MetadataContext,
   call: CallContext,

@@ -71,8 +71,8 @@ function describeConflicts(
   ];
 }
 
-// Only tables in service have rows. A table that is not yet in service on the target begins with the
-// source's rows once it is (`recordFirstRows`).
+// Only tables in service have rows. A table that is not yet in service on the target begins with
+// the source's rows once it is (`recordFirstRows`).
 async function findDeployedPairs(ctx: MetadataContext, { accountId }: RpcCaller, pairs: RowPair[]) {
   const ids = pairs.flatMap(({ sourceId, targetId }) => [sourceId, targetId ?? 0]);
   const found = await ctx.prisma.deployed_table_definition.findMany({
@@ -98,8 +98,8 @@ async function findDeployedPairs(ctx: MetadataContext, { accountId }: RpcCaller,
 
 /**
  * Lets tables that are not in service on the target yet begin with the rows of those they are
- * promoted from. The creator of the promotion counts as the user who requested the rows: an approver
- * who promotes or deploys it need not be able to view tables of others' branches.
+ * promoted from. The creator of the promotion counts as the user who requested the rows: an
+ * approver who promotes or deploys it need not be able to view tables of others' branches.
  */
 export async function recordFirstRows(
   tx: Transaction,

@@ -1,5 +1,5 @@
-// Writes the outcome of a merge to the target branch: drafts, which then need a deployment. All of it
-// runs in the caller's transaction, with the branch and the definitions locked, and in set-based
+// Writes the outcome of a merge to the target branch: drafts, which then need a deployment. All of
+// it runs in the caller's transaction, with the branch and the definitions locked, and in set-based
 // statements, however many tables there are.
 
 import { normalizeName } from '@almanac/service-kit/api/names';

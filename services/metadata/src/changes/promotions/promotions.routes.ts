@@ -108,7 +108,7 @@ const proposing = (ctx: MetadataContext): Route[] => [
     ...common,
     method: 'POST',
     path: '/promotions/{id}/rehearse',
-    summary: 'Promote without keeping it: diffs, conflicts, and what would stand in the way of deploying the outcome',
+    summary: 'Promote without keeping it: diffs, conflicts, and what would block deploying the outcome',
     example: { resolutions: [] },
     extension: true,
     params,
@@ -157,7 +157,7 @@ const deciding = (ctx: MetadataContext): Route[] => [
     },
   }),
   step(ctx, 'reject', 'Reject a promotion'),
-  step(ctx, 'abandon', 'Give a promotion up; the approvers of the target branch are told'),
+  step(ctx, 'abandon', 'Abandon a promotion; the approvers of the target branch get a mail'),
 ];
 
 const step = (ctx: MetadataContext, action: Step, summary: string): Route =>

@@ -1,6 +1,6 @@
 // Promotions: which definitions are merged from one branch into another, who proposed and who
-// approved that, and how it ended (design 3.6). promotion-proposal.ts makes them, promote.ts applies
-// them, promotion-states.ts says which step may follow which.
+// approved that, and how it ended (design 3.6). promotion-proposal.ts makes them, promote.ts
+// applies them, promotion-states.ts says which step may follow which.
 
 import {
   type ListQuery,
@@ -121,8 +121,8 @@ export const idsOf = ({ tables }: StoredPromotion): number[] =>
 type Visible = { stored: StoredPromotion; comparison: Comparison | undefined };
 
 /**
- * A promotion that the caller sees, or 403 or 404. While it can still be promoted, that is decided by
- * the tables that it would change now, which are answered as its `comparison`.
+ * A promotion that the caller sees, or 403 or 404. While it can still be promoted, that is decided
+ * by the tables that it would change now, which are answered as its `comparison`.
  */
 export async function requireVisiblePromotion(ctx: MetadataContext, call: CallContext, id: number): Promise<Visible> {
   const stored = await requirePromotion(ctx, call, id);

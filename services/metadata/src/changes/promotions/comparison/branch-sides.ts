@@ -1,5 +1,5 @@
-// Reads what a promotion compares: its tables on both branches, the bases of these pairs, and the other
-// tables of the target. Stores new bases.
+// Reads what a promotion compares: its tables on both branches, the bases of these pairs, and the
+// other tables of the target. Stores new bases.
 import { notFound } from '@almanac/service-kit/errors';
 import { findBeingRemoved } from '../../../table-definitions/table-references.ts';
 import { fullDefinition, structureOf, type TableStructure } from '../../../table-definitions/table-structure.ts';
@@ -83,9 +83,9 @@ export async function readPairs(
 type FindBase = (one: number, other: number) => TableStructure | undefined;
 
 /**
- * Reads the base of pairs: the last structure that two definitions had in common. Two that were never
- * merged with each other have the base that both share with a third one, if it is the same: then
- * neither has merged anything from that one since.
+ * Reads the base of pairs: the last structure that two definitions had in common. Two that were
+ * never merged with each other have the base that both share with a third one, if it is the same:
+ * then neither has merged anything from that one since.
  */
 async function readBases(tx: Transaction, caller: Caller, ids: number[]): Promise<FindBase> {
   const rows = await tx.clone_base.findMany({

@@ -25,5 +25,5 @@ export const conflictSchema = z.object({
   base: z.unknown(),
   source: z.unknown(),
   target: z.unknown(),
-  resolution: z.enum(resolutions).nullable().meta({ description: 'Null while nobody has decided.' }),
+  resolution: z.enum(resolutions).nullable().meta({ description: 'Null while the conflict is open.' }),
 });

@@ -1,6 +1,6 @@
 // Conflicts of rows as promotions show and resolve them: `value` of a cell, `row` of a row that one
-// side deleted and the other changed. Data sends values as JSON texts; numbers that JavaScript can't
-// hold exactly stay texts.
+// side deleted and the other changed. Data sends values as JSON texts; numbers that JavaScript
+// can't hold exactly stay texts.
 import type { RowConflict__Output } from '@almanac/protos/generated/almanac/data/v1/RowConflict.ts';
 import type { RowResolution } from '@almanac/protos/generated/almanac/data/v1/RowResolution.ts';
 import type { GivenResolution } from './conflict-resolutions.ts';
@@ -14,8 +14,8 @@ export const isAboutRows = ({ attribute }: Pick<GivenResolution, 'attribute'>): 
   attribute === ofCell || attribute === ofRow;
 
 /**
- * A resolution about rows as data takes it. Without a row it applies to all rows, without a column to
- * all cells.
+ * A resolution about rows as data takes it. Without a row it applies to all rows, without a column
+ * to all cells.
  */
 export const rowResolution = ({ table, column, attribute, row, resolution }: GivenResolution): RowResolution => ({
   table,

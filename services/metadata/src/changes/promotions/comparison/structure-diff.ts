@@ -19,7 +19,8 @@ export function diffStructures(from: TableStructure | undefined, to: TableStruct
   return { change, attributes: values, columns };
 }
 
-// `names`: the final names of columns, so that renaming the lookup display column is no change of it.
+// `names`: the final names of columns, so that renaming the lookup display column is no change of
+// it.
 function stateOf(table: TableStructure, names: ReadonlyMap<number, string>): State {
   const { name, description, domain_id, load_type, lookup_display_lineage_id: shown, columns } = table;
   const lookup_display_column = shown === null ? null : (names.get(shown) ?? null);

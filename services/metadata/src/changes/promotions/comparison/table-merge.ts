@@ -1,6 +1,7 @@
-// The three-way merge of one table (design 3.6), pure: the base that source and target had in common
-// last, the changes of each since, and the result of both. Columns are matched by lineage, so a new
-// name is a rename. Foreign keys, domains and the order of columns are attributes like others.
+// The three-way merge of one table (design 3.6), pure: the base that source and target had in
+// common last, the changes of each since, and the result of both. Columns are matched by lineage,
+// so a new name is a rename. Foreign keys, domains and the order of columns are attributes like
+// others.
 import {
   type ColumnStructure,
   readStructure,
@@ -90,7 +91,9 @@ function mergeDeletion(base: TableStructure | undefined, target: TableStructure 
 type Sides<T> = { base: T | undefined; source: T; target: T };
 
 type Merger = {
-  /** Adds a conflict and answers the value of the side it is resolved for. `show` formats values. */
+  /**
+   * Adds a conflict and answers the value of the side it is resolved for. `show` formats values.
+   */
   conflict<V>(column: string | null, attribute: string, sides: Sides<V>, show?: (value: V) => unknown): V;
   /** The value of the side that changed it; a conflict where both did. */
   mergeValue<V>(column: string | null, attribute: string, sides: Sides<V>, show?: (value: V) => unknown): V;
@@ -189,8 +192,8 @@ function mergeColumn({ base, source, target }: ColumnSides, merger: Merger): Col
   return merger.conflict(remaining.name, 'exists', sides) ? remaining : undefined;
 }
 
-// The order of the columns that all sides have is one attribute. Any other column follows the column
-// that it follows on its own side.
+// The order of the columns that all sides have is one attribute. Any other column follows the
+// column that it follows on its own side.
 function orderColumns(sides: Sides<TableStructure>, columns: Columns, merger: Merger): ColumnStructure[] {
   const { base, source, target } = sides;
   const inAll = (lineage: number) =>
