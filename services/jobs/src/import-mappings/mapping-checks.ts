@@ -2,7 +2,7 @@
 // deployed table when an import uses it. Data checks values and formats of columns.
 import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { isUnknownCall } from '@almanac/service-kit/rpc/client';
+import { isUnimplemented } from '@almanac/service-kit/rpc/client';
 import type { JobsContext } from '../context.ts';
 import { foldName } from '../formats/table-file/column-names.ts';
 import { systemColumns, toColumnSource, transactionCode } from './column-plan.ts';
@@ -73,7 +73,7 @@ async function sourceProblems(
     return problems;
   } catch (error) {
     // Data 0.1.0 lacks this call; it reports misfits when it loads a file.
-    if (isUnknownCall(error)) return [];
+    if (isUnimplemented(error)) return [];
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 // recipient, once.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { UnreadableMessageError } from '@almanac/service-kit/messaging/bus/message';
-import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { type MessageOf, messageId, samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ const attempts = 1_440;
 
 // Recipients are user ids or, where the requesting service knows no users, the current
 // administrators of the account.
-const payloads = alike(
+const payloads = samePayload(
   ['identity', 'metadata', 'billing'].map((service) => `${service}.mail.requested`),
   z.object({
     account_id: messageId,
