@@ -7,7 +7,7 @@ import type { JobsContext } from './context.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The header, for routes that accept it. */
-export const idempotencyHeader = {
+export const idempotencyKeyHeader = {
   'Idempotency-Key':
     'The same request again, within 24 hours, changes nothing and is answered with what the first one made or changed.',
 };

@@ -1,12 +1,10 @@
 // The composition root: constructs and connects everything. Parts start in the order of the list
 // and stop in reverse.
 import { join } from 'node:path';
-import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool, pgSql } from '@almanac/service-kit/postgres/database';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
-import { createHttpServer } from '@almanac/service-kit/process/http-server';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import {
@@ -16,22 +14,17 @@ import {
   type ServiceRuntime,
 } from '@almanac/service-kit/process/service-runtime';
 import { createRightsCache, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
-import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
 import type { JobsConfig } from './config.ts';
 import type { JobsContext } from './context.ts';
 import { exportHandler } from './exports/export-work.ts';
-import { putWithinLimit } from './files/account-storage.ts';
-import { createObjectStore, isFolderStore } from './files/object-store/create-object-store.ts';
-import { mountFolderServer } from './files/object-store/folder-server.ts';
+import { createObjectStore } from './files/object-store/create-object-store.ts';
 import type { ObjectStore } from './files/object-store/object-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { jobsRoutes } from './http.ts';
+import { createJobsHttp } from './http.ts';
 import { consumeClones } from './import-mappings/cloned-definitions.ts';
 import { importTableHandler } from './imports/import-work.ts';
-import { accountOf, requireOpenUpload } from './imports/uploads.ts';
-import { mountMailPages } from './mail/dev-pages.ts';
 import { consumeMailRequests } from './mail/mail-requests.ts';
 import { countMails, mailLane } from './mail/mail-work.ts';
 import { createMailer } from './mail/mailer.ts';
@@ -39,7 +32,7 @@ import { createSweeper } from './maintenance/sweeper.ts';
 import { countJobs, readLongestWait } from './operators/job-list.ts';
 import { workRequested } from './queue/jobs.ts';
 import { createWorker } from './queue/worker.ts';
-import { jobsCallers, jobsHandlers } from './rpc.ts';
+import { createJobsRpc } from './rpc.ts';
 import { consumeMoves } from './table-places.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
@@ -56,8 +49,8 @@ export async function createJobs(
   overrides: Overrides & { store?: ObjectStore } = {},
 ): Promise<Service<JobsContext>> {
   const runtime = await createServiceRuntime(config.common, overrides);
-  const { logger, health, metrics, bus, verifyContext } = runtime;
-  const { host, httpPort, publicUrl } = config.common;
+  const { logger, health, metrics, bus } = runtime;
+  const { publicUrl } = config.common;
   const { databaseUrl, objectStoreUrl, signingKey, smtpUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-jobs', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
@@ -106,37 +99,8 @@ export async function createJobs(
   metrics.gauge('almanac_mails_failed', 'Mails that were given up in the last 90 days.', () =>
     countMails(context, 'failed'),
   );
-  const rpc = createRpcServer({
-    service: 'jobs',
-    host,
-    port: config.rpcPort,
-    handlers: jobsHandlers(context, bus),
-    callers: jobsCallers,
-    verifyContext,
-    tls: runtime.rpcTls,
-    logger,
-    metrics,
-  });
-  const http = createHttpServer({
-    service: 'jobs',
-    host,
-    port: httpPort,
-    logger,
-    health,
-    metrics,
-    verifyContext,
-    tls: runtime.httpTls,
-    routes: jobsRoutes(context),
-    onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
-    mount: (app) => {
-      if (isFolderStore(store))
-        mountFolderServer(app, store, {
-          requireUpload: (key) => requireOpenUpload(context, key),
-          put: (key, source, options) => putWithinLimit(context, accountOf(key), key, source, options),
-        });
-      if (mailer?.folder) mountMailPages(app, { folder: mailer.folder, publicUrl });
-    },
-  });
+  const rpc = createJobsRpc(context, runtime, config.rpcPort);
+  const http = createJobsHttp(context, runtime);
 
   const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrate({ databaseUrl, directory, logger }) },

@@ -81,7 +81,7 @@ describe('a mail', () => {
   it('is retried after the server deferred it, and accepted once', async () => {
     const person = givenPerson();
     server.answers = [
-      { code: 451, text: '4.7.1 Greylisted, come again' },
+      { code: 451, text: '4.7.1 Greylisted, try later' },
       { code: 421, text: '4.3.2 I am going down' },
     ];
     await ask('password_changed', [person]);

@@ -6,7 +6,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { instantSchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
-import { idempotencyHeader } from '../idempotency.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import {
   cancelExport,
   createExport,
@@ -49,7 +49,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       path: '/exports/{id}/cancel',
       tag,
       summary: 'Cancel an export that has not ended',
-      requestHeaders: idempotencyHeader,
+      requestHeaders: idempotencyKeyHeader,
       extension: true,
       params: { id: idTextSchema },
       response: exportSchema,

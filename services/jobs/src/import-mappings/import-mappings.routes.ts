@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { delimiters, quotes } from '../formats/csv/csv-reader.ts';
 import { encodings } from '../formats/table-file/text-bytes.ts';
-import { idempotencyHeader } from '../idempotency.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import {
   createMapping,
   deleteMapping,
@@ -163,7 +163,7 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
       path: '/import_mappings',
       tag,
       summary: 'Create an import mapping',
-      requestHeaders: idempotencyHeader,
+      requestHeaders: idempotencyKeyHeader,
       example: {
         table_definition_id: 12,
         import_mapping: {

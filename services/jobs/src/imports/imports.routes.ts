@@ -6,7 +6,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { uploadBytes } from '../files/object-store/upload-bytes.ts';
-import { idempotencyHeader } from '../idempotency.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import { addImportTable, formats, onErrors, patterns, storeFile } from './import-tables.ts';
 import {
   importDetailSchema,
@@ -83,7 +83,7 @@ export function importRoutes(ctx: JobsContext): Route[] {
       path: '/imports/{id}/tables',
       tag,
       summary: 'Add a table to an import',
-      requestHeaders: idempotencyHeader,
+      requestHeaders: idempotencyKeyHeader,
       example: { table_definition_id: 12, pattern: 'full', format: 'csv', on_error: 'reject_rows' },
       description:
         'Answers a pre-signed URL for the file. Tables are loaded in the order in which they were added: add what others refer to first.',
@@ -156,7 +156,7 @@ export function importRoutes(ctx: JobsContext): Route[] {
       path: '/imports/{id}/upload_complete',
       tag,
       summary: 'Signal that the uploads are done',
-      requestHeaders: idempotencyHeader,
+      requestHeaders: idempotencyKeyHeader,
       description:
         'Every table with a file is queued, one without fails. An import all of whose tables have ended is finalized at once.',
       params: id,
@@ -173,7 +173,7 @@ export function importRoutes(ctx: JobsContext): Route[] {
       path: '/imports/{id}/complete',
       tag,
       summary: 'Complete an import by hand',
-      requestHeaders: idempotencyHeader,
+      requestHeaders: idempotencyKeyHeader,
       description: 'Tables that have not begun are cancelled, running ones finish.',
       params: id,
       response: importDetailSchema,
@@ -189,7 +189,7 @@ export function importRoutes(ctx: JobsContext): Route[] {
       path: '/imports/{id}/cancel',
       tag,
       summary: 'Cancel an import',
-      requestHeaders: idempotencyHeader,
+      requestHeaders: idempotencyKeyHeader,
       description:
         'Tables that have not begun are cancelled at once, one that is being read or merged soon after: none of its rows is loaded. What was merged before stays, and its table says so.',
       extension: true,

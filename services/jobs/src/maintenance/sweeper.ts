@@ -1,7 +1,7 @@
 // Removes what has expired: objects, abandoned imports, idempotency keys, mails and finished jobs.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
+import { periodic } from '@almanac/service-kit/process/periodic';
 import type { Part } from '@almanac/service-kit/process/service-runtime';
 import type { JobsContext } from '../context.ts';
 import { sweepObjects } from '../files/stored-objects.ts';
@@ -66,22 +66,6 @@ export async function expireImports(ctx: JobsContext, before: Date): Promise<voi
 
 /** Sweeps every few minutes while the service runs. */
 export function createSweeper(ctx: JobsContext): Part {
-  const stopping = new AbortController();
-  let running: Promise<void> | undefined;
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      await sleep(ctx.work.sweepMs, undefined, { signal: stopping.signal }).catch(() => {});
-      if (!stopping.signal.aborted) await sweep(ctx);
-    }
-  };
-  return {
-    name: 'sweeper',
-    start: async () => {
-      running = run();
-    },
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+  const { logger, work } = ctx;
+  return periodic({ name: 'sweeper', everyMs: work.sweepMs, logger, startsWith: 'pause' }, () => sweep(ctx));
 }
