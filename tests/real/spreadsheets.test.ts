@@ -9,7 +9,7 @@ import { type Cells, copiedRows } from '../../services/jobs/src/formats/table-fi
 import { editingExtras } from '../../services/jobs/src/formats/xlsx/editing-sheets.ts';
 import { openXlsx } from '../../services/jobs/src/formats/xlsx/xlsx-reader.ts';
 import { writeXlsx } from '../../services/jobs/src/formats/xlsx/xlsx-writer.ts';
-import { fileOf, readAll } from '../../services/jobs/tests/formats/given-files.ts';
+import { fileOf, readAll } from '../../services/jobs/tests/formats/files.ts';
 
 const run = promisify(execFile);
 const python = '/usr/bin/python3';

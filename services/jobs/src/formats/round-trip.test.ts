@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { fileOf, problemOf, readAll } from '../../tests/formats/given-files.ts';
+import { fileOf, problemOf, readAll } from '../../tests/formats/files.ts';
 import { writeTsv } from './csv/tsv-writer.ts';
 import { writeJson, writeNdjson } from './json/json-writer.ts';
 import { openTableFile } from './open-file.ts';

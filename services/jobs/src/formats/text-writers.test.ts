@@ -1,4 +1,4 @@
-import { fileOf, readAll } from '../../tests/formats/given-files.ts';
+import { fileOf, readAll } from '../../tests/formats/files.ts';
 import { writeTsv } from './csv/tsv-writer.ts';
 import { openJson } from './json/json-reader.ts';
 import { writeJson, writeNdjson } from './json/json-writer.ts';

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { unreadableFiles } from '@almanac/testkit/ugly-files';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
 import { parse } from 'csv-parse/sync';
-import { fileOf, problemOf, readAll } from '../../tests/formats/given-files.ts';
+import { fileOf, problemOf, readAll } from '../../tests/formats/files.ts';
 import { type OpenOptions, openTableFile } from './open-file.ts';
 import type { FileFormat } from './table-file/file-format.ts';
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
-import { fileOf, problemOf, readAll } from '../../../tests/formats/given-files.ts';
-import { parquetOf } from '../../../tests/formats/given-parquet.ts';
+import { fileOf, problemOf, readAll } from '../../../tests/formats/files.ts';
+import { parquetOf } from '../../../tests/formats/parquet-files.ts';
 import { openIsolated } from './isolated-reader.ts';
 
 const workbook = await workbookOf(textRow('code', 'name') + textRow('a', 'x') + textRow('b', 'y'));

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
-import { fileOf, problemOf, readAll } from '../../../tests/formats/given-files.ts';
-import { type GivenColumn as Column, parquetOf } from '../../../tests/formats/given-parquet.ts';
+import { fileOf, problemOf, readAll } from '../../../tests/formats/files.ts';
+import { type GivenColumn as Column, parquetOf } from '../../../tests/formats/parquet-files.ts';
 import { columnPages } from './parquet-pages.ts';
 import { openParquet } from './parquet-reader.ts';
 

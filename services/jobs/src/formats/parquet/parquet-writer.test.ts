@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileOf, problemOf, readAll } from '../../../tests/formats/given-files.ts';
+import { fileOf, problemOf, readAll } from '../../../tests/formats/files.ts';
 import { openParquet } from './parquet-reader.ts';
 import { writeParquet } from './parquet-writer.ts';
 

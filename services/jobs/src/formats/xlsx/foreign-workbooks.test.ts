@@ -1,12 +1,12 @@
 // Workbooks of other programs, and what an import makes of each: those of openpyxl, pandas and
-// LibreOffice as saved by them (tests/workbooks), those of Microsoft Excel written by hand.
+// LibreOffice as saved by them (tests/formats/workbooks), those of Microsoft Excel written by hand.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
-import { fileOf, problemOf, readAll } from '../../../tests/formats/given-files.ts';
+import { fileOf, problemOf, readAll } from '../../../tests/formats/files.ts';
 import { openXlsx } from './xlsx-reader.ts';
 
-const folder = join(import.meta.dirname, '../../../tests/workbooks');
+const folder = join(import.meta.dirname, '../../../tests/formats/workbooks');
 const types = { code: 'string', amount: 'decimal', ok: 'boolean', day: 'date', at: 'datetime', note: 'text' };
 const unstored = (address: string) =>
   `${address} is a formula without a stored result: open the workbook in a spreadsheet program and save it again, or paste values`;

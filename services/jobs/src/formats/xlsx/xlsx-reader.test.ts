@@ -1,5 +1,5 @@
 import { textRow, workbookOf, zipOf } from '@almanac/testkit/workbooks';
-import { fileOf, problemOf, readAll } from '../../../tests/formats/given-files.ts';
+import { fileOf, problemOf, readAll } from '../../../tests/formats/files.ts';
 import { openXlsx } from './xlsx-reader.ts';
 
 const open = async (workbook: Promise<Buffer> | Buffer, piece?: number) => openXlsx(fileOf(await workbook, piece));

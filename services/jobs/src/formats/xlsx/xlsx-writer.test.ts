@@ -1,5 +1,5 @@
-import { fileOf, readAll } from '../../../tests/formats/given-files.ts';
-import { packageProblems } from '../../../tests/formats/given-package.ts';
+import { fileOf, readAll } from '../../../tests/formats/files.ts';
+import { packageProblems } from '../../../tests/formats/workbook-rules.ts';
 import type { Cells } from '../table-file/copied-rows.ts';
 import { type EditedColumn, editingExtras } from './editing-sheets.ts';
 import { openXlsx } from './xlsx-reader.ts';

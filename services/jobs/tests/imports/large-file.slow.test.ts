@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { newObjectKey } from '../src/files/object-store/object-store.ts';
-import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
+import { newObjectKey } from '../../src/files/object-store/object-store.ts';
+import { ended, givenImport, givenJobs, type Jobs, runImport } from '../given.ts';
 
 let jobs: Jobs;
 

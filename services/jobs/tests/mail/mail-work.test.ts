@@ -2,11 +2,11 @@
 // mail.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { mailLane } from '../src/mail/mail-work.ts';
-import { createMailer, type Mailer } from '../src/mail/mailer.ts';
-import { type Job, LeaseLost, takeJobs } from '../src/queue/jobs.ts';
-import { givenJobs, type Jobs } from './given.ts';
-import { mailsOf } from './mail-given.ts';
+import { mailLane } from '../../src/mail/mail-work.ts';
+import { createMailer, type Mailer } from '../../src/mail/mailer.ts';
+import { type Job, LeaseLost, takeJobs } from '../../src/queue/jobs.ts';
+import { givenJobs, type Jobs } from '../given.ts';
+import { mailsOf } from './given.ts';
 import { MailServer } from './mail-server.ts';
 
 let server: MailServer;

@@ -1,5 +1,5 @@
-import { sampleCharacters } from '../src/samples/read-sample.ts';
-import { givenJobs, type Jobs, runImport } from './given.ts';
+import { sampleCharacters } from '../../src/samples/read-sample.ts';
+import { givenJobs, type Jobs, runImport } from '../given.ts';
 
 let jobs: Jobs;
 let countries: number;

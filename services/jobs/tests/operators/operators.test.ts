@@ -1,5 +1,5 @@
 import { eventually } from '@almanac/testkit/eventually';
-import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
+import { ended, givenImport, givenJobs, type Jobs, runImport } from '../given.ts';
 
 let jobs: Jobs;
 

@@ -3,10 +3,10 @@
 import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
-import { sweepObjects } from '../src/files/stored-objects.ts';
-import { sweep } from '../src/maintenance/sweeper.ts';
-import { parquetOf } from './formats/given-parquet.ts';
-import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
+import { sweepObjects } from '../../src/files/stored-objects.ts';
+import { sweep } from '../../src/maintenance/sweeper.ts';
+import { parquetOf } from '../formats/parquet-files.ts';
+import { ended, givenImport, givenJobs, type Jobs, runImport } from '../given.ts';
 
 let jobs: Jobs;
 

@@ -1,7 +1,7 @@
 // Fixtures of mail tests: users that identity knows, requests of other services, rows to inspect.
 import { eventually } from '@almanac/testkit/eventually';
-import type { job, mail } from '../src/generated/prisma/client.ts';
-import type { Jobs } from './given.ts';
+import type { job, mail } from '../../src/generated/prisma/client.ts';
+import type { Jobs } from '../given.ts';
 
 type Person = Jobs['neighbours']['users'][number];
 

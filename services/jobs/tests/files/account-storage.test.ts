@@ -3,9 +3,9 @@
 import { readdirSync } from 'node:fs';
 import { type Call, callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
-import { formatBytes } from '../src/files/account-storage.ts';
-import { sweep } from '../src/maintenance/sweeper.ts';
-import { ended, givenJobs, type Jobs } from './given.ts';
+import { formatBytes } from '../../src/files/account-storage.ts';
+import { sweep } from '../../src/maintenance/sweeper.ts';
+import { ended, givenJobs, type Jobs } from '../given.ts';
 
 let jobs: Jobs;
 let lastAccount = 100;

@@ -1,7 +1,7 @@
 // Cancelling at the moment when the work ends: the first to commit decides, and all answers agree
 // afterwards.
 import { eventually } from '@almanac/testkit/eventually';
-import { ended, givenImport, givenJobs, type Jobs } from './given.ts';
+import { ended, givenImport, givenJobs, type Jobs } from '../given.ts';
 
 let jobs: Jobs;
 

@@ -1,8 +1,8 @@
 import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
-import { parquetOf } from './formats/given-parquet.ts';
-import { givenJobs, type Jobs, makeMapping, runImport } from './given.ts';
+import { parquetOf } from '../formats/parquet-files.ts';
+import { givenJobs, type Jobs, makeMapping, runImport } from '../given.ts';
 
 let jobs: Jobs;
 const table = 10;

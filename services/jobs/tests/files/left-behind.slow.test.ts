@@ -4,8 +4,8 @@ import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@almanac/testkit/eventually';
 import { endService } from '@almanac/testkit/service-process';
-import { sweep } from '../src/maintenance/sweeper.ts';
-import { ended, givenImport, givenJobs, type Jobs } from './given.ts';
+import { sweep } from '../../src/maintenance/sweeper.ts';
+import { ended, givenImport, givenJobs, type Jobs } from '../given.ts';
 
 let jobs: Jobs;
 

@@ -2,7 +2,7 @@
 // of a call, and work continues afterwards. RESTARTS: how often (8).
 import { eventually } from '@almanac/testkit/eventually';
 import { type Cluster, createTestDatabase, startPostgres } from '@almanac/testkit/postgres';
-import { givenImport, givenJobs, type Jobs } from './given.ts';
+import { givenImport, givenJobs, type Jobs } from '../given.ts';
 
 const restarts = Number(process.env.RESTARTS ?? 8);
 

@@ -4,7 +4,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { clusterUrlName } from '@almanac/testkit/postgres';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
 import pg from 'pg';
-import { ended, givenImport, givenJobs, type Jobs, runImport } from './given.ts';
+import { ended, givenImport, givenJobs, type Jobs, runImport } from '../given.ts';
 
 let jobs: Jobs;
 let proxy: TcpProxy | undefined;

@@ -2,7 +2,7 @@
 // part 1 for the order and number of elements, part 2 for the package.
 import { SaxesParser } from 'saxes';
 import { openZip, type Zip } from '../../src/formats/xlsx/zip.ts';
-import { fileOf } from './given-files.ts';
+import { fileOf } from './files.ts';
 
 type Element = { name: string; attributes: Record<string, string>; children: Element[] };
 

@@ -1,5 +1,5 @@
 // How mappings and account settings shape the values of files, as sent to data.
-import { givenJobs, type Jobs, makeMapping, runImport } from './given.ts';
+import { givenJobs, type Jobs, makeMapping, runImport } from '../given.ts';
 
 let jobs: Jobs;
 let table: number;

@@ -1,6 +1,6 @@
 import { eventually } from '@almanac/testkit/eventually';
-import { givenJobs, type Jobs } from './given.ts';
-import { mailsOf } from './mail-given.ts';
+import { givenJobs, type Jobs } from '../given.ts';
+import { mailsOf } from './given.ts';
 import { MailServer } from './mail-server.ts';
 
 let server: MailServer;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import PostalMime from 'postal-mime';
-import { sweep } from '../src/maintenance/sweeper.ts';
-import { givenJobs, type Jobs } from './given.ts';
-import { mailsOf } from './mail-given.ts';
+import { sweep } from '../../src/maintenance/sweeper.ts';
+import { givenJobs, type Jobs } from '../given.ts';
+import { mailsOf } from './given.ts';
 
 let jobs: Jobs;
 let folder: string;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@almanac/testkit/eventually';
-import { mailsPerHour } from '../src/mail/throttle.ts';
-import { ended, givenImport, givenJobs, type Jobs } from './given.ts';
-import { mailsOf } from './mail-given.ts';
+import { mailsPerHour } from '../../src/mail/throttle.ts';
+import { ended, givenImport, givenJobs, type Jobs } from '../given.ts';
+import { mailsOf } from './given.ts';
 
 let jobs: Jobs;
 let folder: string;

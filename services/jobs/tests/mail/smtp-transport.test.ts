@@ -1,9 +1,9 @@
 import tls from 'node:tls';
 import { type Certificate, createAuthority, createCertificate } from '@almanac/testkit/certificate';
 import { mountFiles } from '@almanac/testkit/mounted-files';
-import { createSmtpTransport } from '../src/mail/transports/smtp-transport.ts';
-import { readSmtpUrl } from '../src/mail/transports/smtp-url.ts';
-import type { MailTransport, OutgoingMail } from '../src/mail/transports/transport.ts';
+import { createSmtpTransport } from '../../src/mail/transports/smtp-transport.ts';
+import { readSmtpUrl } from '../../src/mail/transports/smtp-url.ts';
+import type { MailTransport, OutgoingMail } from '../../src/mail/transports/transport.ts';
 import { MailServer } from './mail-server.ts';
 
 const login = { user: 'almanac@example.test', pass: 'p:@/% ü' };

@@ -1,8 +1,8 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { keyOfLink, type ObjectStore } from '../src/files/object-store/object-store.ts';
-import { expireImports, sweep } from '../src/maintenance/sweeper.ts';
-import { ended, givenImport, givenJobs, type Jobs, quickWork, runImport } from './given.ts';
+import { keyOfLink, type ObjectStore } from '../../src/files/object-store/object-store.ts';
+import { expireImports, sweep } from '../../src/maintenance/sweeper.ts';
+import { ended, givenImport, givenJobs, type Jobs, quickWork, runImport } from '../given.ts';
 
 let jobs: Jobs;
 let storeIsAway = false;

@@ -6,10 +6,10 @@ import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
-import { PrismaClient } from '../src/generated/prisma/client.ts';
-import { endRun, type JobKind, LeaseLost, queueJob, queueJobs, renewLease, takeJobs } from '../src/queue/jobs.ts';
-import { createWorker, type JobHandler } from '../src/queue/worker.ts';
-import { transact } from '../src/transaction.ts';
+import { PrismaClient } from '../../src/generated/prisma/client.ts';
+import { endRun, type JobKind, LeaseLost, queueJob, queueJobs, renewLease, takeJobs } from '../../src/queue/jobs.ts';
+import { createWorker, type JobHandler } from '../../src/queue/worker.ts';
+import { transact } from '../../src/transaction.ts';
 
 const logger = createLogger('test', 'silent');
 const work = { lane: 'files', leaseMs: 60_000, concurrencyPerAccount: 2, giveUpAfterSeconds: 60 } as const;
@@ -19,7 +19,7 @@ let prisma: PrismaClient;
 
 beforeAll(async () => {
   database = await createTestDatabase('queue');
-  await migrate({ databaseUrl: database.url, directory: join(import.meta.dirname, '../prisma/migrations'), logger });
+  await migrate({ databaseUrl: database.url, directory: join(import.meta.dirname, '../../prisma/migrations'), logger });
   pool = createPool({ url: database.url, name: 'test', logger });
   prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
 });
