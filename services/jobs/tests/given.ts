@@ -132,7 +132,8 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     announce: async (type, payload, again) => {
       const occurred_at = new Date().toISOString();
       const message: BusMessage = again ?? { v: 1, id: randomUUID(), type, occurred_at, payload };
-      await eventually(() => listener.publish([message])); // refused until the queues of the service are there
+      // Refused until the queues of the service are there.
+      await eventually(() => listener.publish([message]));
       return message;
     },
     deadLetters: (queue) => listener.deadLetters(queue),

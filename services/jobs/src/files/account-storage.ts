@@ -87,7 +87,8 @@ export async function putWithinLimit(
   source: AsyncIterable<Uint8Array>,
   { declaredBytes = 0, ...options }: StoreOptions,
 ): Promise<StoredObject> {
-  const declared = declaredBytes > options.maxBytes ? 0 : declaredBytes; // refused when the first byte is read
+  // Refused when the first byte is read.
+  const declared = declaredBytes > options.maxBytes ? 0 : declaredBytes;
   const before = await bytesOf(ctx.prisma, owner, key);
   const reserve = (least: number, most: number) => transact(ctx, (tx) => reserveBytes(tx, owner, key, { least, most }));
   let stored: StoredObject;
@@ -103,7 +104,8 @@ export async function putWithinLimit(
     };
     stored = await ctx.store.put(key, counted(), options);
   } catch (error) {
-    await recountBytes(ctx, owner, key, before).catch(() => {}); // the reservation then stays until the object expires
+    // The reservation then stays until the object expires.
+    await recountBytes(ctx, owner, key, before).catch(() => {});
     throw error;
   }
   await setCountedBytes(ctx.prisma, owner, key, stored.size);

@@ -8,6 +8,7 @@ type StoredObjectTable = Pick<Transaction, 'stored_object'>;
 /** Days until files expire. */
 export const retentionDays = { upload: 8, finishedUpload: 7, unfinishedResult: 2, result: 30 } as const;
 
+/** The time so many days from now; negative: before now. */
 export const daysFromNow = (days: number) => new Date(Date.now() + days * 86_400_000);
 
 /** Records an object that is about to be created, or changes its expiry. */

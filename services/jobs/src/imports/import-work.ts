@@ -137,7 +137,8 @@ async function administers(ctx: JobsContext, caller: JobCaller, branchId: number
   try {
     return allows(await ctx.rights.get(caller, { fresh: true }), 'admin', { branchId });
   } catch (error) {
-    if (error instanceof ServiceError && error.kind === 'unauthenticated') return false; // the user no longer exists
+    // The user no longer exists.
+    if (error instanceof ServiceError && error.kind === 'unauthenticated') return false;
     throw error;
   }
 }

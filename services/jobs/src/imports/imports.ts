@@ -123,7 +123,8 @@ function importsWithin(reach: Reach): Prisma.data_importWhereInput {
     OR: [
       { branch_id: { in: branchIds } },
       ...(everywhere ? [open] : []),
-      ...(hasTables ? [{ ...open, import_tables: { every: seen } }] : []), // also true of an import without tables
+      // Also true of an import without tables.
+      ...(hasTables ? [{ ...open, import_tables: { every: seen } }] : []),
       { import_tables: { some: own, every: own } },
     ],
   };

@@ -50,7 +50,8 @@ async function readLatest(folder: string): Promise<Listed[]> {
     .filter((name) => mailFileName.test(name));
   const latest = names.toSorted(byNumber).toReversed().slice(0, shownAtOnce);
   const found = await Promise.allSettled(latest.map(async (name) => ({ name, mail: await read(folder, name) })));
-  return found.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])); // the sweeper may have removed one
+  // The sweeper may have removed one.
+  return found.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
 }
 
 const byNumber = (a: string, b: string) => Number(a.split('-').at(-1)) - Number(b.split('-').at(-1));

@@ -70,6 +70,7 @@ class InterruptedTooOften extends ServiceError {
 
 type WorkerContext = Pick<JobsContext, 'prisma' | 'pool' | 'logger' | 'work'>;
 
+/** A worker that runs the jobs of one lane on this instance. */
 export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<L>): Worker {
   const { pool, logger, work } = ctx;
   const { leaseMs, giveUpAfterSeconds } = work;
@@ -86,7 +87,8 @@ export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<
   const poll = async () => {
     let failures = 0;
     while (!stopping.signal.aborted) {
-      wakeSignal = new AbortController(); // replaced before the poll, so that a wake-up during it causes another poll
+      // Replaced before the poll, so that a wake-up during it causes another poll.
+      wakeSignal = new AbortController();
       try {
         const free = Math.max(0, concurrency - running.size);
         const capacity = { free, spare: concurrency + spare - running.size - free };
@@ -155,7 +157,7 @@ async function runJob(
     logger.info({ ...about, attempt: job.attempts, ms: Math.round(performance.now() - startedAt) }, 'job done');
   } catch (thrown) {
     if (thrown instanceof LeaseLost || lost.signal.aborted) {
-      logger.warn(about, 'the job was taken over');
+      logger.warn(about, 'another run has taken the job');
       return;
     }
     await handleFailure(ctx, lane, handler, job, thrown, { stopping, signal });

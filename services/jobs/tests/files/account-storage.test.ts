@@ -123,7 +123,8 @@ describe('an account at its limit', () => {
     const { body, id } = await addTable(account, 500);
     const sender = jobs.as({ accountId: account.accountId, storageBytes: atMost });
     for (const text of ['x'.repeat(498), 'y'.repeat(498)]) {
-      const sent = await sender('PUT', `/api/v1/imports/${id}/tables/${body.id}/file`, text); // as JSON: two quotes more
+      // As JSON: two quotes more.
+      const sent = await sender('PUT', `/api/v1/imports/${id}/tables/${body.id}/file`, text);
       expect([sent.status, await used(account), filesOf(account).length]).toEqual([200, 500, 1]);
     }
   });

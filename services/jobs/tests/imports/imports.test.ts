@@ -319,7 +319,8 @@ describe('ending an import', () => {
     expect(count('completed')).toBe(1);
     expect(jobs.neighbours.loads.length - loadsBefore).toBeLessThanOrEqual(2);
     const announced = () => jobs.events.filter(({ payload }) => payload.id === id && payload.status === done.status);
-    await eventually(() => expect(new Set(announced().map((message) => message.id)).size).toBe(1)); // may arrive twice
+    // May arrive twice.
+    await eventually(() => expect(new Set(announced().map((message) => message.id)).size).toBe(1));
     for (const end of ['upload_complete', 'complete']) {
       const again = await post(`/imports/${id}/${end}`);
       expect(again).toMatchObject({

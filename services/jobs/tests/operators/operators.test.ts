@@ -60,7 +60,8 @@ describe('operators', () => {
     const metrics = await (await fetch(`${jobs.url}/metrics`)).text();
     expect(metrics).toMatch(/^almanac_dead_letters\{queue="jobs.mail",service="jobs"\} 1$/m);
     expect(await jobs.retry('dead-letters')).toBe('1 messages');
-    await eventually(async () => expect(await dead()).toEqual([{ queue: 'jobs.mail', messages: 1 }])); // as bad as before
+    // As bad as before.
+    await eventually(async () => expect(await dead()).toEqual([{ queue: 'jobs.mail', messages: 1 }]));
   });
 
   it('see in the metrics how many jobs wait and for how long', async () => {

@@ -100,6 +100,7 @@ type ScannerOptions = {
   maxRecord?: number | undefined;
 };
 
+/** Scans one file, chunk by chunk. */
 export class RowScanner {
   /** Complete records so far. */
   records = 0;

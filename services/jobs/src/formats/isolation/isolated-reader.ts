@@ -85,7 +85,8 @@ class IsolatedReader {
   }
 
   send(message: ToWorker): void {
-    if (this.worker.connected) this.worker.send(message, () => {}); // the exit event reports a process that has ended
+    // The exit event reports a process that has ended.
+    if (this.worker.connected) this.worker.send(message, () => {});
   }
 
   /** The next message of the reader, or the reason why there is none. */

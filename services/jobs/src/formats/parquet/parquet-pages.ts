@@ -78,6 +78,7 @@ function pick<T extends object, K extends keyof T>(from: T, ...keys: K[]): Pick<
   return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>;
 }
 
+/** The error of a Parquet file that contradicts itself. */
 export const damaged = (cause?: unknown) => fileError('The Parquet file is damaged or cut short.', cause);
 
 async function readHeader(bytes: SlidingWindow): Promise<PageHeader> {

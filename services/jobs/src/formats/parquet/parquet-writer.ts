@@ -131,7 +131,8 @@ function errorOf({ problem, tooLong }: Extract<WriterMessage, { type: 'failed' }
 function rowBytes(columns: readonly ExportColumn[]): number {
   const cellBytes = ({ dataType, precision }: ExportColumn) => {
     if (types[dataType] !== undefined || dataType === 'decimal') return 100;
-    return precision === undefined ? maxRowBytes : 8 * precision + 3; // four bytes a character, and each may be a quote
+    // Four bytes a character, and each may be a quote.
+    return precision === undefined ? maxRowBytes : 8 * precision + 3;
   };
   const sum = columns.reduce((bytes, column) => bytes + cellBytes(column), 0);
   return Math.min(Math.max(sum, minRowBytes), maxRowBytes);

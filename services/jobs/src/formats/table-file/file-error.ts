@@ -1,6 +1,7 @@
 // An error in a file that was sent: the import fails with this message and is not retried.
 import { ServiceError } from '@almanac/service-kit/errors';
 
+/** A 422 with the problems of a file. */
 export function fileError(problems: string | string[], cause?: unknown): ServiceError {
   return new ServiceError('validation_failed', problems, cause === undefined ? {} : { cause });
 }

@@ -6,8 +6,11 @@ export type FileFormat = (typeof fileFormats)[number];
 
 const startsWith = (head: Uint8Array, ...bytes: number[]) => bytes.every((byte, i) => head[i] === byte);
 
+/** Whether a file that starts with these bytes is gzip; likewise below. */
 export const isGzip = (head: Uint8Array): boolean => startsWith(head, 0x1f, 0x8b);
+/** A ZIP archive, such as an XLSX workbook. */
 export const isZip = (head: Uint8Array): boolean => startsWith(head, 0x50, 0x4b, 0x03, 0x04);
+/** A Parquet file. */
 export const isParquet = (head: Uint8Array): boolean => startsWith(head, 0x50, 0x41, 0x52, 0x31);
 const isCompound = (head: Uint8Array): boolean => startsWith(head, 0xd0, 0xcf, 0x11, 0xe0);
 

@@ -36,8 +36,7 @@ const byType: Record<string, CellWriter> = {
 /** The writer for a type; text for any type not listed above. */
 export const cellWriterOf = (dataType: string): CellWriter => byType[dataType] ?? textCell;
 
-// Characters that XML cannot hold or would change become _xHHHH_; so does text that looks like
-// that.
+/** Characters that XML cannot hold or would change become _xHHHH_; so does text of that form. */
 export const escaped = (text: string) =>
   text
     .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')
