@@ -2,7 +2,7 @@
 
 import { createContextSigner, type Issuer } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
-import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import type { Service } from '@almanac/service-kit/process/run';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { badPayloads } from '@almanac/testkit/bad-payloads';
@@ -290,7 +290,10 @@ describe('the bus', () => {
   it('hears of a changed account', async () => {
     const bus = await connectAs('gateway');
     const heard: unknown[] = [];
-    await bus.subscribe(alike(['billing.account.changed'], anyPayload), (message) => void heard.push(message.payload));
+    await bus.subscribe(
+      samePayload(['billing.account.changed'], anyPayload),
+      (message) => void heard.push(message.payload),
+    );
     await as('operator').OpenAccount({ accountId: 5 }, { plan: 'free' });
     await eventually(async () => {
       await as('operator').UpdateAccountBilling({ accountId: 5 }, { plan: 'plus' });

@@ -1,5 +1,5 @@
 // What happens to a request, from top to bottom: a list of steps. A step that throws ends in `refuse`.
-import { nothingHere } from '@almanac/service-kit/http/path';
+import { addressNotFound } from '@almanac/service-kit/http/path';
 import express, { type Express, type RequestHandler } from 'express';
 import { callOf } from './call.ts';
 import type { GatewayContext } from './context.ts';
@@ -48,7 +48,7 @@ export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Exp
   app.use(setDefaults(ctx.defaults));
   app.use(documents(ctx));
   app.use(() => {
-    throw nothingHere();
+    throw addressNotFound();
   });
   app.use(refuse(ctx));
   return app;

@@ -1,6 +1,6 @@
 // The destination of a request outside the API.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { nothingHere, readPath } from '@almanac/service-kit/http/path';
+import { addressNotFound, readPath } from '@almanac/service-kit/http/path';
 import type { RequestHandler } from 'express';
 import { callOf, learn } from '../call.ts';
 import type { GatewayContext } from '../context.ts';
@@ -13,7 +13,7 @@ export function openAddress(ctx: GatewayContext): RequestHandler {
   return (req, res, next) => {
     const { path, clientAddress } = callOf(res);
     const found = findOpenAddress(path) as OpenAddress;
-    if (!readPath(path) || (found.isLocal && !isFromHere(req, clientAddress))) throw nothingHere();
+    if (!readPath(path) || (found.isLocal && !isFromHere(req, clientAddress))) throw addressNotFound();
     const methods = found.own?.[path] ?? found.methods;
     const allow = [...methods, 'OPTIONS'].join(', ');
     if (req.method === 'OPTIONS') {

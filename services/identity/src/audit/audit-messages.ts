@@ -2,7 +2,7 @@
 // act.
 import { auditMessageTypes } from '@almanac/service-kit/messaging/audit';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
-import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { type MessageOf, messageId, samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
@@ -21,7 +21,7 @@ export function consumeAuditMessages(ctx: IdentityContext, bus: Bus): Promise<vo
 
 const attributesSchema = z.record(z.string(), z.unknown());
 
-const payloads = alike(
+const payloads = samePayload(
   auditMessageTypes,
   z.object({
     account_id: messageId,

@@ -3,11 +3,11 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import {
+  compileRights,
   type EffectivePermissions,
-  holdRights,
   type Rights,
   requireRight,
-  userGone,
+  unknownUser,
 } from '@almanac/service-kit/rights/rights';
 import type { IdentityContext } from '../context.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
@@ -57,13 +57,13 @@ export function createLocalRights(prisma: PrismaClient): Rights {
   return {
     async get(call) {
       try {
-        return holdRights(await getEffectivePermissions(prisma, call.accountId, call.userId as number));
+        return compileRights(await getEffectivePermissions(prisma, call.accountId, call.userId as number));
       } catch (error) {
-        throw error instanceof ServiceError && error.kind === 'not_found' ? userGone() : error;
+        throw error instanceof ServiceError && error.kind === 'not_found' ? unknownUser() : error;
       }
     },
-    forget() {},
-    forgetAll() {},
+    invalidate() {},
+    invalidateAll() {},
   };
 }
 
