@@ -1,7 +1,7 @@
 // Billing as a service: over HTTP, gRPC and the bus.
 import { createContextSigner, type Issuer } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
-import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import type { Service } from '@almanac/service-kit/process/run';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { badPayloads } from '@almanac/testkit/bad-payloads';
@@ -290,7 +290,7 @@ describe('the bus', () => {
     const bus = await connectAs('gateway');
     const received: unknown[] = [];
     await bus.subscribe(
-      alike(['billing.account.changed'], anyPayload),
+      samePayload(['billing.account.changed'], anyPayload),
       (message) => void received.push(message.payload),
     );
     await as('operator').OpenAccount({ accountId: 5 }, { plan: 'free' });

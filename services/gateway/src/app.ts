@@ -1,6 +1,6 @@
 // The steps of every request, from top to bottom. An error of any step is answered by
 // `handleError`.
-import { nothingHere } from '@almanac/service-kit/http/path';
+import { addressNotFound } from '@almanac/service-kit/http/path';
 import express, { type Express, type RequestHandler } from 'express';
 import { callOf } from './call.ts';
 import type { GatewayContext } from './context.ts';
@@ -49,7 +49,7 @@ export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Exp
   app.use(addDefaultHeaders(ctx.defaultHeaders));
   app.use(documentRoutes(ctx));
   app.use(() => {
-    throw nothingHere();
+    throw addressNotFound();
   });
   app.use(handleError(ctx));
   return app;

@@ -1,7 +1,7 @@
 // Hears what was done in the other services and adds it to the audit log, once, with the time at which it happened there.
 import { auditMessageTypes } from '@almanac/service-kit/messaging/audit';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
-import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { type MessageOf, messageId, samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { z } from 'zod';
 import { recordAct } from './audit.ts';
@@ -20,7 +20,7 @@ export function consumeAuditMessages(ctx: IdentityContext, bus: Bus): Promise<vo
 
 const attributesSchema = z.record(z.string(), z.unknown());
 
-const payloads = alike(
+const payloads = samePayload(
   auditMessageTypes,
   z.object({
     account_id: messageId,

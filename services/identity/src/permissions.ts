@@ -11,11 +11,11 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import {
+  compileRights,
   type EffectivePermissions,
-  holdRights,
   type Rights,
   requireRight,
-  userGone,
+  unknownUser,
 } from '@almanac/service-kit/rights/rights';
 import { listUnseenBranches, permissionsExceptOn } from './branch-sight.ts';
 import type { IdentityContext } from './context.ts';
@@ -62,13 +62,13 @@ export function createOwnRights(prisma: PrismaClient): Rights {
   return {
     async get(call) {
       try {
-        return holdRights(await getEffectivePermissions(prisma, call.accountId, call.userId as number));
+        return compileRights(await getEffectivePermissions(prisma, call.accountId, call.userId as number));
       } catch (error) {
-        throw error instanceof ServiceError && error.kind === 'not_found' ? userGone() : error;
+        throw error instanceof ServiceError && error.kind === 'not_found' ? unknownUser() : error;
       }
     },
-    forget() {},
-    forgetAll() {},
+    invalidate() {},
+    invalidateAll() {},
   };
 }
 

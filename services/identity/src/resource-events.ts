@@ -2,7 +2,7 @@
 
 import { limits } from '@almanac/service-kit/limits';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
-import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { type MessageOf, messageId, samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { z } from 'zod';
 import { lockAccount } from './administrators.ts';
@@ -21,8 +21,8 @@ const common = {
 };
 const types = (noun: string) => ['created', 'updated', 'deleted'].map((done) => `metadata.${noun}.${done}`);
 const payloads = {
-  ...alike(types('domain'), z.object({ ...common, domain_id: messageId })),
-  ...alike(
+  ...samePayload(types('domain'), z.object({ ...common, domain_id: messageId })),
+  ...samePayload(
     types('branch'),
     z.object({
       ...common,

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { Browser, type Button, type Form, type PageSeen } from '@almanac/api-client/browser';
 import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import type { BusMessage } from '@almanac/service-kit/messaging/bus/bus';
-import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createMetrics } from '@almanac/service-kit/observability/metrics';
 import type { Service } from '@almanac/service-kit/process/run';
@@ -96,7 +96,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
 
   const events: BusMessage[] = [];
   const bus = await startBus(busDatabase.url, 'listener');
-  await bus.subscribe(alike(eventTypes, anyPayload), (message) => void events.push(message));
+  await bus.subscribe(samePayload(eventTypes, anyPayload), (message) => void events.push(message));
   const mails = await gather(bus, 'listener.mail', ['identity.mail.requested']);
 
   const clients = new Map<string, ReturnType<typeof createRpcClient<'identity'>>>();

@@ -1,7 +1,7 @@
 // Who may take away, or bring back, what is in service on a protected branch: administrators. Without branching nobody approves, so
 // there `develop` is enough.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
+import { administersBranch, needsBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import type { Context } from './context.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -15,7 +15,7 @@ export async function guardBranch(ctx: Context, call: CallContext, branchId: num
   if (!call.branching || (await administersBranch(ctx.rights, call, branchId))) return async () => {};
   const where = { id: branchId, account_id: call.accountId, is_protected: true };
   return async (db) => {
-    if ((await db.branch.count({ where })) > 0) throw takesBranchAdministrator(call, act);
+    if ((await db.branch.count({ where })) > 0) throw needsBranchAdministrator(call, act);
   };
 }
 

@@ -1,7 +1,7 @@
 // POSTs with an Idempotency-Key: the id of what one has made or changed is kept in the transaction that did it; the same request again
 // changes nothing and is answered with that, as it is by then.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { answerOnce, findAnswer, forgetAnswer } from '@almanac/service-kit/caller/idempotency';
+import { answerOnce, deleteAnswer, findAnswer } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Context } from './context.ts';
 import { type Transaction, transact } from './transaction.ts';
@@ -59,5 +59,5 @@ export function transactOnce<T>(
 
 /** Lets a call be made again: what its transaction had begun has come to nothing. */
 export async function undoOnce(ctx: Context, { keyed }: Pick<CallContext, 'keyed'>): Promise<void> {
-  if (keyed) await forgetAnswer(prismaSql(ctx.prisma), keyed);
+  if (keyed) await deleteAnswer(prismaSql(ctx.prisma), keyed);
 }

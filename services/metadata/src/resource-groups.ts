@@ -86,9 +86,9 @@ export async function ensureResourceGroups(
       const { branch_type: told_type, revision } = branch;
       await ctx.prisma.branch.updateMany({ where: { id: resource.id, revision }, data: { told_type } });
       // What a machine has made private is closed to everybody, at once.
-      if (told_type !== branch.told_type) ctx.rights.forget(caller.accountId, null);
+      if (told_type !== branch.told_type) ctx.rights.invalidate(caller.accountId, null);
     }
-    if (resource.creatorId !== undefined) ctx.rights.forget(caller.accountId, resource.creatorId);
+    if (resource.creatorId !== undefined) ctx.rights.invalidate(caller.accountId, resource.creatorId);
   } catch (error) {
     ctx.logger.warn({ err: error, resource: `${resource.type} ${resource.id}` }, 'groups follow by event');
   }

@@ -9,7 +9,7 @@ import { createHttpServer } from '@almanac/service-kit/process/http-server';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime } from '@almanac/service-kit/process/service-runtime';
-import { createRights } from '@almanac/service-kit/rights/rights-cache';
+import { createRightsCache } from '@almanac/service-kit/rights/rights-cache';
 import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { MetadataConfig } from './config.ts';
@@ -41,7 +41,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
   const context: Context = {
     logger,
     prisma,
-    rights: createRights(identity.client, { isHearing: () => bus.isReady() }),
+    rights: createRightsCache(identity.client, { isReceivingEvents: () => bus.isReady() }),
     identity: identity.client,
     data: data.client,
     timing: config.timing,

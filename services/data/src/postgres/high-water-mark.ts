@@ -6,7 +6,7 @@
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import { isToCome } from '@almanac/service-kit/text/instants';
+import { isInFuture } from '@almanac/service-kit/text/instants';
 import { quietName } from './pools.ts';
 
 /** Marks are in ISO 8601 with milliseconds; everything after a mark is still to come. Ask before taking the snapshot, and not in its transaction. */
@@ -30,7 +30,7 @@ export async function readMark(sql: Sql): Promise<string> {
  */
 export async function refuseMarkToCome(sql: Sql, mark: string): Promise<void> {
   const { rows } = await sql('select clock_timestamp() as now');
-  if (isToCome(mark, rows[0]?.now))
+  if (isInFuture(mark, rows[0]?.now))
     throw new ServiceError(
       'bad_request',
       'high_water_mark must not be in the future: use the next_high_water_mark of an export.',

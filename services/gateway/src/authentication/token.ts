@@ -2,7 +2,7 @@
 // failures).
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { noToken, refusedToken } from '@almanac/service-kit/caller/unauthenticated';
+import { invalidToken, missingToken } from '@almanac/service-kit/caller/unauthenticated';
 import type { ServiceError } from '@almanac/service-kit/errors';
 import type { JWTPayload } from 'jose';
 
@@ -33,7 +33,7 @@ type Failure = 'Tenant context not set' | 'Invalid token' | 'Invalid resource ow
 
 /** 401 with the contract's message as label. */
 export function unauthenticated(message: Failure): ServiceError {
-  return message === 'Tenant context not set' ? noToken() : refusedToken(message);
+  return message === 'Tenant context not set' ? missingToken() : invalidToken(message);
 }
 
 /** A bearer token as it was sent. The hash is its cache key. */

@@ -1,6 +1,6 @@
 // The destination of a request outside the API.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { nothingHere, readPath } from '@almanac/service-kit/http/path';
+import { addressNotFound, readPath } from '@almanac/service-kit/http/path';
 import type { RequestHandler } from 'express';
 import { callOf, updateCall } from '../call.ts';
 import type { GatewayContext } from '../context.ts';
@@ -13,7 +13,7 @@ export function findPublicPath(ctx: GatewayContext): RequestHandler {
   return (req, res, next) => {
     const { path, clientAddress } = callOf(res);
     const found = matchPublicPath(path) as PublicPath;
-    if (!readPath(path) || (found.isLocal && !isFromThisMachine(req, clientAddress))) throw nothingHere();
+    if (!readPath(path) || (found.isLocal && !isFromThisMachine(req, clientAddress))) throw addressNotFound();
     const methods = found.methodsByPath?.[path] ?? found.methods;
     const allow = [...methods, 'OPTIONS'].join(', ');
     if (req.method === 'OPTIONS') {

@@ -1,6 +1,6 @@
 // The route of an API call, which names the service that answers.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { apiPrefix, nothingHere, readPath } from '@almanac/service-kit/http/path';
+import { addressNotFound, apiPrefix, readPath } from '@almanac/service-kit/http/path';
 import { limits } from '@almanac/service-kit/limits';
 import type { RequestHandler } from 'express';
 import { callOf, updateCall } from '../call.ts';
@@ -18,7 +18,7 @@ export function findRoute(ctx: GatewayContext): RequestHandler {
   return (req, res, next) => {
     const segments = readPath(callOf(res).path);
     const matched = segments && match(segments.slice(2));
-    if (!matched) throw nothingHere();
+    if (!matched) throw addressNotFound();
     const route = matched.methods.get(req.method);
     if (route) {
       updateCall(res, { route, destination: destinationOf(route, ctx.config.timeouts) });
