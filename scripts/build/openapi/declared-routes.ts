@@ -5,7 +5,7 @@ import { routes as billingRoutes } from '../../../services/billing/src/http.ts';
 import { dataRoutes } from '../../../services/data/src/http.ts';
 import { identityRoutes } from '../../../services/identity/src/http.ts';
 import { routes as jobsRoutes } from '../../../services/jobs/src/http.ts';
-import { routes as metadataRoutes } from '../../../services/metadata/src/http.ts';
+import { metadataRoutes } from '../../../services/metadata/src/http.ts';
 
 // Declaring a route touches nothing of the service; whatever a declaration reads of its context is nothing, all the way down.
 const nothing: never = new Proxy(() => nothing, { get: () => nothing, apply: () => nothing }) as never;

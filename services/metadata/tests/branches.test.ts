@@ -2,7 +2,7 @@
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { reconcile } from '../src/reconciler.ts';
+import { reconcile } from '../src/maintenance/reconciler.ts';
 import {
   type Account,
   type Api,

@@ -1,11 +1,10 @@
 // Deployments over HTTP: who may do what in which state, what is noted, and the deployment of one definition without branching.
 import { ServiceError } from '@almanac/service-kit/errors';
 import {
-  type DeploymentAction,
   type DeploymentState,
   deploymentStates,
   deploymentTransitions,
-} from '../src/deployments/deployment-states.ts';
+} from '../src/changes/deployments/deployment-states.ts';
 import {
   type Account,
   type Answer,
@@ -287,7 +286,7 @@ describe('every state and every action', () => {
     const { id } = await propose(creator, table.id);
     await into[state](id, table.id);
     expect((await creator.get(`/deployments/${id}`)).status).toBe(state);
-    const { from, to } = deploymentTransitions[action as DeploymentAction];
+    const { from, to } = deploymentTransitions[action as keyof typeof deploymentTransitions];
     const answer = await act((actors[action] as () => User)(), id, action);
     const after = (await creator.get(`/deployments/${id}`)).status;
     if ((from as readonly string[]).includes(state)) {

@@ -12,15 +12,15 @@ import { createTestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { z } from 'zod';
 import { type MetadataConfig, readConfig } from '../src/config.ts';
-import type { Context } from '../src/context.ts';
-import { routes } from '../src/http.ts';
+import type { MetadataContext } from '../src/context.ts';
+import { metadataRoutes } from '../src/http.ts';
 import { createMetadata } from '../src/service.ts';
 import { type Neighbours, startNeighbours } from './neighbours.ts';
 
 export type Metadata = {
   keys: TestKeys;
   neighbours: Neighbours;
-  context: Context;
+  context: MetadataContext;
   config: MetadataConfig;
   rpcAddress: string;
   baseUrl: string;
@@ -92,7 +92,7 @@ export type Who = {
 /** Calls as somebody of an account; every successful answer is held against the schema its route declares. */
 export function callingAs(metadata: Metadata, who: Who): Api {
   const call = createCaller(metadata.baseUrl, metadata.keys, { scopes: ['api'], branching: true, ...who });
-  const declared = routes(metadata.context);
+  const declared = metadataRoutes(metadata.context);
   const send: Api['send'] = async (method, path, body, headers) => {
     const { status, body: answer } = await call(method, `/api/v1${path}`, body, headers);
     const route = findRoute(declared, method, path);
@@ -144,7 +144,7 @@ export async function givenAccount(metadata: Metadata): Promise<Account> {
 
 /** Opens an account as identity's event does. */
 export async function openAccount(metadata: Metadata, accountId: number): Promise<number> {
-  const { openMainBranch } = await import('../src/branches.ts');
+  const { openMainBranch } = await import('../src/branches/branches.ts');
   return openMainBranch(metadata.context, { accountId });
 }
 

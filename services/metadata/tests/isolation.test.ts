@@ -1,6 +1,6 @@
 // Nothing of another account can be seen, named or changed: wherever an id can stand, a foreign one answers byte for byte as one
 // that never existed. The cases are made from the routes, so a new route with an id is in or fails here.
-import { routes } from '../src/http.ts';
+import { metadataRoutes } from '../src/http.ts';
 import {
   type Account,
   type Api,
@@ -69,7 +69,7 @@ const bodies: Record<string, (id: number) => unknown> = {
 
 it('every route with an id answers a foreign one as an unknown one', async () => {
   const before = await everythingOfTheirs();
-  const withId = routes(metadata.context).filter(({ path }) => path.includes('{id}'));
+  const withId = metadataRoutes(metadata.context).filter(({ path }) => path.includes('{id}'));
   expect(withId.length).toBeGreaterThanOrEqual(20);
   for (const { method, path, extension } of withId) {
     const resource = path.split('/')[1] as string;

@@ -1,5 +1,5 @@
 // What promotions merge: on a real database, through HTTP. The comparison of one table by itself is table-merge.test.ts.
-import { promote } from '../src/promotions/promote.ts';
+import { promote } from '../src/changes/promotions/promote.ts';
 import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
 import { givenWork, type Work } from './promotion-given.ts';
 

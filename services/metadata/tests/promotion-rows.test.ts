@@ -1,7 +1,7 @@
 // Rows that travel with definitions: what copies and promotions ask of data, what comes of its answers, and of a crash between.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { reconcile } from '../src/reconciler.ts';
+import { reconcile } from '../src/maintenance/reconciler.ts';
 import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
 import { givenWork, type User, type Work } from './promotion-given.ts';
 
@@ -377,7 +377,7 @@ describe('a promotion with rows', () => {
     };
     const { body } = await work.act(work.admin, id, 'promote');
     expect(body.errors).toEqual([
-      'The definitions have changed meanwhile.',
+      'The definitions have changed since promoting began.',
       'Its rows are merged; look at the diffs as they are now, then promote them.',
     ]);
     expect(body.diffs).toMatchObject([{ columns: [{}, {}, { name: 'capital', change: 'new' }] }]);

@@ -1,11 +1,10 @@
 // Promotions over HTTP: who may do what in which state, and what is noted. What they merge is promotion-merges.test.ts.
 import { eventually } from '@almanac/testkit/eventually';
 import {
-  type PromotionAction,
   type PromotionState,
   promotionStates,
   promotionTransitions,
-} from '../src/promotions/promotion-states.ts';
+} from '../src/changes/promotions/promotion-states.ts';
 import { givenAccount, givenTable, givenUser, type Metadata, startMetadata } from './given.ts';
 import { givenWork, type User, type Work } from './promotion-given.ts';
 
@@ -275,7 +274,7 @@ describe('every state and every action', () => {
     const { id } = await propose(creator, (await work.onFeature('Codes')).id);
     await into[state](id);
     expect((await creator.get(`/promotions/${id}`)).status).toBe(state);
-    const { from, to } = promotionTransitions[action as PromotionAction];
+    const { from, to } = promotionTransitions[action as keyof typeof promotionTransitions];
     const answer = await act((actors[action] as () => User)(), id, action);
     const after = (await creator.get(`/promotions/${id}`)).status;
     if ((from as readonly string[]).includes(state)) {

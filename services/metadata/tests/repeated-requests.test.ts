@@ -1,6 +1,6 @@
 // Idempotency-Key: whatever a POST of metadata does, it does once for a key, and its answer can be had again.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { routes } from '../src/http.ts';
+import { metadataRoutes } from '../src/http.ts';
 import { type Api, givenTable, givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
 import { givenWork, type Work } from './promotion-given.ts';
 
@@ -148,7 +148,7 @@ describe('a repeated request', () => {
   });
 
   it('is taken by every POST that has an effect', () => {
-    const posts = routes(metadata.context).filter(({ method }) => method === 'POST');
+    const posts = metadataRoutes(metadata.context).filter(({ method }) => method === 'POST');
     const without = posts.filter(({ requestHeaders }) => requestHeaders?.['Idempotency-Key'] === undefined);
     expect(without.map(({ path }) => path)).toEqual(['/deployments/{id}/rehearse', '/promotions/{id}/rehearse']);
     expect(posts.length - without.length).toBe(Object.keys(cases).length);

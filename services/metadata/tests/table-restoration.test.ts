@@ -119,7 +119,7 @@ describe('a removed table', () => {
     expect((await restore(regions.id)).body.errors).toEqual([
       'A table with this key or name, or a copy of the same one, is on the branch by now',
       'The domain of the table has been deleted',
-      'Column code refers to a table that is gone',
+      'Column code refers to a table that does not exist any more',
     ]);
     expect(metadata.neighbours.data.retired.has(regions.id)).toBe(true);
     expect((await restore(countries.id)).status).toBe(200);
