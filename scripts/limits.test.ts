@@ -12,12 +12,12 @@ const shownBy = {
   answerBytes: [tests('data', 'answer-size'), 'are told at the byte'],
   mappingBodyBytes: [tests('jobs', 'import-mappings'), 'refuses a body above 256 kB'],
   webhookBytes: [
-    tests('billing', 'webhooks'),
-    'takes a body of the limit and none that is larger, whatever it says of its length',
+    tests('billing', 'payments/webhooks'),
+    'accepts a body of the limit and none that is larger, with or without a Content-Length',
   ],
   jsonDepth: [kit('api/json-body'), 'takes the deepest allowed nesting and not one level more'],
-  headerBytes: [tests('gateway', 'framing'), 'takes headers of 16 kB and not a byte more'],
-  urlBytes: [tests('gateway', 'framing'), 'takes an address of 8 kB and not a byte more'],
+  headerBytes: [tests('gateway', 'connections/framing'), 'accepts headers of 16 kB and not a byte more'],
+  urlBytes: [tests('gateway', 'connections/framing'), 'accepts an address of 8 kB and not a byte more'],
   filterConditions: [kit('api/list-query'), 'takes a hundred conditions and no more'],
   sorts: ['services/data/src/pages/page-sql.test.ts', 'takes ten sorts and no more'],
   idsPerDelete: [tests('data', 'rows'), 'takes 1000 ids and no more'],
@@ -29,8 +29,8 @@ const shownBy = {
   descriptionCodePoints: [kit('api/input'), 'takes a description of ten thousand code points and no more'],
   textCellBytes: ['services/data/src/values/checks.test.ts', 'takes a %s of 1 MB and not a byte more'],
   uploadBytes: [
-    tests('gateway', 'framing'),
-    'refuses an upload that says it is larger than 5 GB, before it asks for a token',
+    tests('gateway', 'connections/framing'),
+    'refuses an upload whose length exceeds 5 GB before it checks a token',
   ],
   openImportsPerAccount: [tests('jobs', 'imports'), 'is open at most ten times an account'],
   openExportsPerAccount: [
