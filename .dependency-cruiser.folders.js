@@ -1,7 +1,7 @@
 // No two folders of a package import each other, types included. The files in the root of a `src` put
 // the parts together, and tests may look anywhere, so both are left out. Read by dependency-cruiser
 // (npm run check).
-import files from '.dependency-cruiser.js';
+import files from './.dependency-cruiser.js';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {

@@ -1,4 +1,5 @@
-// Which way imports may point: protos <- service-kit <- services <- testkit <- tests. Read by dependency-cruiser (npm run check).
+// Which way imports may point: protos <- service-kit <- services <- testkit <- tests. Read by
+// dependency-cruiser (npm run check).
 const anyService = '^services/([^/]+)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

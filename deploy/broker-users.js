@@ -1,5 +1,6 @@
-// The users of RabbitMQ: one for each service, which may read its own queues and no other service's, as definitions that RabbitMQ loads
-// when it starts. What all share are the exchange of events and the waiting rooms of retries (packages/service-kit/src/messaging/amqp/topology.ts).
+// The users of RabbitMQ, as definitions that it loads when it starts: one for each service, which
+// may read its own queues only. All share the exchange of events and the delay queues of retries
+// (packages/service-kit/src/messaging/amqp/topology.ts).
 import { createHash, randomBytes } from 'node:crypto';
 
 // No backslashes: these stand in files of variables, too.

@@ -1,5 +1,7 @@
-// Makes the keys and passwords of a system for deploy/compose.yaml and deploy/k8s/secrets.js: `node deploy/compose-env.js > almanac.env`, once, before the first start.
-// Needs nothing but Node. Keep the file as you keep the data: without IDENTITY_KEY_ENCRYPTION_KEY nobody can read the signing keys.
+// Makes the keys and passwords of a system for deploy/compose.yaml and deploy/k8s/secrets.js:
+// `node deploy/compose-env.js > almanac.env`, once, before the first start. Needs nothing but Node.
+// Keep the file as you keep the data: without IDENTITY_KEY_ENCRYPTION_KEY the signing keys are
+// unreadable.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { brokerDefinitions } from './broker-users.js';
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Asks this container's service whether its process is alive; for Docker and Compose. Kubernetes asks by itself. Without Node, which
-# takes longer to start than the service to answer, every ten seconds in every container.
+# Checks that this container's service is alive, for Docker and Compose. Kubernetes has
+# its own probes. It doesn't use Node, whose start would cost more than the check.
 set -euo pipefail
 names=(gateway identity metadata data jobs billing)
 for number in "${!names[@]}"; do
@@ -9,7 +9,8 @@ done
 set_port=${ALMANAC_SERVICE^^}_HTTP_PORT
 exec 3<> "/dev/tcp/127.0.0.1/${!set_port:-$port}"
 printf 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n' >&3
-# Bash speaks no TLS. A server that does ends the connection at these bytes; a process that hangs leaves it until the time-out.
+# Bash has no TLS. A TLS server closes the connection after these bytes; a hanging process doesn't,
+# until the time-out.
 if [ "${ALMANAC_HTTP_TLS:-}" = true ] && [ "$ALMANAC_SERVICE" != gateway ]; then
   read -r -d '' -t 4 <&3 2> /dev/null || [ $? -le 128 ]
   exit

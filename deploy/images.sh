@@ -1,10 +1,10 @@
 #!/bin/bash
-# Builds the images of the six services and of the operators' command line, and tells how large they are.
-#   deploy/images.sh                       on the base image that deploy/Dockerfile names
-#   BASE_IMAGE=… deploy/images.sh          on another one
-#   PREFIX=registry.example.com/almanac/ deploy/images.sh data jobs    some of them, under other names
-#   TAG=trial deploy/images.sh             with this tag alone
-# Each has its own version, that of its package, as a tag, and `latest`.
+# Builds the images of the six services and of the operators' command line, and prints their sizes.
+#   deploy/images.sh                  on the base image of deploy/Dockerfile
+#   BASE_IMAGE=… deploy/images.sh     on another one
+#   PREFIX=registry.example.com/almanac/ deploy/images.sh data jobs   some, with other names
+#   TAG=trial deploy/images.sh        with this tag alone
+# The tags are the version of the package, and `latest`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,4 +1,4 @@
-// `npm run check`: everything a tool can judge, one line each. What CI runs before any test.
+// `npm run check`: all static checks, a line each. CI runs them before the tests.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -72,16 +72,16 @@ if (unknown.length > 0) {
 const chosen = checks.filter(({ name }) => asked.length === 0 || asked.includes(name));
 const failures: string[] = [];
 const queue = [...chosen];
-await judge(queue.shift() as Check); // the others read what it makes
+await runCheck(queue.shift() as Check); // the others need its output
 await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
 if (failures.length > 0) console.error(`\nFailed: ${failures.join(', ')}`);
 process.exitCode = failures.length > 0 ? 1 : 0;
 
 async function work(): Promise<void> {
-  for (let check = queue.shift(); check; check = queue.shift()) await judge(check);
+  for (let check = queue.shift(); check; check = queue.shift()) await runCheck(check);
 }
 
-async function judge(check: Check): Promise<void> {
+async function runCheck(check: Check): Promise<void> {
   const begun = performance.now();
   const { code, output } = await run(check);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);

@@ -1,8 +1,10 @@
-// Certificates for gRPC and HTTP between the services, for a cluster without cert-manager: makes new ones for 90 days and prints the Secrets that
-// components/rpc-tls mounts, each with its service's own key:
+// Certificates for gRPC and HTTP between the services, for a cluster without cert-manager: makes
+// new ones for 90 days and prints the Secrets that components/rpc-tls mounts, each with its
+// service's own key:
 //   node deploy/k8s/rpc-certificates.js FOLDER | kubectl -n almanac apply -f -
-// The first run makes the authority that signs them, authority.crt and authority.key in FOLDER; keep the key where you keep secrets. Run it
-// again to renew (every month, say). Needs Node, and openssl 3 or newer.
+// The first run makes the authority that signs them, authority.crt and authority.key in FOLDER;
+// keep the key where you keep secrets. Run it again to renew (every month, say). Needs Node, and
+// openssl 3 or newer.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,8 @@
-// Turns a file of deploy/compose-env.js into the Secrets that the manifests name, each with what its service is to know and no more:
+// Turns a file of deploy/compose-env.js into the Secrets that the manifests name, each with what
+// its service is to know and no more:
 //   node deploy/k8s/secrets.js almanac.env | kubectl -n almanac create -f -
-// Addresses that the file doesn't have (…_DATABASE_URL, …_BUS_URL or ALMANAC_BUS_URL for all, JOBS_OBJECT_STORE_URL, JOBS_SMTP_URL) are those of the
-// overlay `local`. Needs nothing but Node.
+// Addresses that the file doesn't have (…_DATABASE_URL, …_BUS_URL or ALMANAC_BUS_URL for all,
+// JOBS_OBJECT_STORE_URL, JOBS_SMTP_URL) are those of the overlay `local`. Needs nothing but Node.
 import { readFileSync } from 'node:fs';
 
 const file = process.argv[2];
@@ -69,7 +70,7 @@ const secrets = {
   ...(!Object.keys(said).some((name) => name.endsWith('_BUS_URL')) && {
     'almanac-rabbitmq': {
       'definitions.json': need('RABBITMQ_DEFINITIONS'),
-      RABBITMQ_COOKIE: need('RABBITMQ_COOKIE'), // which its three nodes share and nobody else knows
+      RABBITMQ_COOKIE: need('RABBITMQ_COOKIE'), // shared by its three nodes alone
     },
   }),
   ...(isLocal && { 'almanac-objects': only('S3_ACCESS_KEY', 'S3_SECRET_KEY') }),
@@ -85,7 +86,7 @@ for (const [name, value] of Object.entries(said))
   for (const [ending, isEncrypted] of Object.entries(encrypted))
     if (name.endsWith(ending) && URL.canParse(value) && !isEncrypted(new URL(value)))
       console.error(
-        `${name}: whoever reads along on the way to that server reads everything (docs/how-to/configure.md, TLS to servers).`,
+        `${name}: the traffic to that server is readable on the network (docs/how-to/configure.md, TLS to servers).`,
       );
 
 const keys = { ALMANAC_CONTEXT_KEYS: need('ALMANAC_CONTEXT_KEYS') };

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes a database and a role for each service, in a PostgreSQL that starts for the first time. The role owns its database and can do
-# nothing else, so what breaks one service opens no other.
+# Makes a database and a role for each service, in a PostgreSQL that starts for the first time. The
+# role owns its database and can do nothing else, so what breaks one service opens no other.
 set -euo pipefail
 
 for service in identity metadata data jobs billing; do

@@ -1,5 +1,5 @@
-// Builds dist/ (npm run generate): types from docs/openapi.json, the few facts the code needs at run time, then JavaScript and
-// declarations. The folder given as argument is written; nothing else reads what is in src/generated.
+// Builds dist/ (npm run generate): types and the facts needed at run time from docs/openapi.json,
+// then JavaScript and declarations.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
@@ -34,10 +34,10 @@ writeFileSync(
 );
 writeFileSync(
   join(generated, 'exact-paths.ts'),
-  `// Made by npm run generate: what answers exact numbers when asked to.\n${setOf('exactPaths', pathsTaking('Exact-Numbers'))}`,
+  `// Made by npm run generate: where calls take Exact-Numbers.\n${setOf('exactPaths', pathsTaking('Exact-Numbers'))}`,
 );
 
-// An object that says nothing of its members may have any; the generator would take it to have none.
+// An object without declared members may have any; the generator would give it none.
 function openObjects(_name: string, value: unknown): unknown {
   const schema = value as { type?: unknown; properties?: unknown; additionalProperties?: unknown } | null;
   if (schema?.type !== 'object' || schema.properties || schema.additionalProperties !== undefined) return value;

@@ -1,20 +1,20 @@
-// Pages of a large table by any column, near its start, in its middle and at its end, asked for one after the other: the time that
-// somebody who is alone waits for one. And searches within texts.
+// Pages of a large table by any column, near its start, in its middle and at its end, one call at a
+// time: the latency for a single client. And searches within texts.
 import type { Api } from '@almanac/api-client/api';
 import type { LargeTable } from './large-tables.ts';
 import { quantile } from './measuring/quantiles.ts';
 import { columns, makeRow } from './tables/rows.ts';
 
 type Page = { name: string; isSearch: boolean; body: Record<string, unknown> };
-/** `hits`: how many rows the page is one of. */
+/** `hits`: the rows that match the page's filter. */
 type Timed = { name: string; isSearch: boolean; ms: number; hits: number };
-/** `first`: before anybody has asked for anything, so without counts and indexes. */
+/** `first`: the first calls of all, so without cached counts and indexes. */
 export type PageTimes = { first: Timed[]; later: Timed[] };
 
 const places = [0, 0.45, 0.9];
 const asked = 5;
 
-/** Asks for each page, lets the product make the indexes that calls for, then measures each a few times. */
+/** Reads each page, waits for the indexes that the product then makes, and measures each again. */
 export async function timePages(api: Api, table: LargeTable): Promise<PageTimes> {
   const pages = [...columns.flatMap(({ name, data_type }) => pagesBy(name, data_type, table.rows)), ...searches()];
   const ask = async ({ name, isSearch, body }: Page): Promise<Timed> => {
@@ -88,8 +88,8 @@ function searches(): Page[] {
   ];
 }
 
-/** Says what was measured, with the slowest pages by name. */
-export function tellPageTimes({ first, later }: PageTimes, say: (text: string) => void): void {
+/** Prints the times, with the slowest pages by name. */
+export function printPageTimes({ first, later }: PageTimes, say: (text: string) => void): void {
   const line = (what: string, timed: Timed[]) => {
     const ms = timed.map((each) => each.ms);
     const at = (share: number) => quantile(ms, share).toFixed(1);
@@ -101,7 +101,7 @@ export function tellPageTimes({ first, later }: PageTimes, say: (text: string) =
     const what = isSearch ? 'contains 3 letters or more' : 'filter and sort';
     line(`${what}, asked the first time`, only(first));
     line(`${what}, later`, only(later));
-    // What a search costs hangs on how many rows it finds, so all of them are told.
+    // The cost of a search depends on the rows that it finds, so all are printed.
     for (const { name, ms, hits } of isSearch ? byName(only(later)) : byName(only(later)).slice(0, 5))
       say(`    ${ms.toFixed(1)} ms  ${name}: ${hits.toLocaleString('en')} rows`);
   }

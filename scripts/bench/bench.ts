@@ -1,24 +1,25 @@
-// `npm run bench -- smoke|full`: what the product does beside the bare limit of this machine, in one interleaved run on the same
-// rows. Prints medians and ratios; judges nothing (docs/how-to/run-tests.md).
+// `npm run bench -- smoke|full`: compares the product with the bare limit of this machine, in one
+// interleaved run on the same rows. Prints medians and ratios; sets no goals
+// (docs/how-to/run-tests.md).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { tellPageTimes, timePages } from './any-column.ts';
+import { printPageTimes, timePages } from './any-column.ts';
 import { openBareDatabase } from './bare/bare-database.ts';
 import { startBareServer } from './bare/bare-side.ts';
-import { compareBulk, tellBulk } from './bulk.ts';
+import { compareBulk, printBulk } from './bulk.ts';
 import { type Comparison, compare, connections, type Sides } from './compare.ts';
-import { tellDefinitions, timeDefinitions } from './definitions.ts';
+import { printDefinitions, timeDefinitions } from './definitions.ts';
 import { measureFormats } from './formats.ts';
-import { measureOverhead, tellOverhead } from './gateway.ts';
+import { measureOverhead, printOverhead } from './gateway.ts';
 import { measureGrowth } from './growth.ts';
 import { makeLargeTables } from './large-tables.ts';
 import { startProduct } from './measuring/product.ts';
 import { measureMemory } from './memory.ts';
-import { tellMerges, timeMerges } from './merge.ts';
+import { printMerges, timeMerges } from './merge.ts';
 import { type Operation, pageOperations, rowOperations } from './operations.ts';
-import { tellComparison, tellGateway } from './report.ts';
+import { printComparison, printGateway } from './report.ts';
 
 const help = `Usage: npm run bench -- [smoke|full] [--only PART[,PART…]]
 
@@ -45,7 +46,7 @@ const sizes = {
     bulkRounds: 3,
     mergeRounds: 3,
     pace: { rounds: 5, sliceSeconds: 0.4, warmRequests: 2_000 },
-    definitions: { tables: 200, together: 40 },
+    definitions: { tables: 200, batchSize: 40 },
     growth: { to: 1_000, rounds: 5, requests: 1_000 },
   },
   full: {
@@ -53,7 +54,7 @@ const sizes = {
     bulkRounds: 3,
     mergeRounds: 3,
     pace: { rounds: 9, sliceSeconds: 0.8, warmRequests: 12_000 },
-    definitions: { tables: 1_000, together: 200 },
+    definitions: { tables: 1_000, batchSize: 200 },
     growth: { to: 10_000, rounds: 5, requests: 2_000 },
   },
 };
@@ -102,7 +103,7 @@ try {
       ...(wants('rows') ? rowOperations(table.id, size.rows) : []),
     ];
     if (wants('grid')) {
-      // What people ask for again and again gets its indexes first.
+      // Repeated queries get their indexes first.
       for (const operation of pageOperations(table.id))
         await compare(operation, sides, { rounds: 1, sliceSeconds: 0, warmRequests: 2_000 });
       await table.waitForIndexes();
@@ -111,25 +112,26 @@ try {
       await table.rest();
       const comparison = await compare(operation, sides, size.pace);
       comparisons.push(comparison);
-      tellComparison(comparison, say);
+      printComparison(comparison, say);
     }
-    if (comparisons.length > 0) tellGateway(comparisons, say);
+    if (comparisons.length > 0) printGateway(comparisons, say);
     await table.rest();
     if (wants('gateway')) {
       const [read, , update] = rowOperations(table.id, size.rows) as [Operation, Operation, Operation];
       const found = await measureOverhead({ ...product, operations: [read, update], pace: size.pace });
-      tellOverhead(found, say);
+      printOverhead(found, say);
       await table.rest();
     }
-    if (wants('any-column')) tellPageTimes(await timePages(product.api, table), say);
+    if (wants('any-column')) printPageTimes(await timePages(product.api, table), say);
     if (wants('memory')) await measureMemory(product, table, say);
   }
-  if (wants('bulk')) tellBulk(await compareBulk({ product, bare, rows: size.rows, rounds: size.bulkRounds, say }), say);
+  if (wants('bulk'))
+    printBulk(await compareBulk({ product, bare, rows: size.rows, rounds: size.bulkRounds, say }), say);
   if (wants('formats')) await measureFormats({ product, rows: size.rows, say });
   if (wants('definitions'))
-    tellDefinitions(await timeDefinitions(product.api, size.definitions, say), size.definitions, say);
+    printDefinitions(await timeDefinitions(product.api, size.definitions, say), size.definitions, say);
   if (wants('merge'))
-    tellMerges(await timeMerges({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
+    printMerges(await timeMerges({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
   if (wants('growth')) await measureGrowth(product, size.growth, say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();

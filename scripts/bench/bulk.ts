@@ -1,31 +1,33 @@
-// Whole files beside PostgreSQL alone: imports beside COPY into the finished table, exports beside COPY TO, each round on a new
-// table of the same shape, one after the other.
+// Whole files compared with PostgreSQL alone: imports with COPY into the finished table, exports
+// with COPY TO, each round on a new table of the same shape, one after the other.
 import type { Api } from '@almanac/api-client/api';
 import type { DeployedTable } from '@almanac/testkit/builders';
 import type { BareDatabase } from './bare/bare-database.ts';
 import { cpuOf } from './measuring/processes.ts';
 import type { Product } from './measuring/product.ts';
 import { median } from './measuring/quantiles.ts';
-import { type Cost, mostGrowth, tellCpu, tellMemory, watch } from './measuring/watched.ts';
+import { type Cost, mostGrowth, printCpu, printMemory, watch } from './measuring/watched.ts';
 import { deployBulkProducts, deployReferences, makeBulkCsv, openBulkYardstick } from './tables/bulk-tables.ts';
 import { runExport } from './tables/exports.ts';
 import { importFile } from './tables/imports.ts';
 
 type Given = { product: Product; bare: BareDatabase; rows: number; rounds: number; say(text: string): void };
 
-/** `goal`: the least ratio of rows a second that was aimed at. */
+/** `goal`: the intended minimum of the ratio of rows a second. */
 type Measure = { name: string; beside: 'in' | 'out'; rows: number; goal?: number; run(): Promise<number> };
 type Ratio = { speed: number; cpu: number };
 type Taken = { seconds: number; cpu: number };
 export type BulkComparison = Pick<Measure, 'name' | 'beside' | 'goal'> & {
   perSecond: number;
-  /** Of rows a second, and of rows for the same CPU time of all processes: the one to trust on a machine that others use. */
+  /**
+   * Ratios of rows a second, and of rows for CPU time: the second is reliable on a shared machine.
+   */
   ratios: Ratio[];
-  /** Of the round in which memory grew most. */
+  /** The costs of the round in which memory grew most. */
   cost: Cost;
 };
 
-/** Exports are short, and change nothing. */
+/** Exports are short and change nothing, so they run more often. */
 const timesInRound = { in: 1, out: 3 };
 
 /** Compares rows a second. */
@@ -35,7 +37,7 @@ export async function compareBulk({ product, bare, rows, rounds, say }: Given): 
   const references = await deployReferences(api);
   const yardstick = await openBulkYardstick(bare.url);
   const taken = new Map<string, BulkComparison & { seconds: number[] }>();
-  // Both sides in rows: a file may have other rows than the yardstick's.
+  // Both sides in rows: a file may have other rows than the baseline's.
   const compared = ({ name, goal, beside, rows: own }: Measure, ours: Taken, cost: Cost, limit: Taken) => {
     const ratio = {
       speed: own / ours.seconds / (rows / limit.seconds),
@@ -47,7 +49,7 @@ export async function compareBulk({ product, bare, rows, rounds, say }: Given): 
     entry.perSecond = own / median(entry.seconds);
     if (mostGrowth(cost) > mostGrowth(entry.cost)) entry.cost = cost;
     taken.set(name, entry);
-    say(`  ${name}: ${ours.seconds.toFixed(2)} s beside ${limit.seconds.toFixed(2)} s, ${tellRatio(ratio)}`);
+    say(`  ${name}: ${ours.seconds.toFixed(2)} s beside ${limit.seconds.toFixed(2)} s, ${printRatio(ratio)}`);
   };
   try {
     for (let round = 1; round <= rounds; round += 1) {
@@ -71,7 +73,7 @@ export async function compareBulk({ product, bare, rows, rounds, say }: Given): 
   }
 }
 
-// The client of the yardstick is this process.
+// The client of the baseline is this process.
 async function timed({ postgres }: Record<string, number>, work: () => Promise<unknown>): Promise<Taken> {
   const before = { own: process.cpuUsage(), server: cpuOf(postgres as number), at: performance.now() };
   await work();
@@ -80,7 +82,7 @@ async function timed({ postgres }: Record<string, number>, work: () => Promise<u
   return { seconds, cpu: cpuOf(postgres as number) - before.server + (user + system) / 1_000 };
 }
 
-const tellRatio = ({ speed, cpu }: Ratio) => `ratio ${speed.toFixed(2)} (CPU ${cpu.toFixed(2)})`;
+const printRatio = ({ speed, cpu }: Ratio) => `ratio ${speed.toFixed(2)} (CPU ${cpu.toFixed(2)})`;
 
 const changeEvery = 100;
 
@@ -90,13 +92,14 @@ function makeFiles(rows: number) {
     rows,
     first: makeBulkCsv({ rows }),
     hundredth: makeBulkCsv({ rows, change: (row, number) => (number % changeEvery === 0 ? more(row) : row) }),
-    // From the middle of what there is: half of its rows change, the others are new.
+    // Begins in the middle of the existing rows: half of the file's rows change, the others are
+    // new.
     upsert: makeBulkCsv({ rows, from: rows / 2, change: (row) => more(more(row)) }),
     more: makeBulkCsv({ rows, from: rows * 2 }),
   };
 }
 
-/** In this order on one table: what a measure leaves is what the next one finds. */
+/** In this order on one table: each measure starts with the result of the one before. */
 function measures(api: Api, table: DeployedTable, { rows, ...files }: ReturnType<typeof makeFiles>): Measure[] {
   const load = (csv: Buffer, pattern: 'full' | 'incremental' = 'full') => importFile(api, table, csv, pattern);
   const past = { pattern: 'incremental', high_water_mark: '2000-01-01T00:00:00.000Z' };
@@ -120,16 +123,16 @@ function measures(api: Api, table: DeployedTable, { rows, ...files }: ReturnType
   ];
 }
 
-/** Says what was measured. */
-export function tellBulk(results: BulkComparison[], say: (text: string) => void): void {
+/** Prints the results. */
+export function printBulk(results: BulkComparison[], say: (text: string) => void): void {
   say('\nwhole files, rows a second; ratio to COPY FROM into the finished table, or to COPY TO (medians)');
   for (const { name, perSecond, ratios, goal } of results) {
     const ratio = { speed: median(ratios.map(({ speed }) => speed)), cpu: median(ratios.map(({ cpu }) => cpu)) };
     const aim = goal === undefined ? '' : `   goal ${goal.toFixed(2)} ${ratio.speed >= goal ? 'met' : 'missed'}`;
     const number = Math.round(perSecond).toLocaleString('en').padStart(10);
-    say(`${name.padEnd(31)} ${number}   ${tellRatio(ratio)}${aim}`);
+    say(`${name.padEnd(31)} ${number}   ${printRatio(ratio)}${aim}`);
   }
   say('\nwhat the round cost in which memory grew most: seconds of CPU; memory before → at most');
   for (const { name, cost } of results)
-    say(`${name.padEnd(31)} ${tellCpu(cost)}\n${' '.repeat(32)}${tellMemory(cost)}`);
+    say(`${name.padEnd(31)} ${printCpu(cost)}\n${' '.repeat(32)}${printMemory(cost)}`);
 }

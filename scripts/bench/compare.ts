@@ -1,5 +1,6 @@
-// Measures an operation through the gateway, at the data service and at the bare server, in short slices that take turns: what else
-// the machine does falls on all of them. Each slice of the product has one of the bare server beside it, with as many requests.
+// Measures an operation through the gateway, at the data service and at the bare server, in short
+// alternating slices, so that other load on the machine affects all of them alike. Each slice of
+// the product is paired with one of the bare server with as many requests.
 import { writeRequest } from './measuring/connection.ts';
 import { runLoad } from './measuring/load.ts';
 import { cpuOf } from './measuring/processes.ts';
@@ -7,7 +8,7 @@ import type { Target } from './measuring/product.ts';
 import { median, quantile } from './measuring/quantiles.ts';
 import type { Operation, Request } from './operations.ts';
 
-/** A server under comparison, and the processes that take part when it answers. */
+/** A server to compare, and the processes that serve its answers. */
 export type Side = { target: Target; processes: Record<string, number> };
 export type Sides = { gateway: Side; service: Side; bare: Side };
 
@@ -15,11 +16,11 @@ export type Measured = {
   perSecond: number;
   p50: number;
   p99: number;
-  /** Milliseconds of CPU for each request: of all processes involved, and of each. */
+  /** Milliseconds of CPU for each request, of all processes and of each one. */
   cpu: number;
   cpuOf: Record<string, number>;
 };
-/** `perSecond`, `cpu`: of a perfect product these would be 1. */
+/** Ratios to the bare server; 1 is equal. */
 type Ratios = { perSecond: number; cpu: number };
 export type Comparison = {
   name: string;
@@ -31,14 +32,15 @@ export const connections = 16;
 export type Slice = { perSecond: number; times: number[]; cpu: number; cpuOf: Record<string, number> };
 
 /**
- * `warmRequests`: sent to each side before anything is measured. V8 compiles what runs often bit by bit: a grid page costs the data service
- * half as much after 30,000 calls as in the beginning, and the bare server, which has little to compile, is done after a few thousand.
+ * `warmRequests` are sent to each side before the measurement. V8 compiles hot code in steps: a
+ * grid page costs the data service half as much after 30,000 calls as in the beginning; the bare
+ * server, with less code, is compiled after a few thousand.
  */
 export type Pace = { rounds: number; sliceSeconds: number; warmRequests: number };
 
 const warmRounds = 3;
 
-/** Compares one operation; the numbers of its requests go on from slice to slice. */
+/** Compares one operation; the numbers of its requests continue from slice to slice. */
 export async function compare(
   operation: Operation,
   sides: Sides,
@@ -77,12 +79,12 @@ export async function compare(
   };
 }
 
-/** Sends so many requests and answers what they took; `together`: over so many connections. */
+/** Sends `requests` requests over `concurrency` connections, and returns their costs. */
 export async function runSlice(
   { target, processes }: Side,
   ask: (n: number) => Request,
   requests: number,
-  together = connections,
+  concurrency = connections,
 ): Promise<Slice> {
   const headers = await target.headers();
   const host = `127.0.0.1:${target.port}`;
@@ -92,7 +94,7 @@ export async function runSlice(
   };
   const readAll = () => Object.entries(processes).map(([name, pid]) => [name, cpuOf(pid)] as const);
   const before = Object.fromEntries(readAll());
-  const { times, seconds } = await runLoad({ port: target.port, connections: together, write, requests });
+  const { times, seconds } = await runLoad({ port: target.port, connections: concurrency, write, requests });
   const cpuOfEach = readAll().map(([name, ms]) => [name, (ms - (before[name] as number)) / requests] as const);
   return {
     perSecond: requests / seconds,
@@ -102,7 +104,7 @@ export async function runSlice(
   };
 }
 
-/** Medians over the slices; quantiles over all their requests. */
+/** Medians over the slices, quantiles over all of their requests. */
 export function summary(slices: Slice[]): Measured {
   const times = slices.flatMap((slice) => slice.times);
   const names = Object.keys((slices[0] as Slice).cpuOf);

@@ -1,10 +1,11 @@
-// An account with many definitions: how long listing, showing, comparing and deploying them takes, one call after the other.
+// An account with many definitions: the times to list, show, compare and deploy them, one call at a
+// time.
 import type { Api, Page } from '@almanac/api-client/api';
 import { mainBranchId } from '@almanac/testkit/builders';
 import { median } from './measuring/quantiles.ts';
 
-/** `together`: how many of the tables are deployed and promoted at once. */
-export type DefinitionCounts = { tables: number; together: number };
+/** `batchSize`: the tables that are deployed and promoted at once. */
+export type DefinitionCounts = { tables: number; batchSize: number };
 export type Timed = { what: string; ms: number };
 type Made = { id: number };
 
@@ -13,10 +14,10 @@ const writers = 8;
 const asked = 9;
 const patienceMs = 600_000;
 
-/** Makes the definitions through the API, then measures; answers each figure. */
+/** Creates the definitions through the API, and measures. */
 export async function timeDefinitions(
   api: Api,
-  { tables, together }: DefinitionCounts,
+  { tables, batchSize }: DefinitionCounts,
   say: (text: string) => void,
 ): Promise<Timed[]> {
   const branch_id = await mainBranchId(api);
@@ -25,7 +26,7 @@ export async function timeDefinitions(
   const begun = performance.now();
   const ids = await make(api, { branch_id, domain_id, tables });
   const made = performance.now() - begun;
-  const table_definition_ids = ids.slice(0, together);
+  const table_definition_ids = ids.slice(0, batchSize);
   const timed: Timed[] = [{ what: `making a column, ${writers} at once`, ms: made / (tables * columnsPerTable) }];
   const often = async (what: string, path: string) => {
     const times: number[] = [];
@@ -50,12 +51,12 @@ export async function timeDefinitions(
     await often(`showing ${what}, with diffs`, `/deployments/${deployment.id}`);
     await once(`deploying ${what}`, `/deployments/${deployment.id}/deploy`);
   };
-  await deploy(`${together} new tables`);
+  await deploy(`${batchSize} new tables`);
   await often('a page of 100 deployed tables', '/deployed_table_definitions');
   await inTurns(table_definition_ids, (table_definition_id) =>
     api.post('/column_definitions', { table_definition_id, name: 'added', data_type: 'string' }),
   );
-  await deploy(`a new column in each of ${together} tables`);
+  await deploy(`a new column in each of ${batchSize} tables`);
 
   const copies = (await api.post<Made>('/branches', { name: 'copies' })).id;
   const cloned: number[] = [];
@@ -65,10 +66,10 @@ export async function timeDefinitions(
     api.post('/column_definitions', { table_definition_id, name: 'promoted', data_type: 'date' }),
   );
   const wanted = { from_branch_id: copies, to_branch_id: branch_id, table_definition_ids: cloned };
-  const promotion = await once<Made>(`proposing the promotion of ${together} tables`, '/promotions', wanted);
-  await often(`showing the promotion of ${together} tables, with diffs`, `/promotions/${promotion.id}`);
-  await once(`rehearsing the promotion of ${together} tables`, `/promotions/${promotion.id}/rehearse`);
-  await once(`promoting ${together} tables`, `/promotions/${promotion.id}/promote`);
+  const promotion = await once<Made>(`proposing the promotion of ${batchSize} tables`, '/promotions', wanted);
+  await often(`showing the promotion of ${batchSize} tables, with diffs`, `/promotions/${promotion.id}`);
+  await once(`rehearsing the promotion of ${batchSize} tables`, `/promotions/${promotion.id}/rehearse`);
+  await once(`promoting ${batchSize} tables`, `/promotions/${promotion.id}/promote`);
   await often('a page of 100 deployments', '/deployments');
   return timed;
 }
@@ -123,8 +124,8 @@ async function inTurns<T>(items: T[], work: (item: T) => Promise<unknown>): Prom
   await Promise.all(Array.from({ length: writers }, writer));
 }
 
-/** Says what was measured. */
-export function tellDefinitions(timed: Timed[], { tables }: DefinitionCounts, say: (text: string) => void): void {
+/** Prints the times. */
+export function printDefinitions(timed: Timed[], { tables }: DefinitionCounts, say: (text: string) => void): void {
   say(`\ndefinitions, ${tables} tables of ${columnsPerTable} columns in one account, one call at a time`);
   for (const { what, ms } of timed) say(`${what.padEnd(56)} ${ms.toFixed(ms < 100 ? 1 : 0).padStart(8)} ms`);
 }

@@ -1,7 +1,7 @@
-// Each format of files: a whole table exported, and imported again, with the memory that it takes of each process.
+// Exports a whole table in each format and imports it again, with the memory of each process.
 
 import type { Product } from './measuring/product.ts';
-import { tellCpu, tellMemory, watch } from './measuring/watched.ts';
+import { printCpu, printMemory, watch } from './measuring/watched.ts';
 import { deployBulkProducts, deployReferences, makeBulkCsv } from './tables/bulk-tables.ts';
 import { runExport } from './tables/exports.ts';
 import { importFile } from './tables/imports.ts';
@@ -18,7 +18,7 @@ const formats = [
   { format: 'xlsx' },
 ];
 
-/** Says time, CPU and memory of each as it comes. */
+/** Prints time, CPU and memory of each format as it is measured. */
 export async function measureFormats({ product, rows, say }: Given): Promise<void> {
   const { api, processes } = product;
   const table = await deployBulkProducts(api, 'Products of all formats', await deployReferences(api));
@@ -28,11 +28,11 @@ export async function measureFormats({ product, rows, say }: Given): Promise<voi
     const name = `${how.format}${how.gzip ? '.gz' : ''}`;
     const exported = await watch(processes, () => runExport(api, table, rows, how));
     const { seconds, downloadUrl } = exported.result;
-    say(`export ${name.padEnd(8)} ${seconds.toFixed(1)} s; ${tellCpu(exported.cost)}; ${tellMemory(exported.cost)}`);
+    say(`export ${name.padEnd(8)} ${seconds.toFixed(1)} s; ${printCpu(exported.cost)}; ${printMemory(exported.cost)}`);
     const file = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
     const imported = await watch(processes, () => importFile(api, table, file));
     say(
-      `import ${name.padEnd(8)} ${imported.result.toFixed(1)} s; ${tellCpu(imported.cost)}; ${tellMemory(imported.cost)}`,
+      `import ${name.padEnd(8)} ${imported.result.toFixed(1)} s; ${printCpu(imported.cost)}; ${printMemory(imported.cost)}`,
     );
   }
 }

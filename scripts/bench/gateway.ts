@@ -1,5 +1,6 @@
-// What the gateway adds to a call: the same call at the data service, through the gateway, and through a proxy that does nothing but
-// forward, in short slices that take turns. Over one connection for the latency, over many for the rate.
+// The cost that the gateway adds to a call: the same call at the data service, through the gateway,
+// and through a bare proxy, in short alternating slices. Over one connection for the latency, over
+// many for the rate.
 import { startBareProxy } from './bare/bare-side.ts';
 import { connections, type Measured, type Pace, runSlice, type Side, type Slice, summary } from './compare.ts';
 import type { Target } from './measuring/product.ts';
@@ -7,7 +8,7 @@ import type { Operation } from './operations.ts';
 
 const sideNames = ['service', 'proxy', 'gateway'] as const;
 type SideName = (typeof sideNames)[number];
-export type Overhead = { name: string; together: number; measured: Record<SideName, Measured> };
+export type Overhead = { name: string; concurrency: number; measured: Record<SideName, Measured> };
 
 type Given = {
   gateway: Target;
@@ -30,7 +31,7 @@ export async function measureOverhead({ gateway, service, processes, operations,
     };
     const found: Overhead[] = [];
     for (const operation of operations)
-      for (const together of [1, connections]) found.push(await measure(operation, sides, pace, together));
+      for (const concurrency of [1, connections]) found.push(await measure(operation, sides, pace, concurrency));
     return found;
   } finally {
     proxy.stop();
@@ -41,13 +42,13 @@ async function measure(
   operation: Operation,
   sides: Record<SideName, Side>,
   { rounds, sliceSeconds, warmRequests }: Pace,
-  together: number,
+  concurrency: number,
 ): Promise<Overhead> {
   let number = 0;
   const run = (name: SideName, requests: number) => {
     const from = number;
     number += requests;
-    return runSlice(sides[name], (n) => operation.product(from + n), requests, together);
+    return runSlice(sides[name], (n) => operation.product(from + n), requests, concurrency);
   };
   for (const name of sideNames) await run(name, warmRequests);
   const { perSecond } = await run('service', warmRequests);
@@ -60,7 +61,7 @@ async function measure(
     }
   return {
     name: operation.name,
-    together,
+    concurrency,
     measured: { service: summary(slices.service), proxy: summary(slices.proxy), gateway: summary(slices.gateway) },
   };
 }
@@ -73,10 +74,12 @@ const labels = {
 const row = (cells: string[]) =>
   cells.map((cell, place) => (place === 0 ? cell.padEnd(21) : cell.padStart(10))).join('');
 
-/** A table for each operation: what is measured, and what stands before the service adds to a call. */
-export function tellOverhead(found: Overhead[], say: (text: string) => void): void {
-  for (const { name, together, measured } of found) {
-    say(`\n${name}, ${together === 1 ? 'one connection' : `${together} connections`}`);
+/**
+ * Prints a table for each operation: the measurements, and what gateway and proxy add to a call.
+ */
+export function printOverhead(found: Overhead[], say: (text: string) => void): void {
+  for (const { name, concurrency, measured } of found) {
+    say(`\n${name}, ${concurrency === 1 ? 'one connection' : `${concurrency} connections`}`);
     say(row(['', 'req/s', 'p50 ms', 'p99 ms', 'CPU ms', '+ p50', '+ p99', '+ CPU']));
     for (const side of sideNames) {
       const { perSecond, p50, p99, cpu } = measured[side];
@@ -88,5 +91,5 @@ export function tellOverhead(found: Overhead[], say: (text: string) => void): vo
   }
 }
 
-// Of what stands before the service alone: the service's own varies more than that.
+// The CPU of gateway or proxy alone: the service's own varies by more than that.
 const ownCpu = ({ cpuOf: { proxy = 0, gateway = 0, billing = 0 } }: Measured) => proxy + gateway + billing;

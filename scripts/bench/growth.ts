@@ -1,5 +1,6 @@
-// Whether calls cost the same in a small installation and in a large one: a few calls on one table, before and after thousands of accounts,
-// users and deployed tables have come beside it, and calls that each take another of those tables.
+// Compares the cost of calls in a small and in a large installation: a few calls on one table,
+// before and after thousands of accounts, users and deployed tables are added, and calls that each
+// use another one of those tables.
 
 import pg from 'pg';
 import { runSlice, type Side } from './compare.ts';
@@ -9,7 +10,7 @@ import type { Request } from './operations.ts';
 import { deployCategories, deployProducts, importFile } from './tables/imports.ts';
 import { makeCsv } from './tables/rows.ts';
 
-/** `to`: how many accounts, users and tables there are in the end. */
+/** `to`: the number of accounts, users and tables at the end. */
 export type GrowthSize = { to: number; rounds: number; requests: number };
 type Cost = { cpu: number; p50: number };
 type Call = { what: string; ask: (number: number) => Request };
@@ -18,7 +19,7 @@ const ownRows = 1_000;
 const tablesPerBranch = 100;
 const firstId = 1_000_000;
 
-/** Measures, lets the installation grow, and measures again. */
+/** Measures, grows the installation, and measures again. */
 export async function measureGrowth(product: Product, size: GrowthSize, say: (text: string) => void): Promise<void> {
   const table = await deployProducts(product.api, 'Growing', await deployCategories(product.api));
   await importFile(product.api, table, makeCsv(ownRows));
@@ -86,7 +87,7 @@ const eachOther = (tables: number): Call => ({
   ask: (number) => grid(firstId + (number % tables)),
 });
 
-// As the services keep them, set-based: making so many through the API would take hours of hashing passwords and deploying.
+// Writes the rows of the services directly: the API would hash passwords and deploy for hours.
 async function grow(product: Product, like: number, from: number, to: number): Promise<void> {
   await run(product.databaseUrl('almanac_identity'), async (client) => {
     const range = [firstId + from, firstId + to - 1];
@@ -114,7 +115,8 @@ async function grow(product: Product, like: number, from: number, to: number): P
   });
 }
 
-// Tables of the same account, each a hundred on a branch of its own; no transaction holds more locks than PostgreSQL has room for.
+// Tables of one account, a hundred on each branch, so that no transaction exceeds PostgreSQL's
+// locks.
 const growTablesSql = (like: number, first: number, last: number) => `do $$
   declare d deployed_table; branch int := ${Math.floor(first / tablesPerBranch)};
   begin

@@ -1,4 +1,5 @@
-// The same million rows twice: as real use makes them in the product, and by hand in the bare database; both at rest.
+// The same million rows twice: in the product, as imports make them, and in the bare database; both
+// vacuumed.
 import pg from 'pg';
 import type { BareDatabase } from './bare/bare-database.ts';
 import type { Product } from './measuring/product.ts';
@@ -8,14 +9,14 @@ import { makeCsv } from './tables/rows.ts';
 export type LargeTable = {
   id: number;
   rows: number;
-  /** Waits until the product has made the indexes that pages have asked for. */
+  /** Waits until the product has made the indexes for the requested pages. */
   waitForIndexes(): Promise<void>;
-  /** Vacuums both tables and writes a checkpoint, so that neither side pays for what came before. */
+  /** Vacuums both tables and writes a checkpoint, so that earlier work costs neither side. */
   rest(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Makes both. */
+/** Creates both. */
 export async function makeLargeTables(product: Product, bare: BareDatabase, rows: number): Promise<LargeTable> {
   const csv = makeCsv(rows);
   const table = await deployProducts(product.api, 'Products', await deployCategories(product.api));
@@ -51,7 +52,7 @@ async function findPhysicalTable(client: pg.Client, id: number): Promise<string>
   return rows[0].name;
 }
 
-// Both sides ask for rows by the numbers from 1.
+// Both sides read rows by the numbers from 1.
 async function requireSameKeys(client: pg.Client, name: string, rows: number): Promise<void> {
   const { rows: found } = await client.query(
     `select min(svc_sk)::int as first, max(svc_sk)::int as last, count(*)::int from ${name}`,
@@ -60,7 +61,8 @@ async function requireSameKeys(client: pg.Client, name: string, rows: number): P
   if (first !== 1 || last !== rows || count !== rows) throw new Error(`The rows are ${JSON.stringify(found[0])}.`);
 }
 
-// The product looks every few seconds at what was asked for: no index is on its way when none has come for three times that long.
+// The product checks for needed indexes every few seconds: after three such intervals without a new
+// one, none is on its way.
 const quietMs = 16_000;
 const atMostMs = 240_000;
 

@@ -1,4 +1,4 @@
-// What the gateway and the data service hold in memory while many clients page through a whole table at the same time.
+// The memory of the gateway and the data service while many clients page through a whole table.
 
 import type { LargeTable } from './large-tables.ts';
 import { writeRequest } from './measuring/connection.ts';
@@ -7,10 +7,10 @@ import { residentOf } from './measuring/processes.ts';
 import type { Product } from './measuring/product.ts';
 
 const clients = 64;
-const pageRows = 1_000; // the most there may be
+const pageRows = 1_000; // the API's maximum
 const lookEveryMs = 100;
 
-/** Pages through every row once, each page by whoever is free, and says the memory at the start, the most, and at the end. */
+/** Clients read each page once; prints the memory at the start, at most, and at the end. */
 export async function measureMemory(
   { gateway, processes }: Product,
   table: LargeTable,

@@ -1,4 +1,5 @@
-// Rows of a branch merged into a large table: how long the copy takes, a rehearsal, and the merge, over a tenth of the rows.
+// Merges rows of a branch into a large table: the times of the copy, of a rehearsal and of the
+// merge, over a tenth of the rows.
 import type { Api } from '@almanac/api-client/api';
 import { mainBranchId } from '@almanac/testkit/builders';
 import { median } from './measuring/quantiles.ts';
@@ -12,7 +13,7 @@ export type MergeTimes = { rows: number; changed: number; copy: number; rehearsa
 const patienceMs = 600_000;
 const changedEvery = 10;
 
-/** Times, in seconds, what a client waits for. */
+/** The seconds that a client waits. */
 export async function timeMerges({ api, rows, rounds, say }: Given): Promise<MergeTimes> {
   const main = await mainBranchId(api);
   const categoriesId = await deployCategories(api);
@@ -30,7 +31,7 @@ export async function timeMerges({ api, rows, rounds, say }: Given): Promise<Mer
   const copied = { ...table, id: ids[1] as number, branchId: branch.id };
   for (let round = 1; round <= rounds; round += 1) {
     await importFile(api, copied, makeChangedCsv(rows, changedEvery, 'stock', round), 'incremental');
-    // The target changes meanwhile, too: other cells of some of the same rows.
+    // The target changes too: other cells of some of the same rows.
     await importFile(api, table, makeChangedCsv(rows, changedEvery ** 2, 'weight', round), 'incremental');
     const promotion = await api.post<Made>('/promotions', {
       from_branch_id: branch.id,
@@ -72,8 +73,8 @@ async function post<T>(api: Api, path: string, body: unknown): Promise<T> {
   return answer;
 }
 
-/** Says what was measured. */
-export function tellMerges({ rows, changed, copy, rehearsal, merge }: MergeTimes, say: (text: string) => void): void {
+/** Prints the times. */
+export function printMerges({ rows, changed, copy, rehearsal, merge }: MergeTimes, say: (text: string) => void): void {
   const number = (value: number) => value.toLocaleString('en');
   say(`\nrows of a branch, ${number(changed)} of ${number(rows)} changed`);
   say(`copy of the table  ${copy.toFixed(2)} s`);

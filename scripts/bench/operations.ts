@@ -1,27 +1,32 @@
-// What is compared: the same work asked of the product, through the gateway or at the data service, and of the bare server.
+// The operations to compare: requests for the same work of the product, through the gateway or at
+// the data service, and of the bare server.
 import { makeRow } from './tables/rows.ts';
 
 export type Request = { method: string; path: string; body?: unknown };
 
 export type Operation = {
   name: string;
-  /** The request of this number. A side's numbers never come again, so no row is created twice. */
+  /** The request of this number. A side never repeats a number, so no row is created twice. */
   product(number: number): Request;
   bare(number: number): Request;
 };
 
 const windows = 10;
 const pageRows = 100;
-const filterValues = 16; // so many people, each with a filter of his own, paging
+const filterValues = 16; // users who page, each with their own filter
 const categoryOf = (number: number) => 1 + ((number * 5) % filterValues);
 
-/** Where pages begin: at the same ten rows again and again, or each somewhere else, so that with a filter none of 14,000 is like another. */
+/**
+ * Where pages begin: at the same ten rows, or each elsewhere, so that 14,000 filtered pages differ.
+ */
 const starts = {
   'asked for again': (number: number) => ((number * 7) % windows) * pageRows,
   'each another': (number: number) => (number * 7) % ((windows - 1) * pageRows + 1),
 };
 
-/** Pages of the grid: of one filter, an order and the exact number of matches; and of an order alone, which the bare server doesn't count. */
+/**
+ * Grid pages with a filter, an order and the exact count; and with an order alone, without a count.
+ */
 export function pageOperations(tableId: number): Operation[] {
   const page = (startRow: number, more: Record<string, unknown>) => ({
     method: 'POST',
@@ -57,7 +62,7 @@ export function pageOperations(tableId: number): Operation[] {
   ];
 }
 
-/** Reading, creating and changing one row. */
+/** Reads, creates and changes one row. */
 export function rowOperations(tableId: number, rows: number): Operation[] {
   const idOf = (number: number) => 1 + ((number * 7_919) % rows);
   const changed = (number: number) => ({ stock: number % 5_000 });

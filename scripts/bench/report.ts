@@ -1,4 +1,4 @@
-// Says what comparisons with the bare server have come to.
+// Prints comparisons with the bare server.
 import type { Comparison, Measured } from './compare.ts';
 
 const sides = { gateway: 'through the gateway', service: 'at the data service', bare: 'bare server' } as const;
@@ -6,8 +6,10 @@ const sides = { gateway: 'through the gateway', service: 'at the data service', 
 const row = (cells: string[]) =>
   cells.map((cell, place) => (place === 0 ? cell.padEnd(21) : cell.padStart(10))).join('');
 
-/** A table for the operation: medians, the ratios to the bare server (1 is as fast and as cheap), the processes that the CPU went to. */
-export function tellComparison({ name, measured, ratios }: Comparison, say: (text: string) => void): void {
+/**
+ * Prints the medians of an operation, the ratios to the bare server, and the CPU of each process.
+ */
+export function printComparison({ name, measured, ratios }: Comparison, say: (text: string) => void): void {
   say(`\n${name}`);
   say(`${row(['', 'req/s', 'ratio', 'CPU ms', 'ratio', 'p50 ms', 'p99 ms'])}   CPU ms of each`);
   for (const side of ['gateway', 'service', 'bare'] as const) {
@@ -31,8 +33,8 @@ const ofEach = ({ cpuOf }: Measured) =>
     .map(([name, ms]) => `${name} ${ms.toFixed(3)}`)
     .join(', ');
 
-/** What the gateway itself, and the booking of calls, cost each call. */
-export function tellGateway(comparisons: Comparison[], say: (text: string) => void): void {
+/** Prints the CPU of the gateway and of billing for each call. */
+export function printGateway(comparisons: Comparison[], say: (text: string) => void): void {
   say('\nCPU that the gateway adds to a call (itself, and billing)');
   for (const { name, measured } of comparisons) {
     const { gateway = 0, billing = 0 } = measured.gateway.cpuOf;

@@ -1,5 +1,5 @@
-// Makes everything that is generated from a source in this repository: one Prisma client per service that has a schema, the
-// TypeScript types of protos/, and the client package. Runs after every install; what is up to date (by content, not by time) is left alone.
+// Generates the Prisma clients of the services, the TypeScript types of protos/, and the client
+// package. Runs after every install, and skips what is up to date by content.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,11 +12,11 @@ const stampName = '.generated-from';
 
 type Tool = { script: string; version: string };
 
-/** One generated folder: what it is made from, and how. */
+/** A generated folder with its sources and its generator. */
 type Target = { name: string; sources: string[]; output: string; tool: () => Tool; options: string[]; make: Make };
 type Make = (target: Target, tool: Tool) => Promise<void>;
 
-// The same options as the run-time loader of service-kit uses; types and values would part otherwise.
+// The options of service-kit's loader: with other ones, types and values would differ.
 const protoOptions = [
   '--keepCase',
   '--longs=Number',
@@ -98,7 +98,8 @@ async function generate(target: Target): Promise<void> {
   writeFileSync(join(target.output, stampName), stamp);
 }
 
-// Prisma would fetch a schema engine that generating does not use; any executable named here keeps it from the network.
+// Prisma would download a schema engine that it doesn't need here; naming any executable prevents
+// it.
 async function makePrismaClient(target: Target, tool: Tool): Promise<void> {
   rmSync(target.output, { recursive: true, force: true });
   await run(target, tool, [...target.options, '--schema', target.sources[0] as string, '--no-hints'], {
@@ -121,7 +122,7 @@ async function makeProtoTypes(target: Target, tool: Tool): Promise<void> {
   );
 }
 
-// Made beside and moved into place, so that what no longer has a source does not stay behind.
+// Generates into a new folder and moves it, so that files without a source don't stay behind.
 async function replaceFolder(output: string, make: (fresh: string) => Promise<void>): Promise<void> {
   const fresh = `${output}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
@@ -145,7 +146,7 @@ function stampOf(target: Target): string {
   return `${toolVersion(target)} ${target.options.join(' ')} ${hash.digest('hex')}\n`;
 }
 
-// An image without development packages has no generator; the folders that were made before are then judged by content alone.
+// An image without development packages has no generator: its folders are checked by content alone.
 function toolVersion(target: Target): string {
   try {
     return target.tool().version;

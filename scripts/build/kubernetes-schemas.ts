@@ -1,7 +1,8 @@
-// Cuts JSON Schemas of the kinds in deploy/k8s out of a version of Kubernetes' OpenAPI document, strict ones: no field that it
-// doesn't know. Where to get the document: the npm packages cdk8s-plus-30, -31 … carry it, one version each, in jsii's form, with
-// the definitions' own names. So for another version:
-//   tar xzf "$(npm pack --silent cdk8s-plus-34)" && node scripts/build/kubernetes-schemas.ts package/.jsii tests/real/kubernetes/schemas/v1.34.json
+// Extracts strict JSON Schemas of the kinds in deploy/k8s from a version of Kubernetes' OpenAPI
+// document. The npm packages cdk8s-plus-30, -31 … have the document of one version each, in jsii's
+// form. For another version:
+//   tar xzf "$(npm pack --silent cdk8s-plus-34)"
+//   node scripts/build/kubernetes-schemas.ts package/.jsii tests/real/kubernetes/schemas/v1.34.json
 import { readFileSync, writeFileSync } from 'node:fs';
 
 type Type = {
@@ -73,7 +74,7 @@ function reference(fqn: string): object {
   if (declared.kind === 'class') return { type: ['string', 'number'] }; // IntOrString, Quantity
   const name = declared.docs?.custom?.schema ?? fqn;
   if (!(name in definitions)) {
-    definitions[name] = {}; // it may hold itself
+    definitions[name] = {}; // it may be recursive
     definitions[name] = schemaOfObject(declared);
   }
   return { $ref: `#/definitions/${name}` };

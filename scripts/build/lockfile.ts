@@ -1,5 +1,6 @@
-// Completes package-lock.json with the optional packages of other platforms. npm leaves out those it could not see on the
-// machine that wrote the file, and then `npm ci` refuses the file elsewhere. `npm run lockfile` writes, `-- --check` only tells.
+// Completes package-lock.json with the optional packages of other platforms. npm omits those that
+// it didn't install on the machine that wrote the file, and then `npm ci` refuses the file
+// elsewhere. `npm run lockfile` writes, `-- --check` only reports.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -44,7 +45,7 @@ const processors = [
   'wasm32',
 ];
 
-/** What a platform package's name says about where it belongs, e.g. `core-linux-arm64-musl`. */
+/** The platform in a package's name, such as `core-linux-arm64-musl`. */
 export function platformOf(name: string): Pick<Entry, 'os' | 'cpu' | 'libc'> {
   const words = name.split(/[/-]/);
   const system = words.find((word) => systems.includes(word));
@@ -56,7 +57,7 @@ export function platformOf(name: string): Pick<Entry, 'os' | 'cpu' | 'libc'> {
   return platform;
 }
 
-/** The entries that are missing: every optional dependency of a locked package that no entry answers. */
+/** The missing entries: optional dependencies of locked packages without an entry. */
 export function missingEntries(lockfile: Lockfile): Record<string, Entry> {
   const missing: Record<string, Entry> = {};
   for (const [path, entry] of Object.entries(lockfile.packages)) {
@@ -75,7 +76,7 @@ export function missingEntries(lockfile: Lockfile): Record<string, Entry> {
   return missing;
 }
 
-/** Where node would look for `name` from the package at `path`, innermost first. */
+/** The places where Node looks for `name` from the package at `path`, innermost first. */
 export function placesOf(path: string, name: string): string[] {
   const parts = path === '' ? [] : path.split('/node_modules/');
   const outer = parts.map((_part, i) => parts.slice(0, parts.length - i).join('/node_modules/'));

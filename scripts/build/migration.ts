@@ -1,6 +1,7 @@
-// Writes the next migration of a service from what its Prisma schema says and its migrations don't make yet:
-//   npm run migration -- SERVICE NAME      writes services/SERVICE/prisma/migrations/<time>_NAME/migration.sql
-//   npm run migration -- --check           fails when the migrations of any service don't make its schema
+// Writes the next migration of a service: the difference between its migrations and its Prisma
+// schema.
+//   npm run migration -- SERVICE NAME   writes the next migration of SERVICE
+//   npm run migration -- --check        fails when migrations of a service don't make its schema
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { startPostgres } from '@almanac/testkit/postgres';
@@ -60,7 +61,7 @@ async function diff(service: string, databaseUrl: string): Promise<string> {
   return stdout ?? '';
 }
 
-// The engine learns what the migrations make by replaying them in an empty database.
+// The engine replays the migrations in an empty database to learn their schema.
 async function withCluster<T>(work: (url: string) => Promise<T>): Promise<T> {
   const cluster = await startPostgres();
   try {

@@ -1,5 +1,5 @@
-// Writes docs/openapi.json from the routes the services declare (npm run openapi); scripts/build/openapi/openapi.test.ts fails when
-// it is stale.
+// Writes docs/openapi.json from the declared routes (npm run openapi). openapi/openapi.test.ts
+// fails when it is stale.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { asText, makeDocument } from './openapi/declared-routes.ts';

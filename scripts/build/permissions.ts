@@ -1,5 +1,5 @@
-// Writes docs/permissions.md from the rights table (npm run permissions); scripts/build/permissions/permissions.test.ts fails when it is
-// stale.
+// Writes docs/permissions.md from the rights table (npm run permissions).
+// permissions/permissions.test.ts fails when it is stale.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { makeDocument } from './openapi/declared-routes.ts';

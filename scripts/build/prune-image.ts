@@ -1,5 +1,6 @@
-// `node scripts/build/prune-image.ts IMAGE`: leaves, of a whole installation, what the image runs with, and writes its bill of materials. npm
-// itself omits only what no workspace at all runs with, so tools of tests would stay. For deploy/Dockerfile: it deletes sources.
+// `node scripts/build/prune-image.ts IMAGE`: reduces a whole installation to the packages of an
+// image, and writes its bill of materials. npm omits only packages that no workspace needs, so it
+// would keep those of tests. For deploy/Dockerfile alone: it deletes sources.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { billOfMaterials } from './supply-chain/bill-of-materials.ts';

@@ -1,7 +1,7 @@
 // Releases of single services (docs/how-to/release.md):
-//   npm run release -- check                       what of the last releases this code breaks
-//   npm run release -- version                     takes the changesets: new versions and changelogs
-//   npm run release -- record COMMIT SERVICE…      keeps what the next code is compared with
+//   npm run release -- check                       breaking changes since the last releases
+//   npm run release -- version                     applies the changesets: versions and changelogs
+//   npm run release -- record COMMIT SERVICE…      records what later code is compared with
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,7 +19,7 @@ else fail('Usage: npm run release -- check, or version, or record COMMIT SERVICE
 function check(): void {
   const breaks = serviceNames.flatMap(findBreaks);
   if (breaks.length > 0) fail(`Beside the last release this would break:\n  ${breaks.join('\n  ')}`);
-  else console.log(`What the last releases of ${serviceNames.join(', ')} promised holds.`);
+  else console.log(`What the last releases of ${serviceNames.join(', ')} promised still holds.`);
 }
 
 function version(): void {
@@ -47,7 +47,7 @@ function record(commit: string, names: string[]): void {
   else
     for (const name of names as ServiceName[]) {
       const { version } = recordRelease(name, commit);
-      rmSync(recordOf(name, 'accepted.txt'), { force: true }); // it was about the release before
+      rmSync(recordOf(name, 'accepted.txt'), { force: true }); // they concern the release before
       console.log(`${name} ${version}`);
     }
 }

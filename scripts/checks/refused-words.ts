@@ -1,6 +1,6 @@
-// Finds words that Almanac doesn't use (docs/refused-words.json) and comment lines that are too wide.
-// A text is read as one stream of words: names fall apart at their capitals and underscores, so a
-// phrase is found in prose, across the lines of a comment, and in a name such as `lookAfter`. Pure.
+// Finds words that Almanac doesn't use (docs/refused-words.json) and comments that are too wide.
+// A text is one stream of words: names are split at their capitals and underscores. So a phrase is
+// found in prose, across the lines of a comment, and in a name written as one word. Pure.
 
 type Rule = { refuse: string[]; say: string };
 

@@ -1,5 +1,6 @@
-// The first start's demo: an account with an administrator and an application, and ISO data loaded through the public API.
-// Every step looks first at what is there, so a start that was cut off goes on where it was.
+// The demo of the first start: an account with an administrator and an application, and ISO data
+// loaded through the public API. Every step is repeatable, so the next start continues an
+// interrupted one.
 import { createAccount } from '@almanac/admin-cli/accounts';
 import { loadIsoData } from '@almanac/admin-cli/demo-data/iso-account';
 import { describeTables } from '@almanac/admin-cli/demo-data-commands';
@@ -15,7 +16,9 @@ type Credentials = { base_url: string } & DemoAccount;
 
 const redirectUri = 'http://127.0.0.1:9876/callback';
 
-/** Makes the demo account and loads its data, or, when that was done before, only keeps the credentials' address right. */
+/**
+ * Creates the demo account with its data. Later starts only update the address in the credentials.
+ */
 export async function seedDemo({ home, system, screen, signal }: Given): Promise<void> {
   const kept = readJson<Credentials>(home.credentials);
   if (kept && system.secrets.demo) {

@@ -1,4 +1,5 @@
-// `npm start`: the whole system on this machine with nothing but Node. See docs/how-to/run-embedded.md.
+// `npm start`: the whole system on this machine with nothing but Node. See
+// docs/how-to/run-embedded.md.
 import { parseArgs } from 'node:util';
 import { finalScreen } from '@almanac/embedded/final-screen';
 import { AlreadyRunningError, readHome } from '@almanac/embedded/home';
@@ -36,7 +37,7 @@ const leave = (why: string) => {
   interrupted.abort(new StoppedError());
   stop().then(
     () => {
-      screen.say('Stopped. Nothing is lost; "npm start" takes it up again.');
+      screen.say('Stopped. Nothing is lost; "npm start" starts it again.');
       process.exit(0);
     },
     (error: Error) => {
@@ -47,9 +48,9 @@ const leave = (why: string) => {
 };
 process.on('SIGINT', () => leave('Ctrl-C'));
 process.on('SIGTERM', () => leave('SIGTERM'));
-process.on('SIGHUP', () => leave('the terminal has gone'));
-process.on('disconnect', () => leave('the process that started this has gone'));
-process.stdout.on('error', () => {}); // a pipe that was closed is no reason to stop
+process.on('SIGHUP', () => leave('the terminal was closed'));
+process.on('disconnect', () => leave('the process that started this has ended'));
+process.stdout.on('error', () => {}); // a closed pipe must not stop the system
 stopWithNpm();
 
 try {
@@ -85,11 +86,11 @@ function explain(error: unknown): string {
   return `Almanac did not start: ${error.message}${cause}`;
 }
 
-// `kill` of npm ends npm and the shell between, which tells nobody: what npm started would go on without it.
+// `kill` ends npm and its shell without a signal to this process, which would run on.
 function stopWithNpm(): void {
   if (!process.env.npm_lifecycle_event) return;
   const shell = process.ppid;
   setInterval(() => {
-    if (process.ppid !== shell) leave('npm has gone');
+    if (process.ppid !== shell) leave('npm has ended');
   }, 250).unref();
 }

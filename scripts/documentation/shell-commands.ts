@@ -1,20 +1,21 @@
-// Reads the commands that a page shows in its blocks of shell, as far as pages need it: comments, quotes, lines that go on, pipes,
-// assignments, and commands within `$(…)`.
+// Reads the commands in the shell blocks of a page: comments, quotes, continued lines, pipes,
+// assignments, and commands within `$(…)`, as far as pages use them.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The page's blocks of shell. */
+/** The shell blocks of a page. */
 export const blocksOf = (page: string): string[] =>
   [...page.matchAll(/^( *)```sh\n([\s\S]*?)^\1```/gm)].map(([, , text]) => text as string);
 
-/** Every simple command of the page's blocks of shell, as words with their quotes; assignments alone are none. */
+/** Every simple command of the shell blocks, as words with their quotes; not lone assignments. */
 export const commandsOf = (page: string): string[][] =>
   blocksOf(page).flatMap((text) => readCommands(text.replace(/\\\n/g, ' ')));
 
 /**
- * A command exactly as docs/how-to shows it, for a test that runs it; throws when the page doesn't show it any more. The unit test of the
- * pages finds these calls and knows by them that a command is run, so both words stand in the call as they are.
+ * A command exactly as docs/how-to shows it, for a test that runs it. Throws when the page doesn't
+ * show it. The test of the pages searches for these calls to know which commands are run, so the
+ * arguments must be literals.
  */
 export function shown(page: string, command: string): string {
   const text = readFileSync(join(import.meta.dirname, '../../docs/how-to', page), 'utf8');
@@ -64,7 +65,7 @@ function readCommands(text: string): string[][] {
   return commands;
 }
 
-// Where the bracket that is open at this place closes; quotes within are jumped over.
+// The index of the closing bracket; quotes are skipped.
 function closing(text: string, from: number): number {
   let depth = 1;
   let quote = '';
@@ -78,7 +79,7 @@ function closing(text: string, from: number): number {
   return text.length;
 }
 
-// Without assignments and words of the shell before the program; the name of a function is not one of its commands.
+// Drops assignments and keywords before the program. The name of a function is no command.
 function withoutBeginning(words: string[]): string[] {
   let from = 0;
   while (

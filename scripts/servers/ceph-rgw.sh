@@ -1,9 +1,10 @@
 #!/bin/bash
-# One S3 server for tests: Ceph's object gateway with everything in memory, on the loopback, gone after `stop`.
-#   ceph-rgw.sh start DIR MONPORT RGWPORT   installs Ceph from the distribution if missing, starts it, prints its address to export
+# An S3 server for tests: Ceph's object gateway, in memory, on the loopback, deleted by `stop`.
+#   ceph-rgw.sh start DIR MONPORT RGWPORT   installs Ceph if missing, starts it, prints its address
 #   ceph-rgw.sh stop DIR
-# Besides the two ports it takes MONPORT+1. A fresh DIR each time: what was stored is in memory only. CEPH_GATEWAY_ADDRESS, CEPH_BUCKET,
-# ROOT_ACCESS_KEY and ROOT_SECRET_KEY say otherwise where to listen, what to store in, and who may (scripts/servers/server-images.sh).
+# It also uses MONPORT+1. Use a new DIR each time: all data is in memory. CEPH_GATEWAY_ADDRESS,
+# CEPH_BUCKET, ROOT_ACCESS_KEY and ROOT_SECRET_KEY replace address, bucket and keys
+# (server-images.sh).
 set -euo pipefail
 
 # shellcheck source=install-packages.sh
@@ -12,7 +13,7 @@ set -euo pipefail
 bucket=${CEPH_BUCKET:-almanac-test}
 
 usage() {
-  sed -n '2,5p' "$0" >&2
+  sed -n '2,/^[^#]/s/^#/#/p' "$0" >&2
   exit 2
 }
 
@@ -153,7 +154,8 @@ bring_up() {
   radosgw -n client.rgw < /dev/null
   wait_until 'the gateway' gateway_answers
   radosgw-admin -n client.rgw user create --uid=almanac --display-name=almanac --access-key="$access" --secret="$secret"
-  # The first bucket and the first object make the pools, which takes seconds that no test should wait for.
+  # The first bucket and the first object make the pools, which takes seconds that no test should
+  # wait for.
   s3 -X PUT "$url"
   s3 -X PUT --data-binary warm "$url/warm"
   s3 -X DELETE "$url/warm"

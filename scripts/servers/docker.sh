@@ -1,6 +1,7 @@
 #!/bin/bash
-# A Docker engine for tests, with a folder and a socket of its own, and a base image of Debian's packages with this project's Node.
-#   docker.sh start DIR   installs the engine from the distribution if missing, starts it, prints its address to export
+# A Docker engine for tests, with a folder and a socket of its own, and a base image of Debian's
+# packages with this project's Node.
+#   docker.sh start DIR   installs the engine if missing, starts it, prints its address to export
 #   docker.sh base NAME   makes the base image (DOCKER_HOST says where)
 #   docker.sh stop DIR
 set -euo pipefail
@@ -9,7 +10,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/scripts/servers/install-packages.sh"
 
 usage() {
-  sed -n '2,5p' "$0" >&2
+  sed -n '2,/^[^#]/s/^#/#/p' "$0" >&2
   exit 2
 }
 
@@ -32,7 +33,8 @@ start() {
   exit 1
 }
 
-# As small as what runs in it allows: Debian without recommendations, Node with npm, and the certificates that this machine trusts.
+# As small as what runs in it allows: Debian without recommendations, Node with npm, and the
+# certificates that this machine trusts.
 base() {
   local name=$1 tree
   [ -x /usr/bin/mmdebstrap ] || install_packages mmdebstrap
@@ -60,7 +62,7 @@ stop() {
     sleep 0.1
   done
   kill -9 "$pid" 2> /dev/null || true
-  # The engine leaves the network's name behind, and then nobody can remove the folder.
+  # The engine leaves the network's name behind, and then the folder can not be removed.
   for mounted in "$1"/run/netns/*; do umount "$mounted" 2> /dev/null || true; done
 }
 

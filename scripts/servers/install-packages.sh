@@ -9,7 +9,8 @@ install_packages() {
     chmod +x "$policy"
     trap 'rm -f /usr/sbin/policy-rc.d' EXIT
   fi
-  # Another installation may hold the lock, a mirror may be away for a moment, and one that was interrupted has to be ended first.
+  # Another installation may hold the lock, a mirror may be away for a moment, and one that was
+  # interrupted has to be ended first.
   for try in 1 2 3; do
     dpkg --configure -a >&2 && apt-get update -qq >&2 &&
       apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" >&2 && return

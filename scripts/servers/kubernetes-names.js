@@ -1,5 +1,6 @@
-// The name server of scripts/servers/kubernetes.sh: A records of Services, as Kubernetes' DNS specification has them, asked of the API each time.
-// A Service's address; of a headless one the addresses of its ready pods, and each pod's under its host name. All else is NXDOMAIN.
+// The name server of kubernetes.sh: A records of Services by Kubernetes' DNS specification, read
+// from the API for each question. A Service has its address, a headless one those of its ready
+// pods, also under their host names. Other names are NXDOMAIN.
 //   node kubernetes-names.js ADDRESS https://API TOKEN
 import dgram from 'node:dgram';
 import https from 'node:https';
@@ -7,7 +8,7 @@ import https from 'node:https';
 const [address, api, token] = process.argv.slice(2);
 const ttlSeconds = 5;
 
-/** The object at the API's path; nothing when there is none. */
+/** The object at a path of the API; undefined when there is none. */
 function get(path) {
   const options = { rejectUnauthorized: false, headers: { Authorization: `Bearer ${token}` }, timeout: 5_000 };
   return new Promise((done, fail) => {
@@ -48,13 +49,13 @@ function readQuestion(message) {
 }
 
 function answer(message, question, addresses) {
-  const told = question.type === 1 ? (addresses ?? []) : [];
+  const answers = question.type === 1 ? (addresses ?? []) : [];
   const header = Buffer.alloc(12);
   message.copy(header, 0, 0, 2);
   header.writeUInt16BE(addresses ? 0x8580 : 0x8583, 2);
   header.writeUInt16BE(1, 4);
-  header.writeUInt16BE(told.length, 6);
-  const records = told.map((ip) => {
+  header.writeUInt16BE(answers.length, 6);
+  const records = answers.map((ip) => {
     const record = Buffer.alloc(16);
     record.writeUInt16BE(0xc00c, 0);
     record.writeUInt16BE(1, 2);
@@ -73,7 +74,7 @@ server.on('message', async (message, { port, address: from }) => {
     const question = readQuestion(message);
     server.send(answer(message, question, await addressesOf(question.name)), port, from);
   } catch (error) {
-    console.error(error.message); // who asked asks again
+    console.error(error.message); // the client repeats its question
   }
 });
 server.bind(53, address);

@@ -1,10 +1,12 @@
 #!/bin/bash
-# A Kubernetes of one node for tests, as root, in a network namespace of its own: what it listens on and its rules of iptables touch nobody.
-#   kubernetes.sh build DIR          compiles it from Debian's source package (1.20, the newest there is): 15 minutes, 3 GB
-#   kubernetes.sh start DIR          starts it with an engine of its own; prints KUBECONFIG to export
+# A Kubernetes of one node for tests, as root, in its own network namespace, so that its ports and
+# iptables rules don't affect the machine.
+#   kubernetes.sh build DIR     compiles Debian's source package (1.20, the newest): 15 min, 3 GB
+#   kubernetes.sh start DIR     starts it with its own engine; prints KUBECONFIG to export
 #   kubernetes.sh load DIR IMAGE…    copies images there from the engine that DOCKER_HOST names
-#   kubernetes.sh stop DIR           ends all of it, and forgets what it held
-# Without: policy/v1, autoscaling/v2 (so the overlay `local`), a network that enforces policies, a storage class (ten volumes are there instead).
+#   kubernetes.sh stop DIR           stops it and deletes its state
+# It lacks policy/v1, autoscaling/v2 (so use the overlay `local`), a network that enforces policies,
+# and a storage class (it has ten volumes instead).
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=install-packages.sh
@@ -17,7 +19,7 @@ node=172.30.0.1
 outside=172.31.255.2
 
 usage() {
-  sed -n '2,7p' "$0" >&2
+  sed -n '2,/^[^#]/s/^#/#/p' "$0" >&2
   exit 2
 }
 
@@ -53,11 +55,12 @@ compile() {
       -i "$(grep -Rl --include='*.go' '+k8s:openapi-gen=' pkg cmd vendor/k8s.io/* | xargs -n1 dirname | sort -u |
         grep -vE 'code-generator|sample-apiserver|/kube-openapi|/gengo|generators|/test' | sed 's#^#k8s.io/kubernetes/#' | paste -sd,)" >&2
   fi
-  # A root without CAP_SYS_RESOURCE, as in a container, may not protect a process from the memory killer.
+  # A root without CAP_SYS_RESOURCE, as in a container, may not protect a process from the memory
+  # killer.
   sed -i 's/= -998/= 0/' pkg/kubelet/dockershim/docker_sandbox.go
   sed -i 's/= -997/= 0/' pkg/kubelet/qos/policy.go
-  local told=k8s.io/component-base/version flags
-  flags="-s -w -X k8s.io/kubernetes/vendor/$told.gitMajor=1 -X k8s.io/kubernetes/vendor/$told.gitMinor=20 -X k8s.io/kubernetes/vendor/$told.gitVersion=v$version"
+  local version_package=k8s.io/component-base/version flags
+  flags="-s -w -X k8s.io/kubernetes/vendor/$version_package.gitMajor=1 -X k8s.io/kubernetes/vendor/$version_package.gitMinor=20 -X k8s.io/kubernetes/vendor/$version_package.gitVersion=v$version"
   for name in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy; do
     [ -x "$dir/bin/$name" ] || "$go" build -ldflags "$flags" -o "$dir/bin/$name" "./cmd/$name"
   done
@@ -69,7 +72,8 @@ compile() {
   echo "kubernetes.sh: $(du -sh "$dir/bin" | cut -f1) in $dir/bin" >&2
 }
 
-# run NAME COMMAND…: in the namespace (not by `ip netns exec`, which hides the cgroups), and in the background, with a log and a pid of this name.
+# run NAME COMMAND…: runs it in the namespace (not by `ip netns exec`, which hides the cgroups) and
+# in the background, with a log and a pid file of this name.
 run() {
   local name=$1
   shift
@@ -127,7 +131,7 @@ make_network() {
   # The machine reaches pods and Services by their own addresses, as from within.
   ip route add 10.96.0.0/16 via "$outside"
   ip route add 172.30.0.0/16 via "$outside"
-  # Services' addresses are of no network: they have to leave by something before they are replaced.
+  # Addresses of Services belong to no network: packets need a route before they are rewritten.
   ip -n "$space" route add default via 172.31.255.1
   nsenter --net="/run/netns/$space" sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/bridge/bridge-nf-call-iptables'
 }

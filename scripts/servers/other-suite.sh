@@ -1,6 +1,8 @@
-# For scripts that take a package of another suite of Debian than the machine's, without touching the machine: sourced, not run.
+# For scripts that use a package of another suite of Debian without changing the machine: sourced,
+# not run.
 
-# apt_of_suite DIR SUITE WORD…: apt-get with these words, as if nothing were installed and SUITE were all there is, from the mirror that the machine uses.
+# apt_of_suite DIR SUITE ARGUMENT…: runs apt-get as if nothing were installed and SUITE were the
+# only one, from the machine's mirror.
 apt_of_suite() {
   local dir=$1 suite=$2 mirror
   shift 2

@@ -1,12 +1,13 @@
 #!/bin/bash
-# PostgreSQL 18's client programs (pg_dump, pg_restore) for tests, beside whatever the machine has: Debian's packages of a newer
-# release, unpacked into a folder with all that they need, also the C library. Nothing is installed.
+# PostgreSQL 18's client programs (pg_dump, pg_restore) for tests, beside whatever the machine has:
+# Debian's packages of a newer release, unpacked into a folder with all that they need, also the C
+# library. Nothing is installed.
 #   postgres-client.sh DIR   prints the folder of the programs to export
 set -euo pipefail
 # shellcheck source=other-suite.sh
 . "$(dirname "$0")/other-suite.sh"
 
-[ $# -eq 1 ] || { sed -n '2,4p' "$0" >&2; exit 2; }
+[ $# -eq 1 ] || { sed -n '2,/^[^#]/s/^#/#/p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
 programs=$dir/bin

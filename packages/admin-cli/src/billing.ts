@@ -1,5 +1,5 @@
-// What operators do with calls and money: look at an account's usage, statement and payments, and set what overage costs. Plan,
-// allowance, overage and billing status are changed by `accounts update`.
+// Billing for operators: an account's usage, statement and payments, and the rates of overage.
+// Plan, allowance, overage and billing status are changed by `accounts update`.
 import { plans, readAccountId } from './accounts.ts';
 import { type Command, missing, oneOf, readTime, require, text } from './arguments.ts';
 import { noAccount, type Operator, OperatorError } from './operator.ts';
@@ -9,7 +9,7 @@ type Answer<Method extends 'GetUsage' | 'GetStatement' | 'ListBillingEvents' | '
 
 const billingOf = (operator: Operator) => operator.service('billing');
 
-/** An unknown account is said to be unknown. */
+/** Throws for an unknown account. */
 async function known(operator: Operator, accountId: number) {
   const caller = { accountId };
   await operator.service('identity').GetAccount(caller, {});
@@ -19,7 +19,7 @@ async function known(operator: Operator, accountId: number) {
 export const billingCommands = {
   'billing usage': {
     usage: 'billing usage ID [--month YYYY-MM]',
-    about: 'Calls of a month per day, method and resource; the present month when none is named.',
+    about: 'Calls of a month per day, method and resource; the current month by default.',
     options: { month: text },
     positionals: 1,
     prepare: (values, [id]) => {
@@ -45,7 +45,7 @@ export const billingCommands = {
   },
   'billing payments': {
     usage: 'billing payments ID',
-    about: 'What the payment provider and operators said of an account, the last first.',
+    about: 'Events of the payment provider and of operators for an account, newest first.',
     options: {},
     positionals: 1,
     prepare: (_values, [id]) => {
@@ -62,11 +62,11 @@ export const billingCommands = {
           const said = [billing_status, since, plan, allowance === undefined ? '' : `${allowance} calls`];
           return [occurred_at, source, type, event_id, said.filter(Boolean).join(' ')].join('\t');
         })
-        .join('\n') || 'Nothing was said of this account.',
+        .join('\n') || 'This account has no events.',
   },
   'billing rates': {
     usage: 'billing rates',
-    about: 'What 1,000 calls beyond the allowance cost, by plan, the newest rate first.',
+    about: 'The price of 1,000 calls beyond the allowance, by plan, newest first.',
     options: {},
     positionals: 0,
     prepare: () => async (operator) => {
@@ -77,7 +77,7 @@ export const billingCommands = {
   },
   'billing add-rate': {
     usage: 'billing add-rate --plan PLAN --currency CODE --price-per-1000 PRICE [--from TIME]',
-    about: 'Adds a rate; calls reserved from TIME on (now when left out) are charged at it. Rates are never changed.',
+    about: 'Adds a rate; calls reserved from TIME on (default: now) are charged at it. Rates are never changed.',
     options: { plan: text, currency: text, 'price-per-1000': text, from: text },
     positionals: 0,
     prepare: (values) => {
@@ -99,7 +99,7 @@ function describeRate(rate: Answer<'AddOverageRate'>): string {
   return [rate.plan, `${rate.price_per_1000} ${rate.currency} per 1,000 calls`, `from ${rate.valid_from}`].join('\t');
 }
 
-// Empty: billing takes the present one.
+// Empty: billing takes the current month.
 function readMonth(month: string | undefined): string {
   if (month !== undefined && !/^20\d\d-(0[1-9]|1[0-2])$/.test(month))
     throw new OperatorError(`--month should be a month such as 2026-01, not "${month}".`);

@@ -1,4 +1,4 @@
-// The operators' commands: what each takes, what it does, how its answer reads for people; with --json it is JSON instead.
+// The operators' commands: their arguments, their work, and the text of their results (or --json).
 import { parseArgs } from 'node:util';
 import {
   billingStatuses,
@@ -52,13 +52,13 @@ export const commands = {
         `  client id      ${made.application.client_id}`,
         `  client secret  ${made.application.client_secret}`,
         `  redirect URI   ${made.application.redirect_uri}`,
-        'Password and secret are shown this once.',
+        'Password and secret are shown only once.',
       ].join('\n'),
   },
   'accounts update': {
     usage:
       'accounts update ID [--plan PLAN] [--billing-status STATUS] [--overdue-since TIME] [--overage on|off] [--allowance N] [--storage-bytes N]',
-    about: `Changes plan and state. Statuses: ${billingStatuses.join(', ')}; TIME is ISO 8601, "now" when left out.`,
+    about: `Changes plan and state. Statuses: ${billingStatuses.join(', ')}; TIME is ISO 8601, default now.`,
     options: {
       plan: text,
       'billing-status': text,
@@ -96,7 +96,7 @@ export const commands = {
   'accounts place': {
     usage: 'accounts place ID CLUSTER',
     about:
-      'Moves an account with its tables to a PostgreSQL cluster: main, or a name of DATA_DATABASE_URLS. Readers go on.',
+      'Moves an account with its tables to a PostgreSQL cluster: main, or a name of DATA_DATABASE_URLS. Reads continue.',
     options: {},
     positionals: 2,
     prepare: (_values, [id, cluster]) => {
@@ -114,7 +114,7 @@ export const commands = {
   ...backupCommands,
   'keys rotate': {
     usage: 'keys rotate',
-    about: 'Makes a new key for signing access tokens; tokens of the old one hold until they expire.',
+    about: 'Makes a new key for signing access tokens; tokens of the old one stay valid until they expire.',
     options: {},
     positionals: 0,
     prepare: () => (operator) => operator.service('identity').RotateSigningKey(noAccount, {}),
@@ -148,7 +148,7 @@ export const commands = {
   'jobs retry': {
     usage: 'jobs retry ID',
     about:
-      'Queues failed work again: import-table-7, export-7, mail-7, or the number of a job. dead-letters: all messages to jobs that nobody could handle.',
+      'Queues failed work again: import-table-7, export-7, mail-7, or the number of a job. dead-letters: all messages to jobs that failed in every attempt.',
     options: {},
     positionals: 1,
     prepare: (_values, [id]) => {
@@ -174,10 +174,10 @@ function describeBooks(books: Books): string {
   return `${books.plan}, ${books.billing_status}${overdue}, ${books.calls} of ${books.allowance} calls${overage}`;
 }
 
-/** What is to be done. The operator is needed by commands that ask services. */
+/** The work of a command line. Commands that call services need the operator. */
 export type Invocation = { asksNoService: boolean; run(operator?: Operator): Promise<string> };
 
-/** Reads a command line; undefined asks for help. Problems are OperatorErrors. */
+/** Reads a command line; undefined means --help. Problems are OperatorErrors. */
 export function readInvocation(argv: string[]): Invocation | undefined {
   if (argv.length === 0 || argv.includes('--help') || argv.includes('-h') || argv[0] === 'help') return undefined;
   const name = Object.keys(commands).find((words) => isSaid(words, argv));
@@ -210,7 +210,7 @@ function parse(command: Command, args: string[]): { values: Values; positionals:
   }
 }
 
-/** All commands, one paragraph each. */
+/** All commands, a paragraph each. */
 export function helpText(): string {
   const entries = Object.values(commands).map(({ usage, about }) => `  ${usage}\n      ${about}`);
   return [

@@ -1,5 +1,5 @@
-// The command that loads ISO's code lists into an account through the public API. What it does it with is loaded when it is asked for:
-// of the images only the operators' has it.
+// The command that loads ISO's code lists into an account through the public API. Its code is
+// imported lazily, since only the operators' image has its packages.
 import { Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import type { NewAccount } from './accounts.ts';
@@ -21,9 +21,9 @@ export const demoDataCommands = {
       const credentials = await readCredentials();
       const { loadIsoData } = await import('./demo-data/iso-account.ts');
       const way = { gatewayUrl: process.env.GATEWAY_URL || undefined, upload: await uploadTo(process.env) };
-      const tell = (what: string) => console.error(`${what} …`);
-      return loadIsoData(credentials.base_url, credentials, tell, way).catch((error: Error) => {
-        throw new OperatorError(`The data could not be loaded (repeat the command to go on): ${error.message}`);
+      const report = (what: string) => console.error(`${what} …`);
+      return loadIsoData(credentials.base_url, credentials, report, way).catch((error: Error) => {
+        throw new OperatorError(`The data could not be loaded (repeat the command to continue): ${error.message}`);
       });
     },
     show: (tables: LoadedTable[]) => `Loaded: ${describeTables(tables)}.`,
@@ -46,8 +46,8 @@ async function readCredentials(): Promise<Credentials> {
   throw new OperatorError(wanted);
 }
 
-// The address in a link is for clients, and need not be one from within a network of containers; with the keys of the bucket the file
-// is put there without the link.
+// The address in an upload link is for clients, and may be unreachable within a network of
+// containers. With the keys of the bucket, the file is stored without the link.
 async function uploadTo(env: NodeJS.ProcessEnv): Promise<Upload | undefined> {
   const url = env.JOBS_OBJECT_STORE_URL;
   if (!url || url.startsWith('file:')) return undefined;

@@ -11,8 +11,8 @@ const said = globSync(['README.md', 'docs/**/*.md', 'packages/*/README.md', 'ser
       /(?:npm run -s admin --|run --rm operator|exec deployment\/operator -- node scripts\/admin\.ts) ([^`\n#]+)/g,
     ),
   ]
-    .map((match) => (match[1] as string).replace(/\s[<>]\s.*/, '').trim()) // what a shell takes for itself is no word
-    .filter((line) => !/[…A-Z]{4,}|…/.test(line.replace(/\S+@\S+/g, ''))) // places to fill in
+    .map((match) => (match[1] as string).replace(/\s[<>]\s.*/, '').trim()) // redirections are the shell's
+    .filter((line) => !/[…A-Z]{4,}|…/.test(line.replace(/\S+@\S+/g, ''))) // placeholders
     .map((line) => [page, line] as const),
 );
 

@@ -1,10 +1,10 @@
-// How the queue of jobs reads for operators.
+// The queue of jobs as text for operators.
 import type { Job__Output } from '@almanac/protos/generated/almanac/jobs/v1/Job.ts';
 import type { ListJobsResponse__Output } from '@almanac/protos/generated/almanac/jobs/v1/ListJobsResponse.ts';
 
 export const jobStates = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
 
-/** A line for each job, and how many there are besides; then the dead letters. */
+/** A line for each job, the number of further ones, and the dead letters. */
 export function showJobs({ jobs, total, dead_letters }: ListJobsResponse__Output): string {
   const lines = jobs.map((job) =>
     [job.name, job.state, `account ${job.account_id}`, job.updated_at, tries(job), job.error]
@@ -20,7 +20,7 @@ export function showJobs({ jobs, total, dead_letters }: ListJobsResponse__Output
 
 const tries = ({ attempts, deferrals }: Job__Output) => `${attempts} attempts, put off ${deferrals} times`;
 
-/** All that is known of one job. */
+/** All facts of a job. */
 export function showJob(job: Job__Output): string {
   const facts = {
     job: job.id,

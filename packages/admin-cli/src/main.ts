@@ -1,4 +1,5 @@
-// `npm run -s admin -- …`: the operators' command line. Exit code 0 done, 1 refused by the system, 2 not understood.
+// `npm run -s admin -- …`: the operators' command line. Exit codes: 0 done, 1 refused by the
+// system, 2 invalid command or configuration.
 import { ConfigError } from '@almanac/service-kit/config/config';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { helpText, type Invocation, readInvocation } from './commands.ts';

@@ -1,4 +1,4 @@
-// The operator's way in: gRPC clients of the services, calling with contexts that are signed with the operator's key.
+// gRPC clients of the services for the operator, whose key signs the call contexts.
 
 import { readHome, readJson, readRuntime } from '@almanac/embedded/home';
 import { type ContextSigner, createContextSigner } from '@almanac/service-kit/caller/call-context';
@@ -10,17 +10,17 @@ import { watchServiceTls } from '@almanac/service-kit/tls/service-tls';
 
 type Jwk = Record<string, unknown>;
 
-/** Calls that concern no account are made for this one, which never exists. */
+/** The account of calls that concern none; it never exists. */
 export const noAccount = { accountId: 0 };
 
 export type Operator = {
-  /** Where clients reach the system, when that is known. */
+  /** The public address of the system, if known. */
   baseUrl: string | undefined;
   service<N extends RpcServiceName>(name: N): RpcClient<N>;
   close(): void;
 };
 
-/** Something the operator has to put right; shown without a stack. */
+/** A problem that the operator can fix; shown without a stack. */
 export class OperatorError extends Error {}
 
 export type OperatorConfig = {
@@ -30,7 +30,7 @@ export type OperatorConfig = {
   rpcTls?: RpcTlsFiles;
 };
 
-/** Clients are made when first asked for. */
+/** Creates its clients lazily. */
 export async function createOperator(given: OperatorConfig): Promise<Operator> {
   const sign: ContextSigner = await createContextSigner('operator', given.key);
   const tls = given.rpcTls && watchServiceTls(given.rpcTls, createLogger('admin', 'silent'));
@@ -40,7 +40,7 @@ export async function createOperator(given: OperatorConfig): Promise<Operator> {
     service: <N extends RpcServiceName>(name: N) => {
       const address = given.addresses[name];
       if (!address)
-        throw new OperatorError(`It is not known where ${name} is: set ${name.toUpperCase()}_RPC to its host:port.`);
+        throw new OperatorError(`The address of ${name} is unknown: set ${name.toUpperCase()}_RPC to its host:port.`);
       const client = clients.get(name) ?? createRpcClient(name, address, sign, tls);
       clients.set(name, client as ClosableRpcClient<RpcServiceName>);
       return client.client as RpcClient<N>;
@@ -53,8 +53,8 @@ export async function createOperator(given: OperatorConfig): Promise<Operator> {
 }
 
 /**
- * Reads key and addresses from the environment (ALMANAC_OPERATOR_KEY, IDENTITY_RPC …), or else from the embedded system
- * that runs here.
+ * Reads key and addresses from the environment (ALMANAC_OPERATOR_KEY, IDENTITY_RPC …), or else from
+ * the embedded system that runs here.
  */
 export function readOperatorConfig(env: NodeJS.ProcessEnv): OperatorConfig {
   const home = readHome(env);

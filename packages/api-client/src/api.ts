@@ -1,8 +1,8 @@
-// Calls of the public API with a bearer token: what was answered, or an error that says it. Knows nothing but HTTP.
+// Calls of the public API with a bearer token. It knows only HTTP, and returns any answer as it is.
 
 export type Answer<T = unknown> = { status: number; headers: Headers; body: T };
 
-/** A call answered with a status that the caller did not expect. */
+/** The answer had an unexpected status. */
 export class ApiError extends Error {
   readonly status: number;
   readonly body: unknown;
@@ -25,10 +25,12 @@ type SendOptions = { headers?: Record<string, string>; signal?: AbortSignal };
 export type Api = {
   baseUrl: string;
   token: string;
-  /** Any call, whatever the answer's status. `body` is sent as JSON; a string or bytes as they are, with your own content type. */
+  /**
+   * Any call with any status. `body` is sent as JSON; a string or bytes unchanged, with your type.
+   */
   send<T = unknown>(method: string, path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
-  /** Calls whose answer has to be 2xx; anything else throws an ApiError. */
-  // biome-ignore lint/suspicious/noExplicitAny: callers name what they expect; the answer is checked by the contract tests.
+  /** Calls that throw an ApiError unless the answer is 2xx. */
+  // biome-ignore lint/suspicious/noExplicitAny: callers name the type that they expect; the contract tests check the answers.
   get<T = any>(path: string): Promise<T>;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   post<T = any>(path: string, body?: unknown): Promise<T>;
@@ -72,14 +74,14 @@ export function createApi(baseUrl: string, token: string): Api {
   };
 }
 
-/** JSON when it is said to be JSON, else text; undefined when there is none. */
+/** JSON by the content type, else text; undefined without a body. */
 export async function readBody(response: Response): Promise<unknown> {
   const text = await response.text();
   if (text === '') return undefined;
   return /\bjson\b/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
 }
 
-/** Puts a file where a pre-signed URL says. */
+/** Uploads a file to a pre-signed URL. */
 export async function upload(url: string, content: string | Uint8Array, contentType = 'text/csv'): Promise<void> {
   const response = await fetch(url, {
     method: 'PUT',
@@ -91,7 +93,10 @@ export async function upload(url: string, content: string | Uint8Array, contentT
   if (!response.ok) throw new ApiError('PUT', new URL(url).pathname, answer);
 }
 
-/** Asks again, with growing pauses, until the answer is accepted; throws with the last answer when it takes too long. */
+/**
+ * Polls with growing delays until the answer is accepted. Throws the last answer after the
+ * time-out.
+ */
 export async function poll<T>(
   ask: () => Promise<T>,
   accept: (answer: T) => boolean,

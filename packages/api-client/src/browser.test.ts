@@ -21,7 +21,7 @@ describe('forms of a page', () => {
 });
 
 describe('a browser', () => {
-  it('keeps cookies, drops those that are over, and follows nothing by itself', async () => {
+  it('keeps cookies, drops expired ones, and follows no redirect', async () => {
     const server = createServer((request, response) => {
       const seen = request.headers.cookie ?? '';
       response.setHeader('Set-Cookie', request.url === '/out' ? ['a=; Max-Age=0'] : ['a=1; HttpOnly', 'b=2']);

@@ -1,4 +1,5 @@
-// As much of a browser as log-in and consent pages need: cookies, redirects one at a time, forms with their hidden fields.
+// A minimal browser for log-in and consent pages: cookies, single redirects, forms with hidden
+// fields.
 
 export type Form = {
   action: string;
@@ -18,27 +19,27 @@ export type PageSeen = {
   forms: Form[];
 };
 
-/** Pages have the public address in their links; from here the server may be reached at another one. */
+/** Links in pages have the public address; this client may reach the server at another one. */
 type Reach = { publicUrl: string; url: string };
 
-/** Keeps cookies of one origin, as a browser does between pages. */
+/** Keeps the cookies of one origin, as a browser does. */
 export class Browser {
   readonly cookies = new Map<string, string>();
   private readonly headers: Record<string, string>;
   private readonly reach: Reach | undefined;
 
-  /** `headers` go with every request, as a proxy in front of the server would add them. */
+  /** `headers` are added to every request, as by a proxy in front of the server. */
   constructor(headers: Record<string, string> = {}, reach?: Reach) {
     this.headers = headers;
     this.reach = reach;
   }
 
-  /** Opens an address; redirects are not followed, `location` says where they go. */
+  /** Opens an address. Redirects are not followed: `location` is their target. */
   open(url: string): Promise<PageSeen> {
     return this.fetch(url, {});
   }
 
-  /** Sends a form with `values` over its own fields, pressing `button`. */
+  /** Submits a form by `button`, with `values` over its own fields. */
   submit(page: PageSeen, form: Form, values: Record<string, string>, button?: Button): Promise<PageSeen> {
     const pressed = button?.name ? { [button.name]: button.value } : {};
     const content = new URLSearchParams({ ...form.fields, ...values, ...pressed });
@@ -94,7 +95,7 @@ export class Browser {
   }
 }
 
-/** Reads the forms of a page written by a program: attributes in double quotes, nothing nested. */
+/** Reads the forms of a generated page: attributes in double quotes, nothing nested. */
 export function readForms(html: string): Form[] {
   return [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)].map(([, head = '', inner = '']) => {
     const attributes = readAttributes(head);

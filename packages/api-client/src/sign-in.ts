@@ -1,5 +1,5 @@
-// Gets tokens the way clients do: client credentials for a machine; for a person the authorization code flow with PKCE,
-// through the log-in and consent pages.
+// Gets tokens as clients do: client credentials for a machine; for a person the authorization code
+// flow with PKCE, through the log-in and consent pages.
 import { createHash, randomBytes } from 'node:crypto';
 import { readBody } from './api.ts';
 import { Browser, type PageSeen } from './browser.ts';
@@ -16,12 +16,14 @@ export type Tokens = {
   refresh_token?: string;
 };
 
-/** A token of the application itself, without a user. */
+/** A token of the application, without a user. */
 export function signInMachine(baseUrl: string, application: Application, scope = 'api'): Promise<Tokens> {
   return requestToken(baseUrl, application, { grant_type: 'client_credentials', scope });
 }
 
-/** Tokens on behalf of a person who logs in and agrees; `reachedAt` is where `baseUrl` is reached from here. */
+/**
+ * Tokens of a person who logs in and consents; `reachedAt` is the address of `baseUrl` from here.
+ */
 export async function signInPerson(
   baseUrl: string,
   application: Application,
@@ -61,8 +63,8 @@ export async function signInPerson(
 }
 
 /**
- * Logs in and agrees on whatever pages come; answers the address that the client is called back at. A client without one (its redirect URI
- * is `urn:ietf:wg:oauth:2.0:oob`) gets the code that the last page shows in the same form.
+ * Logs in and consents, and returns the callback address. A client without one (its redirect URI is
+ * `urn:ietf:wg:oauth:2.0:oob`) gets the code of the last page in the same form.
  */
 export async function walkThrough(browser: Browser, url: string, redirectUri: string, person: Person): Promise<URL> {
   let page = await browser.open(url);
@@ -75,7 +77,7 @@ export async function walkThrough(browser: Browser, url: string, redirectUri: st
     }
     page = page.location ? await browser.open(page.location) : await fillIn(browser, page, person);
   }
-  throw new Error(`The log-in goes round in circles at ${page.url}`);
+  throw new Error(`The log-in loops at ${page.url}`);
 }
 
 const agreeing = /allow|authori[sz]e|agree|approve|accept|grant/i;
@@ -103,7 +105,7 @@ function fillIn(browser: Browser, page: PageSeen, person: Person): Promise<PageS
   throw new Error(`No form to go on with (${page.status} at ${page.url}): ${text.slice(0, 300)}`);
 }
 
-/** One request to the token endpoint with HTTP Basic authentication; throws with the answer's own words. */
+/** Calls the token endpoint with HTTP Basic authentication. Throws the answer of a failure. */
 export async function requestToken(
   baseUrl: string,
   application: Pick<Application, 'client_id' | 'client_secret'>,

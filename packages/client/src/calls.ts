@@ -1,4 +1,4 @@
-// The types of calls, from those generated from the OpenAPI document: a path, what it takes, what it answers.
+// The types of calls, derived from the generated types of the OpenAPI document.
 import type { FetchOptions, MaybeOptionalInit } from 'openapi-fetch';
 import type {
   FilterKeys,
@@ -9,16 +9,16 @@ import type {
 } from 'openapi-typescript-helpers';
 import type { paths } from './generated/schema.ts';
 
-/** The paths, below `/api/v1`, that know the method. */
+/** The paths, below `/api/v1`, with the method. */
 export type PathOf<M extends HttpMethod> = PathsWithMethod<paths, M>;
 
 type Options<P extends keyof paths, M extends HttpMethod> = MaybeOptionalInit<paths[P], M & keyof paths[P]>;
 
-/** `{ params, body, signal, headers }` of a call; may be left out when nothing of it is required. */
+/** `{ params, body, signal, headers }` of a call; optional when none of it is required. */
 export type Init<P extends keyof paths, M extends HttpMethod> =
   RequiredKeysOf<FetchOptions<FilterKeys<paths[P], M>>> extends never ? [Options<P, M>?] : [Options<P, M>];
 
-/** What a call answers. */
+/** The answer of a call. */
 export type Answer<P extends keyof paths, M extends HttpMethod> = paths[P][M &
   keyof paths[P]] extends infer Operation extends Record<string | number, unknown>
   ? SuccessResponseJSON<Operation>

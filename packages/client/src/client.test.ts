@@ -1,5 +1,5 @@
-// What the client does when things go wrong, against a server that answers as it is told. What it does against the real system:
-// tests/acceptance/client.test.ts.
+// The client when calls fail, against a server with scripted answers. Its calls of the real system:
+// does against the real system: tests/acceptance/client.test.ts.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AlmanacError, type ClientOptions, createClient } from './client.ts';
@@ -35,10 +35,10 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
   send(req, res, (answers.length > 1 ? answers.shift() : answers[0]) as Answer);
 }
 
-function send(req: IncomingMessage, res: ServerResponse, told: Answer): void {
-  if (told === 'hang') return;
-  if (told === 'hang up') return void req.socket.destroy();
-  const { status = 200, body, headers = {} } = told;
+function send(req: IncomingMessage, res: ServerResponse, scripted: Answer): void {
+  if (scripted === 'hang') return;
+  if (scripted === 'hang up') return void req.socket.destroy();
+  const { status = 200, body, headers = {} } = scripted;
   res.writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'request-1', ...headers });
   res.end(body === undefined ? undefined : JSON.stringify(body));
 }
@@ -134,10 +134,10 @@ describe('tokens', () => {
 
   it('go on being fetched for the others when one of those who wait gives up', async () => {
     const almanac = client();
-    const gone = new AbortController();
-    const given = showDomain(almanac, gone.signal);
+    const aborted = new AbortController();
+    const given = showDomain(almanac, aborted.signal);
     const other = showDomain(almanac);
-    gone.abort(new Error('no longer wanted'));
+    aborted.abort(new Error('no longer wanted'));
     await expect(given).rejects.toThrow('no longer wanted');
     expect(await other).toEqual(domain);
     expect(tokens).toBe(1);
@@ -277,7 +277,7 @@ describe('lists and grids', () => {
 });
 
 describe('long work', () => {
-  it('is waited for with its progress told', async () => {
+  it('is waited for, with reports of its progress', async () => {
     const at = (status: string): Answer => ({ body: { id: 9, status } });
     answers = [at('processing'), at('processing'), at('completed')];
     const states: string[] = [];
@@ -286,7 +286,7 @@ describe('long work', () => {
     expect(states).toEqual(['processing', 'processing', 'completed']);
   });
 
-  it('ends for whoever waits when the signal is aborted', async () => {
+  it('ends for the waiting caller when the signal is aborted', async () => {
     answers = [{ body: { id: 9, status: 'processing' } }];
     const abort = new AbortController();
     const waiting = client().waitForExport(9, {

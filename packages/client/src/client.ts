@@ -1,4 +1,5 @@
-// A client of Almanac's REST API. Paths, parameters, bodies and answers are typed by the OpenAPI document of this version.
+// A client of Almanac's REST API. Paths, parameters, bodies and answers are typed by the OpenAPI
+// document of this version.
 import createFetchClient from 'openapi-fetch';
 import type { Call, Init, Item, ListPath } from './calls.ts';
 import { AlmanacError } from './errors.ts';
@@ -15,38 +16,48 @@ export type { Answer, Item, ListPath } from './calls.ts';
 export { AlmanacError } from './errors.ts';
 export type { paths } from './generated/schema.ts';
 export type { Grid } from './pages.ts';
-export type { WaitOptions } from './patience.ts';
 export type { ColumnValues, Row, RowOf, SystemColumns } from './records.ts';
 export type { Credentials } from './tokens.ts';
 export type { Export, FileContent, Import, NewExport, NewImport, Transfers } from './transfers.ts';
+export type { WaitOptions } from './waiting.ts';
 
 export type ClientOptions = {
   /** Where the system answers, e.g. `https://almanac.example.com`; without `/api/v1`. */
   baseUrl: string;
-  /** How often a call that may be repeated is repeated when there was no answer, or 429, 502, 503 or 504. 3 unless told. */
+  /**
+   * How often a repeatable call is retried without an answer or after 429, 502, 503 or 504; default
+   * 3.
+   */
   retries?: number;
-  /** Calls that should come back later than this (Retry-After) fail at once; 30 seconds unless told. */
+  /** A call whose `Retry-After` is longer fails at once; default 30 seconds. */
   longestRetryAfter?: number;
-  /** How long one attempt may take; 120,000 ms unless told. */
+  /** The time-out of one attempt; default 120,000 ms. */
   timeoutMs?: number;
-  /** What fetches; the platform's own unless told. */
+  /** The fetch to use; default the platform's. */
   fetch?: typeof globalThis.fetch;
 } & (
   | Credentials
-  /** A token, or what answers one that holds: asked for at each call, and once more when the system refused the last one. */
+  /**
+   * A token, or a function that returns a valid one: called for each call, and again after a 401.
+   */
   | { token: string | (() => string | Promise<string>) }
 );
 
 export type Client = Transfers & {
   get: Call<'get'>;
-  /** Where the API takes an Idempotency-Key one is made, so that the call can be repeated; give your own in `params.header`. */
+  /**
+   * Generates an Idempotency-Key where the API takes one, for retries; yours is in `params.header`.
+   */
   post: Call<'post'>;
   patch: Call<'patch'>;
   put: Call<'put'>;
   delete: Call<'delete'>;
-  /** The items of a list, page after page (`per_page` 1,000 unless told); each page is a call. Begins at `page`, 1 unless told. */
+  /**
+   * The items of a list, page after page; each page is a call. Defaults: `per_page` 1,000, `page`
+   * 1.
+   */
   list<P extends ListPath>(path: P, ...init: Init<P, 'get'>): AsyncGenerator<Item<P>, void, undefined>;
-  /** The rows that a grid query finds, in its order, a thousand a call; say of which columns with `RowOf`. */
+  /** The rows of a grid query in its order, a thousand a call. `RowOf` types the columns. */
   rows<R extends SystemColumns = Row>(
     grid: Grid,
     options?: { signal?: AbortSignal },
@@ -54,16 +65,17 @@ export type Client = Transfers & {
 };
 
 /**
- * A client for the system at `baseUrl`, with client credentials or with tokens of your own. Nothing is sent before the first call.
- * Every call takes a `signal`; every answer that is no success throws an AlmanacError. Decimals and bigints of rows are strings,
- * as `ColumnValues` says: where a call takes `Exact-Numbers` it is sent, unless the call says something else itself.
+ * A client for the system at `baseUrl`, with client credentials or with tokens of your own. Nothing
+ * is sent before the first call. Every call takes a `signal`, and throws an AlmanacError for an
+ * answer that is no success. Decimals and bigints of rows are strings (`ColumnValues`): the client
+ * sends `Exact-Numbers` where a call takes it and doesn't set it.
  */
 export function createClient(options: ClientOptions): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const { retries = 3, longestRetryAfter = 30, timeoutMs = 120_000 } = options;
-  // Called as a plain function: a browser's fetch refuses to be a method of something else.
+  // Called as a plain function: a browser's fetch fails as a method of another object.
   const { fetch = globalThis.fetch } = options;
-  const send = createSend({ fetch: (...words) => fetch(...words), retries, longestRetryAfter, timeoutMs });
+  const send = createSend({ fetch: (...args) => fetch(...args), retries, longestRetryAfter, timeoutMs });
   const tokens = 'token' in options ? givenTokens(options.token) : credentialTokens(baseUrl, options, send);
   const http = createFetchClient<paths>({
     baseUrl: `${baseUrl}/api/v1`,
@@ -78,7 +90,7 @@ export function createClient(options: ClientOptions): Client {
     },
   });
 
-  // The checks are those of the declared types; inside, a path is a text like any other.
+  // The declared types check the calls; inside, a path is any text.
   const call = (method: Uppercase<Method>) => async (path: string, init?: object) => {
     const { data, error, response } = await (http[method] as Plain)(path, init);
     if (!response.ok) throw new AlmanacError(`${method} ${path}`, response, error);
@@ -112,7 +124,8 @@ const idempotent = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 const isRepeatable = ({ method, headers, url }: Request) =>
   idempotent.has(method) || headers.has(keyHeader) || new URL(url).pathname.endsWith('/table_data/grid');
 
-// A token that was refused, revoked before its time perhaps, is replaced once; a refused call was not done, so any may be repeated.
+// Replaces a refused token once (it may have been revoked). A refused call had no effect, so any
+// call may be repeated.
 async function sendWithToken(request: Request, tokens: TokenSource, send: Send): Promise<Response> {
   const repeatable = isRepeatable(request);
   const token = await tokens.get(request.signal);

@@ -3,8 +3,9 @@
 type ErrorBody = { error?: unknown; errors?: unknown; error_description?: unknown };
 
 /**
- * An answer that is no success. `status` is HTTP's, `error` and `errors` are those of the body (one line per problem), `requestId`
- * names the call in the logs of the system. What never got an answer is the fetch's own error, and an aborted call the reason of its signal.
+ * An answer that is no success. `error` and `errors` are those of the body (a line a problem);
+ * `requestId` identifies the call in the logs of the system. A call without an answer rejects with
+ * fetch's error, an aborted one with the reason of its signal.
  */
 export class AlmanacError extends Error {
   override readonly name = 'AlmanacError';
@@ -12,9 +13,9 @@ export class AlmanacError extends Error {
   readonly error: string;
   readonly errors: string[];
   readonly requestId: string | undefined;
-  /** How long to wait before a repetition makes sense, in seconds; set when the answer said so. */
+  /** The answer's `Retry-After` in seconds, if any. */
   readonly retryAfter: number | undefined;
-  /** The whole body, for the members that some refusals have besides. */
+  /** The whole body: some refusals have more members. */
   readonly body: unknown;
 
   constructor(call: string, response: Response, body: unknown) {

@@ -1,4 +1,5 @@
-// Lists and grids as streams of items: one page is asked for when the last item of the one before was taken.
+// Lists and grids as streams of items: one page is asked for when the last item of the one before
+// was taken.
 import type { Call } from './calls.ts';
 import type { Row } from './records.ts';
 

@@ -1,8 +1,8 @@
-// Rows as this client gives and takes them. It asks for exact numbers, so decimals and bigints are texts.
+// The types of rows. The client requests exact numbers, so decimals and bigints are strings.
 
 /**
- * What a column of each data type holds. Decimals and bigints are strings of digits, since numbers of
- * JavaScript round what has more than 15: compute with `BigInt` or a library of decimals.
+ * What a column of each data type holds. Decimals and bigints are strings of digits, since numbers
+ * of JavaScript round what has more than 15: compute with `BigInt` or a library of decimals.
  */
 export type ColumnValues = {
   string: string;
@@ -37,7 +37,10 @@ export type SystemColumns = {
 /** A row of any table: its system columns, and its own by name. */
 export type Row = SystemColumns & Record<string, unknown>;
 
-/** A row of a table with these columns, name to data type: `RowOf<{ code: 'string'; amount: 'decimal' }>`. */
+/**
+ * A row of a table with these columns, name to data type:
+ * `RowOf<{ code: 'string'; amount: 'decimal' }>`.
+ */
 export type RowOf<Columns extends Record<string, keyof ColumnValues>> = SystemColumns & {
   [Name in keyof Columns]: ColumnValues[Columns[Name]] | null;
 };

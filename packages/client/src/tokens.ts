@@ -1,31 +1,32 @@
-// Access tokens: made with client credentials and kept until shortly before they expire; many calls wait for one request.
+// Access tokens by client credentials, cached until shortly before they expire. Concurrent calls
+// share one token request.
 import { AlmanacError, readFailure } from './errors.ts';
-import { waitFor } from './patience.ts';
 import type { Send } from './sending.ts';
+import { waitFor } from './waiting.ts';
 
 export type Credentials = {
   clientId: string;
   clientSecret: string;
-  /** Space-separated; `api` unless told. */
+  /** Space-separated; default `api`. */
   scope?: string;
 };
 
 export type TokenSource = {
-  /** A token that holds now. */
+  /** A valid token. */
   get(signal?: AbortSignal | null): Promise<string>;
-  /** Says that the system refused this token. Answers whether another can be had. */
+  /** Drops a token that the system refused. Returns whether another one is available. */
   refused(token: string): boolean;
 };
 
-// A call under way when its token expires would fail; a tenth of a short lifetime is enough too.
+// A token is renewed before it expires, so that running calls don't fail.
 const renewSeconds = 60;
 
 /** Tokens by the client credentials grant (RFC 6749, 4.4). */
 export function credentialTokens(baseUrl: string, credentials: Credentials, send: Send): TokenSource {
-  let kept: { token: string; until: number } | undefined;
-  let asking: Promise<string> | undefined;
+  let cached: { token: string; until: number } | undefined;
+  let inFlight: Promise<string> | undefined;
 
-  const ask = async () => {
+  const request = async () => {
     const { clientId, clientSecret, scope = 'api' } = credentials;
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
@@ -33,35 +34,41 @@ export function credentialTokens(baseUrl: string, credentials: Credentials, send
       client_secret: clientSecret,
       scope,
     });
-    const request = new Request(`${baseUrl}/oauth/token`, {
+    const tokenRequest = new Request(`${baseUrl}/oauth/token`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
       body: form.toString(),
     });
-    const askedAt = Date.now();
-    const response = await send(request, true);
+    const requestedAt = Date.now();
+    const response = await send(tokenRequest, true);
     if (!response.ok) throw new AlmanacError('POST /oauth/token', response, await readFailure(response));
     const { access_token, expires_in } = (await response.json()) as { access_token: string; expires_in: number };
-    kept = { token: access_token, until: askedAt + (expires_in - Math.min(renewSeconds, expires_in / 10)) * 1000 };
+    cached = {
+      token: access_token,
+      until: requestedAt + (expires_in - Math.min(renewSeconds, expires_in / 10)) * 1000,
+    };
     return access_token;
   };
 
   return {
     get: async (signal) => {
-      if (kept && kept.until > Date.now()) return kept.token;
-      asking ??= ask().finally(() => {
-        asking = undefined;
+      if (cached && cached.until > Date.now()) return cached.token;
+      inFlight ??= request().finally(() => {
+        inFlight = undefined;
       });
-      return waitFor(asking, signal);
+      return waitFor(inFlight, signal);
     },
     refused: (token) => {
-      if (kept?.token === token) kept = undefined;
+      if (cached?.token === token) cached = undefined;
       return true;
     },
   };
 }
 
-/** A token, or a function that answers one that holds (asked at each call): for the authorization code flow. */
+/**
+ * A given token, or a function that returns a valid one for each call: for the authorization code
+ * flow.
+ */
 export function givenTokens(given: string | (() => string | Promise<string>)): TokenSource {
   return {
     get: async (signal) => (typeof given === 'string' ? given : waitFor(Promise.resolve(given()), signal)),

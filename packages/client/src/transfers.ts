@@ -1,9 +1,9 @@
-// Files in and out: imports and exports run in the system; these begin them, move the bytes and wait for the end.
+// Imports and exports: starts them, moves the bytes, and waits for their end.
 import type { Answer, Call } from './calls.ts';
 import { AlmanacError, readFailure } from './errors.ts';
 import type { paths } from './generated/schema.ts';
-import { until, type WaitOptions } from './patience.ts';
 import type { Send } from './sending.ts';
+import { until, type WaitOptions } from './waiting.ts';
 
 export type Import = Answer<'/imports/{id}', 'get'>;
 export type Export = Answer<'/exports/{id}', 'get'>;
@@ -15,7 +15,7 @@ type Body<P extends keyof paths> = paths[P] extends {
   ? B
   : never;
 
-/** What to load: the attributes of `POST /imports/{id}/tables`, the branch, and the file. */
+/** The attributes of `POST /imports/{id}/tables`, the branch, and the file. */
 export type NewImport = Body<'/imports/{id}/tables'> & {
   branch_id: number;
   correlation_code?: string;
@@ -24,17 +24,21 @@ export type NewImport = Body<'/imports/{id}/tables'> & {
 export type NewExport = Body<'/exports'>;
 
 export type Transfers = {
-  /** Loads one file into one table: opens an import, uploads, and waits for its end, whichever it is: look at `status`. */
+  /**
+   * Loads a file into a table: opens an import, uploads, and waits for its end. Check its `status`.
+   */
   importFile(given: NewImport, options?: WaitOptions<Import>): Promise<Import>;
-  /** Puts a file where `upload_url` of an import table says. */
+  /** Uploads a file to the `upload_url` of an import table. */
   upload(uploadUrl: string, file: FileContent, options?: { signal?: AbortSignal }): Promise<void>;
-  /** Waits until an import is over: `completed`, `completed_with_errors`, `failed` or `cancelled`. */
+  /**
+   * Waits until an import is over: `completed`, `completed_with_errors`, `failed` or `cancelled`.
+   */
   waitForImport(id: number, options?: WaitOptions<Import>): Promise<Import>;
-  /** Exports a table and waits for the end, whichever it is. */
+  /** Exports a table and waits for its end. Check its `status`. */
   exportTable(given: NewExport, options?: WaitOptions<Export>): Promise<Export>;
   /** Waits until an export is over: `completed`, `failed` or `cancelled`. */
   waitForExport(id: number, options?: WaitOptions<Export>): Promise<Export>;
-  /** The file of a completed export, as an answer to read (`text()`, `body`). Asks for a fresh address first. */
+  /** The file of a completed export, as a Response. Fetches a fresh download address first. */
   download(exportId: number, options?: { signal?: AbortSignal }): Promise<Response>;
 };
 
@@ -44,12 +48,12 @@ const withSignal = (signal?: AbortSignal) => (signal ? { signal } : {});
 
 export function createTransfers({ get, post }: { get: Call<'get'>; post: Call<'post'> }, send: Send): Transfers {
   const waitForImport: Transfers['waitForImport'] = (id, options = {}) => {
-    const look = () => get('/imports/{id}', { params: { path: { id } }, ...withSignal(options.signal) });
-    return until(look, isOver, options);
+    const read = () => get('/imports/{id}', { params: { path: { id } }, ...withSignal(options.signal) });
+    return until(read, isOver, options);
   };
   const waitForExport: Transfers['waitForExport'] = (id, options = {}) => {
-    const look = () => get('/exports/{id}', { params: { path: { id } }, ...withSignal(options.signal) });
-    return until(look, isOver, options);
+    const read = () => get('/exports/{id}', { params: { path: { id } }, ...withSignal(options.signal) });
+    return until(read, isOver, options);
   };
   // The address is signed: it needs no token, and must not get one.
   const upload: Transfers['upload'] = async (url, file, { signal } = {}) => {

@@ -1,4 +1,5 @@
-// A PostgreSQL cluster in a folder: made whole or not at all, and the command that serves it.
+// A PostgreSQL cluster in a folder: created completely or not at all, and the command that serves
+// it.
 import { execFile } from 'node:child_process';
 import { chownSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -9,7 +10,10 @@ const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '-
 
 type NewCluster = { folder: string; superuser: string; password: string };
 
-/** Makes the cluster's folder: beside first, then moved into place, so one cut off in the middle is never met. */
+/**
+ * Creates the cluster beside its folder, then moves it there, so an interrupted start leaves no
+ * part.
+ */
 export async function makeCluster({ folder, superuser, password }: NewCluster): Promise<void> {
   const { initdb } = findPrograms();
   const user = findServerUser();
@@ -37,7 +41,7 @@ export async function makeCluster({ folder, superuser, password }: NewCluster): 
   }
 }
 
-/** What to run to serve the cluster on 127.0.0.1. */
+/** The command that serves the cluster on 127.0.0.1. */
 export function serverCommand(folder: string, port: number, settings: Record<string, string>): Command {
   const { postgres } = findPrograms();
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

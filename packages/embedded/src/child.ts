@@ -1,4 +1,4 @@
-// One process of the embedded system, kept alive: started, logged into its file, started again with growing pauses when it ends.
+// One process of the embedded system: started, logged to a file, and restarted with growing delays.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { isRunning, signal, waitUntil } from './processes.ts';
@@ -10,30 +10,30 @@ export type ChildOptions = {
   cwd: string;
   env: Record<string, string | undefined>;
   logFile: string;
-  /** Told the first words of trouble: an end that wasn't asked for, an error in the log. */
+  /** Called with a problem: an unexpected end, or an error in the log. */
   onProblem(name: string, message: string): void;
-  /** The process ids changed. */
+  /** Called when process ids change. */
   onChange(): void;
-  /** Ready when the process says so by IPC, unless this says it otherwise. */
+  /** Readiness is a message by IPC unless this check replaces it. */
   isReady?(): Promise<boolean>;
-  /** Runs before a new start after an unexpected end. */
+  /** Runs before a restart. */
   beforeRestart?(): Promise<void>;
 };
 
 const shortestPauseMs = 200;
-// Who has to wait for a process that was killed again and again waits no longer than it takes to start.
+// Restart delays stay below the time that a start takes.
 const longestPauseMs = 2_000;
 const steadyAfterMs = 10_000;
 const logKeptBytes = 20 * 1024 * 1024;
-const givesUpAfter = 4; // ends in a row before the first "ready"
+const maxFailedStarts = 4; // in a row, before the first "ready"
 
 export class Child {
   readonly name: string;
   ready = false;
-  /** The server behind a guard, when there is one. */
+  /** The process id of the server behind a guard, if any. */
   serverPid: number | undefined;
   private readonly options: ChildOptions;
-  /** Written by the process itself, so that it can tell its end even when the supervisor was killed. */
+  /** The process writes to it directly, so that its last lines survive a killed supervisor. */
   private readonly log: number;
   private process: ChildProcess | undefined;
   private stopping = false;
@@ -53,12 +53,15 @@ export class Child {
     return this.process?.pid;
   }
 
-  /** Starts it and waits until it is ready; throws with the end of its log when it keeps ending before that. */
+  /**
+   * Starts the process and waits until it is ready. Throws the end of its log when it keeps
+   * failing.
+   */
   start(timeoutMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const deadline = setTimeout(() => {
         this.giveUp = undefined;
-        reject(new Error(`${this.name} was not ready after ${timeoutMs / 1000} s.\n${this.lastWords()}`));
+        reject(new Error(`${this.name} was not ready after ${timeoutMs / 1000} s.\n${this.endOfLog()}`));
       }, timeoutMs);
       this.giveUp = (error) => {
         clearTimeout(deadline);
@@ -77,7 +80,7 @@ export class Child {
   private spawn(): void {
     const { file, args = [], cwd, env, isReady } = this.options;
     const startedAt = performance.now();
-    // A group of its own: Ctrl-C in the terminal reaches the supervisor alone, which then stops everything in order.
+    // Its own process group: Ctrl-C reaches the supervisor alone, which stops everything in order.
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file, ...args], {
       cwd,
       env,
@@ -118,9 +121,9 @@ export class Child {
     this.options.onChange();
     if (this.stopping) return;
     this.failures = performance.now() - startedAt > steadyAfterMs ? 1 : this.failures + 1;
-    if (this.giveUp && this.failures >= givesUpAfter) {
+    if (this.giveUp && this.failures >= maxFailedStarts) {
       this.stopping = true;
-      this.giveUp(new Error(`${this.name} does not start (${how}).\n${this.lastWords()}`));
+      this.giveUp(new Error(`${this.name} does not start (${how}).\n${this.endOfLog()}`));
       return;
     }
     const pause = Math.min(longestPauseMs, shortestPauseMs * 2 ** (this.failures - 1));
@@ -134,12 +137,12 @@ export class Child {
     }, pause);
   }
 
-  private lastWords(): string {
+  private endOfLog(): string {
     const lines = readFileSync(this.options.logFile, 'utf8').trimEnd().split('\n').slice(-15);
     return `The end of ${this.options.logFile}:\n${lines.map((line) => `  ${line.slice(0, 400)}`).join('\n')}`;
   }
 
-  /** Asks it to stop; whoever is still there after the time is killed. Never starts again. */
+  /** Stops the process without a restart, and kills it after the time-out. */
   async stop(withinMs: number): Promise<void> {
     this.stopping = true;
     clearTimeout(this.timer);
@@ -158,7 +161,7 @@ export class Child {
   }
 }
 
-// One older file is kept; a log never grows past twice the limit over restarts.
+// Keeps one older file, so that a log never exceeds twice the limit over restarts.
 function rotate(path: string): void {
   if (!existsSync(path) || statSync(path).size < logKeptBytes) return;
   rmSync(`${path}.1`, { force: true });

@@ -1,4 +1,4 @@
-// The one screen that is left standing when the system is up: where it is, who may come in, a first call, how to stop.
+// The output when the system is ready: addresses, credentials, a first call, how to stop.
 import { relative } from 'node:path';
 import { isLoopback } from '@almanac/service-kit/http/client-address';
 import { type Home, readJson } from './home.ts';
@@ -10,7 +10,7 @@ export type Credentials = {
   application: { client_id: string; client_secret: string; redirect_uri: string };
 };
 
-/** The screen's text; the password and the secret stay in the file, the calls read them from there. */
+/** The text. Password and secret stay in their file, from which the calls read them. */
 export function finalScreen(home: Home, baseUrl: string, env: NodeJS.ProcessEnv): string {
   const credentials = readJson<Credentials>(home.credentials);
   const file = shortPath(home.credentials);
@@ -35,7 +35,7 @@ export function finalScreen(home: Home, baseUrl: string, env: NodeJS.ProcessEnv)
   return lines.join('\n');
 }
 
-// The page is there for this machine only; the folder always is, unless mails are really sent.
+// The page is for this machine only. Without an SMTP server, the folder always has the mails.
 function mailLines(home: Home, baseUrl: string, env: NodeJS.ProcessEnv): string[] {
   if (env.JOBS_SMTP_URL) return [];
   const where = isLoopback(new URL(baseUrl).hostname) ? `${baseUrl}/dev/mail` : `${shortPath(home.mail)}/`;

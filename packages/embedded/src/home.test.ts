@@ -13,7 +13,7 @@ it('the folders are made, with those above them, once', () => {
   expect(existsSync(home.logs)).toBe(true);
 });
 
-// Where nothing can be made, by nobody; on Linux the second says that the parent isn't there although it is.
+// No user can create anything here; on Linux the second reports a missing parent that exists.
 it.each(['/dev/null', '/proc'])('what can not be made in %s is said at once, with what to do', (place) => {
   const home = readHome({ ALMANAC_HOME: join(place, 'almanac') });
   expect(() => makeHome(home)).toThrow(

@@ -1,4 +1,5 @@
-// The folder that holds everything an embedded system keeps (.almanac, or ALMANAC_HOME): where things lie, and who may use it now.
+// The folder of an embedded system (.almanac, or ALMANAC_HOME): its paths, its lock, and the
+// description of the running system.
 import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isRunning, startTimeOf } from './processes.ts';
@@ -18,7 +19,7 @@ export type Home = {
   lock: string;
 };
 
-/** The embedded system's folder as the environment names it. */
+/** The folder that the environment names. */
 export function readHome(env: NodeJS.ProcessEnv): Home {
   const folder = resolve(root, env.ALMANAC_HOME || '.almanac');
   const inside = (name: string) => join(folder, name);
@@ -36,12 +37,15 @@ export function readHome(env: NodeJS.ProcessEnv): Home {
   };
 }
 
-/** Makes the folders. Secrets inside are readable by their owner only; the folder itself may be walked (PostgreSQL may run as another user). */
+/**
+ * Creates the folders. Secrets are readable by their owner only; the folder itself may be
+ * traversed, since PostgreSQL may run as another user.
+ */
 export function makeHome(home: Home): void {
   for (const folder of [home.folder, home.logs, home.cache, home.objects]) makeFolder(folder);
 }
 
-// Not by `recursive`, with which Node tries for ever where the system says that the parent isn't there although it is (/proc).
+// Not by `recursive`, with which Node retries for ever in /proc, where the parent seems missing.
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   makeFolder(dirname(folder));
@@ -67,7 +71,7 @@ export class AlreadyRunningError extends Error {
   }
 }
 
-/** Takes the folder for this process; a lock left by a process that is gone is taken over. The answer gives it back. */
+/** Locks the folder for this process, also over the lock of an ended one. Returns the unlock. */
 export function lockHome(home: Home): () => void {
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
@@ -82,20 +86,20 @@ export function lockHome(home: Home): () => void {
       rmSync(home.lock, { force: true });
     }
   }
-  throw new Error(`${home.lock} is being taken by another process again and again.`);
+  throw new Error(`${home.lock} is contended: another process keeps locking it.`);
 }
 
-/** What runs now, for operators' commands and tests: no secrets inside. */
+/** The running system, for operators' commands and tests. It holds no secrets. */
 export type Runtime = {
   pid: number;
   base_url: string;
-  /** Where the services listen. */
+  /** The addresses of the services. */
   http: Record<string, string>;
   rpc: Record<string, string>;
-  /** Where each answers /metrics. */
+  /** The addresses of /metrics. */
   metrics: Record<string, string>;
   processes: Record<string, number>;
-  /** Those of the processes that are up to their work. */
+  /** The processes that are ready. */
   ready: string[];
   postgres_port: number;
 };
@@ -104,7 +108,7 @@ export function readRuntime(home: Home): Runtime | undefined {
   return readJson<Runtime>(home.runtime);
 }
 
-/** Reads a JSON file; undefined when it isn't there or was cut off while written. */
+/** Reads a JSON file; undefined when it is missing or incomplete. */
 export function readJson<T>(path: string): T | undefined {
   if (!existsSync(path)) return undefined;
   try {
@@ -114,7 +118,7 @@ export function readJson<T>(path: string): T | undefined {
   }
 }
 
-/** Writes a JSON file whole or not at all, readable by its owner only. */
+/** Writes a JSON file atomically, readable by its owner only. */
 export function writeJson(path: string, value: unknown): void {
   const fresh = `${path}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });

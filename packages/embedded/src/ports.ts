@@ -1,9 +1,9 @@
-// Ports for parts that only talk to each other, and the check that the public one is free.
+// Free ports for the parts behind the gateway, and the check that the public port is free.
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
-// Below the range from which systems take the local ports of outgoing connections (32768 and up on Linux, 49152 elsewhere):
-// a part that is started again must find its port still free.
+// Below the ephemeral ports (32768 and up on Linux, 49152 elsewhere), so that a restarted part
+// finds its port free.
 const lowest = 20_000;
 const highest = 32_000;
 
@@ -23,7 +23,7 @@ export async function findFreePorts(count: number): Promise<number[]> {
   }
 }
 
-/** Throws, with advice, when the port clients use is taken by another program. */
+/** Throws advice when another program uses the public port. */
 export async function requireFreePort(port: number, host: string): Promise<void> {
   try {
     const server = await listen(port, host);

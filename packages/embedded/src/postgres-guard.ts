@@ -1,5 +1,6 @@
-// Stands between the supervisor and PostgreSQL, so that a supervisor that is killed leaves no server behind:
-// it starts the server named in its arguments, passes its end on, and stops it when the supervisor has gone.
+// A process between the supervisor and PostgreSQL, so that a killed supervisor leaves no server
+// behind: it starts the server of its arguments, exits with it, and stops it when the supervisor
+// has ended.
 import { spawn } from 'node:child_process';
 import type { Command } from '@almanac/embedded-postgres/programs';
 
@@ -13,7 +14,7 @@ server.once('error', (error) => {
 });
 server.once('exit', (code) => process.exit(code ?? 1));
 
-process.on('SIGTERM', () => server.kill('SIGINT')); // PostgreSQL's "fast": ends the connections, keeps everything
+process.on('SIGTERM', () => server.kill('SIGINT')); // PostgreSQL's fast shutdown
 process.on('SIGINT', () => {});
 process.on('disconnect', () => {
   setTimeout(() => server.kill('SIGINT'), servicesLeaveWithinMs);

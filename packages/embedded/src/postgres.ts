@@ -1,4 +1,5 @@
-// The embedded PostgreSQL: a cluster in the home folder, one database and one role (no superuser) for each service and the bus.
+// The embedded PostgreSQL: a cluster in the home folder, with a database and an unprivileged role
+// for each service and the bus.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeCluster, serverCommand } from '@almanac/embedded-postgres/cluster';
@@ -18,7 +19,7 @@ const settings: Record<string, string> = {
   timezone: 'UTC',
   max_wal_size: '2GB',
   log_line_prefix: '%m [%p] %d ',
-  // What a constraint refuses is for the caller: neither rows nor statements that any caller can make fail fill the log.
+  // Callers can cause failing statements, so neither statements nor rows are logged.
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
 };
@@ -32,12 +33,14 @@ type Options = {
 };
 
 export type Postgres = {
-  /** Starts it, handing out its process as soon as there is one, and answers when databases and roles are there. */
+  /**
+   * Starts the server, reports its process at once, and resolves when databases and roles exist.
+   */
   start(onChild: (child: Child) => void): Promise<{ isNew: boolean }>;
   url(database: string): string;
 };
 
-/** Describes the server; nothing runs until `start`. */
+/** Nothing runs until `start`. */
 export function createPostgres(options: Options): Postgres {
   const { home, port, passwords } = options;
   const adminUrl = `postgres://${superuser}:${passwords[superuserPassword]}@127.0.0.1:${port}/postgres`;
@@ -69,12 +72,13 @@ export function createPostgres(options: Options): Postgres {
   return { start, url };
 }
 
-// A supervisor that was killed may have left its server; and a pid file may name a process that has nothing to do with it.
+// A killed supervisor may have left its server running; and a pid file may name an unrelated
+// process.
 async function endLeftOver(home: Home): Promise<void> {
   const pidFile = join(home.postgres, 'postmaster.pid');
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
-  if (!isRunning(pid)) return; // PostgreSQL itself checks what the dead server may have left in shared memory
+  if (!isRunning(pid)) return; // PostgreSQL checks the shared memory of an ended server
   if (!/postgres/.test(commandOf(pid)) || !commandOf(pid).includes(home.postgres)) {
     rmSync(pidFile, { force: true });
     return;
@@ -90,7 +94,7 @@ async function endLeftOver(home: Home): Promise<void> {
   throw new Error(`An older PostgreSQL (process ${pid}) still runs in ${home.postgres} and does not stop.`);
 }
 
-/** Whether the server takes a connection now. */
+/** Whether the server accepts a connection. */
 export async function accepts(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on('error', () => {});
@@ -104,7 +108,9 @@ export async function accepts(url: string): Promise<boolean> {
   }
 }
 
-/** Makes the databases, each with a role that owns it, as far as they aren't there; sets the roles' passwords. */
+/**
+ * Creates missing databases, each with a role that owns it, and sets the passwords of the roles.
+ */
 export async function makeDatabases(adminUrl: string, passwords: Record<string, string>): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();

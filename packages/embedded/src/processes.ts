@@ -1,8 +1,8 @@
-// Tells whether a process is still the one that was meant: a process id alone may have been given to another since.
+// Identifies processes: a process id alone may belong to another process later.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** When a process began, in the system's own notation; undefined when it can't be told. */
+/** The start time of a process in the system's notation; undefined when unknown. */
 export function startTimeOf(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') {
@@ -15,7 +15,7 @@ export function startTimeOf(pid: number): string | undefined {
   }
 }
 
-/** The command line of a process; empty when it can't be told. */
+/** The command line of a process; empty when unknown. */
 export function commandOf(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
@@ -30,7 +30,7 @@ function ps(pid: number, field: string): string | undefined {
   return execFileSync('ps', ['-o', `${field}=`, '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
 }
 
-/** Whether the process runs and, when its start is known, is the same one and not a later holder of the number. */
+/** Whether the process runs, and is the one with this start time, if one is given. */
 export function isRunning(pid: number, started?: string): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
@@ -51,7 +51,7 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Sends a signal; a process that is already gone is fine. */
+/** Sends a signal; an ended process is fine. */
 export function signal(pid: number | undefined, name: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
@@ -61,7 +61,7 @@ export function signal(pid: number | undefined, name: NodeJS.Signals): void {
   }
 }
 
-/** Waits until `condition` holds; answers false when it still doesn't after `timeoutMs`. */
+/** Polls until `condition` is true; returns false after `timeoutMs`. */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,

@@ -1,18 +1,19 @@
-// What a person sees while the system starts, runs and stops: one line a step, what is being waited for, and problems.
+// The output while the system starts, runs and stops: a line a step, the parts it waits for,
+// problems.
 
 export type Screen = {
   step(message: string): void;
-  /** Shows, until the answer is called, what takes long; `what` is asked each time. */
+  /** Reports a long wait until the returned function is called; `what` names its current reason. */
   waiting(what: () => string): () => void;
   problem(name: string, message: string): void;
   say(text: string): void;
 };
 
-const firstWordAfterMs = 1_500;
-const nextWordsEveryMs = 3_000;
+const firstReportMs = 1_500;
+const reportEveryMs = 3_000;
 const quietMs = 5_000;
 
-/** Writes to `output`, without cursor tricks, so that a log file of it reads the same. */
+/** Writes plain lines, without cursor movements, so that the output reads well in a file. */
 export function createScreen(output: NodeJS.WritableStream): Screen {
   const begun = performance.now();
   const lastProblem = new Map<string, { message: string; at: number }>();
@@ -21,10 +22,10 @@ export function createScreen(output: NodeJS.WritableStream): Screen {
   return {
     step: (message) => line(`${seconds()}  ✓ ${message}`),
     waiting: (what) => {
-      let timer = setTimeout(function tell() {
+      let timer = setTimeout(function report() {
         line(`${seconds()}  … waiting for ${what()}`);
-        timer = setTimeout(tell, nextWordsEveryMs);
-      }, firstWordAfterMs);
+        timer = setTimeout(report, reportEveryMs);
+      }, firstReportMs);
       return () => clearTimeout(timer);
     },
     problem: (name, message) => {

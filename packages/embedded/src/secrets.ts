@@ -1,4 +1,5 @@
-// Keys and passwords of an embedded system: made once, kept in secrets.json (mode 0600), never printed.
+// Keys and passwords of an embedded system: generated once, stored in secrets.json (mode 0600),
+// never printed.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { type Home, readJson, writeJson } from './home.ts';
@@ -8,7 +9,7 @@ export type Issuer = (typeof issuers)[number];
 
 type Jwk = Record<string, unknown>;
 
-/** What the first start learned about the demo account; kept here so that a start cut off half-way can go on. */
+/** The demo account of the first start, stored so that an interrupted start can continue. */
 export type DemoAccount = {
   account_id: number;
   admin: { email: string; password: string };
@@ -24,8 +25,8 @@ export type Secrets = {
 };
 
 /**
- * Reads the secrets, making those that aren't there yet. Throws when they can't be read, or are gone while what they open is there: then
- * nothing is changed, as new ones would open nothing and stand where the old ones belong.
+ * Reads the secrets, and generates those that don't exist yet. Throws without a change when they
+ * can't be read, or are missing while their data exists: new ones would not open it.
  */
 export function readOrMakeSecrets(home: Home, databases: readonly string[]): Secrets {
   const kept = readKept(home);
@@ -49,7 +50,7 @@ function readKept({ secrets, postgres, folder }: Home): Partial<Secrets> {
   if (!existsSync(secrets)) {
     if (!existsSync(postgres)) return {};
     throw new Error(
-      `${secrets} is missing. It holds the keys to the data in ${folder}: put it back from a copy, or move the whole folder away to begin anew.`,
+      `${secrets} is missing. It holds the keys to the data in ${folder}: put it back from a copy, or move the whole folder away to start with a new one.`,
     );
   }
   try {
@@ -62,7 +63,7 @@ function readKept({ secrets, postgres, folder }: Home): Partial<Secrets> {
   }
 }
 
-/** Keeps the demo account beside the other secrets. */
+/** Stores the demo account beside the other secrets. */
 export function keepDemoAccount(home: Home, demo: DemoAccount): void {
   writeJson(home.secrets, { ...readJson<Secrets>(home.secrets), demo });
 }
@@ -76,7 +77,7 @@ function makeContextKey(issuer: Issuer): Jwk {
   };
 }
 
-/** The public halves of all issuers' keys, as every service is given them. */
+/** The public keys of all issuers, for the environment of every service. */
 export function publicKeySet(secrets: Secrets): { keys: Jwk[] } {
   return { keys: issuers.map((issuer) => ({ ...secrets.context_keys[issuer], d: undefined })) };
 }

@@ -1,20 +1,21 @@
-// What each service is told by its environment in the embedded system: the same names that containers get (docs/how-to/configure.md).
+// The environments of the services in the embedded system, with the same variables as containers
+// (docs/how-to/configure.md).
 import { pathToFileURL } from 'node:url';
 import type { Home } from './home.ts';
 import { publicKeySet, type Secrets } from './secrets.ts';
 
-/** In the order in which a request meets them; stopping goes the same way. */
+/** In the order of a request through them, which is also the order of stopping. */
 export const serviceNames = ['gateway', 'jobs', 'metadata', 'data', 'billing', 'identity'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 export type Ports = {
   http: Record<ServiceName, number>;
   rpc: Record<Exclude<ServiceName, 'gateway'>, number>;
-  /** Of the gateway, which tells its metrics apart from what clients reach. */
+  /** The port of the gateway's metrics, which clients must not reach. */
   metrics: number;
 };
 
-// Settings of the shell that reach the services as they are; everything else of ours is decided here.
+// Variables of the shell that services get unchanged; this file sets all other ones of Almanac.
 const passedOn = [
   'ALMANAC_BUS_URL',
   'ALMANAC_PUBLIC_URL',
@@ -89,12 +90,12 @@ function addresses(ports: Ports, scheme: 'http' | 'https'): Record<string, strin
 
 const ours = /^(ALMANAC|GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING)_/;
 
-// No service sees another's secrets, nor settings meant for a deployed one that happen to be in the shell.
+// No service gets another's secrets, nor settings of a deployed system that are in the shell.
 function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([key]) => !ours.test(key)));
 }
 
-// A service's own tuning (GATEWAY_GRACE_CALLS, …) may come from the shell; where it listens and what it signs with may not.
+// The shell may tune a service (GATEWAY_GRACE_CALLS, …), but not set its addresses and keys.
 function ownSettings(own: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const decided = new RegExp(
     `^${own}_(HTTP_PORT|RPC_PORT|METRICS_PORT|DATABASE_URL|CONTEXT_KEY|RPC|URL|KEY_ENCRYPTION_KEY)$`,

@@ -1,5 +1,6 @@
-// Brings the embedded system up and down: PostgreSQL first, the six services beside each other, the gateway's readiness last;
-// down in the opposite order, within 15 seconds. In between every process that ends is started again.
+// Starts and stops the embedded system: PostgreSQL first, then the six services in parallel, then
+// it waits for the gateway's readiness. It stops in the opposite order, within 15 seconds, and
+// restarts processes that end in between.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Child } from './child.ts';
@@ -15,13 +16,15 @@ export type System = {
   baseUrl: string;
   secrets: Secrets;
   isNew: boolean;
-  /** Stops everything; safe to call at any time and twice. */
+  /** Stops everything; safe to call at any time, and twice. */
   stop(): Promise<void>;
 };
 
 type Options = { home: Home; env: NodeJS.ProcessEnv; screen: Screen };
 
-/** Starts the system and waits until the gateway is ready for calls. `onStop` hands out the way to stop before there is anything. */
+/**
+ * Starts the system and waits until the gateway is ready. `onStop` gets `stop` before the start.
+ */
 export async function startSystem(options: Options, onStop: (stop: () => Promise<void>) => void): Promise<System> {
   const { home, env, screen } = options;
   const host = env.GATEWAY_HOST || '127.0.0.1';
@@ -35,7 +38,7 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
     return stopped;
   };
   onStop(stop);
-  const requireGoingOn = () => {
+  const requireNotStopped = () => {
     if (stopped) throw new StoppedError();
   };
   try {
@@ -44,15 +47,15 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
     const [free, postgresPort, ...rest] = (await findFreePorts(2 + 5 * 2 + 1)) as [number, number, ...number[]];
     const ports = assignPorts(wanted || free, rest);
     const baseUrl = env.ALMANAC_PUBLIC_URL?.replace(/\/+$/, '') || `http://127.0.0.1:${ports.http.gateway}`;
-    const tellRuntime = () => {
+    const writeRuntime = () => {
       if (!stopped) writeJson(home.runtime, describe(baseUrl, ports, postgresPort, children));
     };
-    const common = { onProblem: screen.problem, onChange: tellRuntime };
+    const common = { onProblem: screen.problem, onChange: writeRuntime };
 
     const postgres = createPostgres({ ...common, home, port: postgresPort, passwords: secrets.database_passwords });
-    const quietAboutPostgres = screen.waiting(() => 'PostgreSQL');
-    const { isNew } = await postgres.start((child) => children.push(child)).finally(quietAboutPostgres);
-    requireGoingOn();
+    const endWaiting = screen.waiting(() => 'PostgreSQL');
+    const { isNew } = await postgres.start((child) => children.push(child)).finally(endWaiting);
+    requireNotStopped();
     screen.step(isNew ? 'PostgreSQL (made its data folder)' : 'PostgreSQL');
 
     const given = { home, secrets, ports, env, publicUrl: baseUrl, databaseUrl: postgres.url };
@@ -72,7 +75,7 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
     const quiet = screen.waiting(() => notReady().join(', ') || "the gateway's readiness");
     try {
       await Promise.all(services.map((child) => child.start(120_000)));
-      requireGoingOn();
+      requireNotStopped();
       const local = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${ports.http.gateway}`;
       const isReady = async () => stopped !== undefined || (await answersOk(`${local}/readyz`));
       if (!(await waitUntil(isReady, 60_000, 50)))
@@ -80,9 +83,9 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
     } finally {
       quiet();
     }
-    requireGoingOn();
+    requireNotStopped();
     screen.step(`services ${services.map((child) => child.name).join(', ')}`);
-    tellRuntime();
+    writeRuntime();
     return { baseUrl, secrets, isNew, stop };
   } catch (error) {
     await stop();
@@ -90,10 +93,10 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
   }
 }
 
-/** Thrown out of `startSystem` when it was asked to stop meanwhile. */
+/** `startSystem` was stopped before it was ready. */
 export class StoppedError extends Error {}
 
-// The gateway first, so that nothing new comes in; then those it calls; the database when nobody needs it any more.
+// The gateway first, so that no new call arrives; then the services it calls; the database last.
 async function stopAll(home: Home, children: Child[], unlock: () => void): Promise<void> {
   const named = (test: (name: string) => boolean) => children.filter((child) => test(child.name));
   await Promise.all(named((name) => name === 'gateway').map((child) => child.stop(3_000)));
@@ -110,7 +113,7 @@ function readPort(text: string | undefined): number {
   return port;
 }
 
-/** Ports of the services, the gateway's own first; of the others there have to be eleven. */
+/** The ports of the services: the gateway's own, and eleven free ones. */
 export function assignPorts(gateway: number, free: number[]): Ports {
   const behind = serviceNames.filter((name) => name !== 'gateway');
   return {
@@ -125,7 +128,7 @@ export function assignPorts(gateway: number, free: number[]): Ports {
 
 type Running = Pick<Child, 'name' | 'pid' | 'serverPid' | 'ready'>;
 
-/** What is told of a system that runs. */
+/** The description of the running system. */
 export function describe(baseUrl: string, ports: Ports, postgresPort: number, children: readonly Running[]): Runtime {
   const pids = children.flatMap((child) => {
     const pid = child.serverPid ?? child.pid;

@@ -1,4 +1,4 @@
-// A database beside the services' ones on the same server, made by hand for the bench: what the product is compared with.
+// A database beside those of the services on the same server: the baseline of the bench.
 import { once } from 'node:events';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -6,7 +6,7 @@ import { columns, makeCategoryCsv } from '../tables/rows.ts';
 
 export type BareDatabase = {
   url: string;
-  /** Makes `product` of a CSV file, with its indexes. */
+  /** Creates `product` from a CSV file, with its indexes. */
   makeProducts(csv: Buffer): Promise<void>;
   close(): Promise<void>;
 };
@@ -21,15 +21,15 @@ const definition = [
   ...columns.map(({ name, sql }) => `${name} ${sql}`),
 ].join(', ');
 
-// As deployed tables have it (data/src/deployments/schema/ddl.ts): without, pages under heavy updates cost twice the CPU.
+// As deployed tables have it: without, pages under heavy updates cost twice the CPU.
 const storage =
   'autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, autovacuum_analyze_scale_factor = 0.02,' +
   ' autovacuum_analyze_threshold = 500, autovacuum_vacuum_insert_scale_factor = 0.05';
 
-/** Beside the primary key and the unique code. */
+/** The indexes besides those of the primary key and the unique code. */
 const indexes = ['svc_updated_at', 'category_id', 'price, svc_sk', 'category_id, price, svc_sk'];
 
-/** Makes the database; `address` is the server's superuser's. */
+/** Creates the database; `address` is the one of the server's superuser. */
 export async function openBareDatabase(address: (database: string) => string): Promise<BareDatabase> {
   const admin = new pg.Client({ connectionString: address('postgres') });
   await admin.connect();

@@ -1,5 +1,5 @@
-// The yardstick of the gateway: express with http-proxy-middleware in front of the service, over kept connections. No token, no
-// scopes, no counting, no limits, no log.
+// The baseline of the gateway: Express with http-proxy-middleware in front of the service, over
+// keep-alive connections. No token, no scopes, no counting, no limits, no log.
 import { Agent } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';

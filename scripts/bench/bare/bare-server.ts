@@ -1,5 +1,5 @@
-// The yardstick: an HTTP server, a pool, one prepared statement for each route; PostgreSQL renders the JSON, Node passes it on.
-// No token, no rights, no checks, no history.
+// The baseline: an HTTP server, a pool, one prepared statement for each route; PostgreSQL renders
+// the JSON, Node passes it on. No token, no rights, no checks, no history.
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
@@ -8,7 +8,7 @@ import { columns } from '../tables/rows.ts';
 const pool = new pg.Pool({ connectionString: process.argv[2] as string, max: 10 });
 const names = columns.map(({ name }) => name);
 
-// Rows that are deleted are gone here.
+// This server deletes rows physically.
 const page = (where: string) =>
   `(select coalesce(json_agg(p), '[]') from (select * from product ${where} order by price, svc_sk limit 100 offset $1) p)`;
 const filtered = 'where category_id = $2';

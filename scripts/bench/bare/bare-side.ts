@@ -1,4 +1,4 @@
-// Starts the bare server and the bare proxy, each a process of its own.
+// Starts the bare server and the bare proxy, each in its own process.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Target } from '../measuring/product.ts';
@@ -8,7 +8,7 @@ export type BareServer = { target: Target; pid: number; stop(): void };
 /** Starts the server over the bare database. */
 export const startBareServer = (databaseUrl: string) => start('bare-server.ts', databaseUrl, async () => ({}));
 
-/** Starts the proxy in front of a service; it takes what the service takes. */
+/** Starts the proxy in front of a service; it takes the service's requests. */
 export const startBareProxy = (service: Target) =>
   start('bare-proxy.ts', `http://127.0.0.1:${service.port}`, service.headers);
 

@@ -1,7 +1,8 @@
-// One kept-alive HTTP connection that reads no more of an answer than it must: what the load generator costs, the servers lack.
+// A keep-alive HTTP connection with minimal parsing: CPU of the load generator is missing to the
+// servers.
 import { connect, type Socket } from 'node:net';
 
-/** A request as it goes over the wire. */
+/** A request as bytes. */
 export function writeRequest(
   method: string,
   path: string,
@@ -29,10 +30,10 @@ export class Connection {
     this.socket.setNoDelay(true);
     this.socket.on('data', (chunk) => this.read(chunk));
     this.socket.on('error', (error) => this.fail?.(error));
-    this.socket.on('close', () => this.fail?.(new Error('The connection was closed before the answer was whole.')));
+    this.socket.on('close', () => this.fail?.(new Error('The connection closed before the answer was complete.')));
   }
 
-  /** Sends the request and waits for the whole answer; anything but 2xx is an error. */
+  /** Sends the request and waits for the complete answer. Throws unless it is 2xx. */
   ask(request: string): Promise<void> {
     return new Promise((done, fail) => {
       this.done = done;
@@ -68,6 +69,6 @@ export class Connection {
   }
 
   private refuse(): void {
-    this.fail?.(new Error(`An answer that was not expected: ${this.begun.toString().slice(0, 1_000)}`));
+    this.fail?.(new Error(`Unexpected answer: ${this.begun.toString().slice(0, 1_000)}`));
   }
 }

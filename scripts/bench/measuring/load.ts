@@ -1,20 +1,20 @@
-// A small load generator: so many kept-alive connections, each asking again as soon as it was answered.
+// A small load generator: keep-alive connections, each with one request at a time.
 import { Connection } from './connection.ts';
 
-/** Milliseconds of each request, and seconds of them all. */
+/** The milliseconds of each request, and the seconds of all. */
 export type Load = { times: number[]; seconds: number };
 
 type Options = {
   port: number;
   connections: number;
-  /** The request of this number, as it goes over the wire. */
+  /** The request of this number. */
   write(number: number): string;
-  /** Ends after so many requests, or when this says so. */
+  /** The number of requests, or a condition to stop. */
   requests?: number;
   isOver?(): boolean;
 };
 
-/** Runs the load; any answer that isn't 2xx ends it with an error. */
+/** Runs the load. Throws when an answer isn't 2xx. */
 export async function runLoad({
   port,
   connections,

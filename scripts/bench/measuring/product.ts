@@ -1,4 +1,4 @@
-// The product under the bench: a whole embedded system as `npm start` makes it, with one account, and how to reach its parts.
+// The product under test: a whole embedded system as of `npm start`, with one account.
 
 import { createAccount, updateAccount } from '@almanac/admin-cli/accounts';
 import { createOperator, readOperatorConfig } from '@almanac/admin-cli/operator';
@@ -9,22 +9,22 @@ import type { Secrets } from '@almanac/embedded/secrets';
 import { contextHeader, createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { startSystem } from '@almanac/testkit/system';
 
-/** A server that calls are sent to, and what they carry. */
+/** A server, and the headers of calls to it. */
 export type Target = { port: number; headers(): Promise<Record<string, string>> };
 
 export type Product = {
   api: Api;
   gateway: Target;
-  /** The data service, called as the gateway calls it. */
+  /** The data service, as the gateway calls it. */
   service: Target;
   /** Process ids by name. */
   processes: Record<string, number>;
-  /** The server's superuser's way into a database. */
+  /** The superuser's URL of a database. */
   databaseUrl(name: string): string;
   stop(): Promise<unknown>;
 };
 
-/** Starts the system in the folder, with its settings as they are by default, and signs in. */
+/** Starts the system in the folder with default settings, and signs in. */
 export async function startProduct(home: string): Promise<Product> {
   const system = await startSystem({ home, env: { ALMANAC_LOG_LEVEL: undefined } });
   const stop = () => system.stop({ keep: true });
@@ -66,7 +66,7 @@ async function signIn(baseUrl: string, home: string): Promise<Api> {
   }
 }
 
-// The claims of the token, signed by the gateway's key; a context holds for a minute.
+// The claims of the token, signed with the gateway's key; a context is valid for a minute.
 async function contextOf(token: string, { context_keys }: Secrets): Promise<Target['headers']> {
   const sign = await createContextSigner('gateway', context_keys.gateway);
   const claims = JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());

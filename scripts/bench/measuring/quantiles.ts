@@ -1,6 +1,6 @@
 // Medians and other quantiles.
 
-/** The value below which this share of the values lies. */
+/** The quantile of the values at this share. */
 export function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;

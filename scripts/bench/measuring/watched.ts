@@ -1,16 +1,18 @@
-// What a piece of work costs the processes that take part: CPU time, and the memory at its most.
+// The costs of work in the processes that take part: CPU time and peak memory.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpuOf, parentOf, residentOf } from './processes.ts';
 
-/** MB: resident before the work, and the most while it ran. */
+/** Resident MB: before the work, and at most during it. */
 export type Memory = { base: number; peak: number };
-/** CPU in milliseconds by process; `helpers` are processes that jobs starts for some formats. */
+/** Milliseconds of CPU by process; `helpers` are processes that jobs starts for some formats. */
 export type Cost = { cpu: Record<string, number>; memory: Record<string, Memory> };
 
 const lookEveryMs = 50;
 const withMemory = ['jobs', 'data', 'gateway'] as const;
 
-/** Runs the work and watches. Short-lived helpers are seen as often as a look falls on them; services are measured by Linux itself. */
+/**
+ * Runs and measures the work. Short-lived helpers are sampled; Linux records the peaks of services.
+ */
 export async function watch<T>(
   processes: Record<string, number>,
   work: () => Promise<T>,
@@ -52,7 +54,7 @@ function sumOfChildren(pid: number): number {
   return sum;
 }
 
-// Linux forgets the most it has seen when it is told so (proc(5), clear_refs).
+// Resets the peak that Linux records (proc(5), clear_refs).
 const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5');
 
 function peakOf(pid: number): number {
@@ -60,19 +62,19 @@ function peakOf(pid: number): number {
   return Number(kilobytes) / 1_024;
 }
 
-/** By how much the process grew that grew most, in MB. */
+/** The largest growth of a process, in MB. */
 export const mostGrowth = ({ memory }: Cost): number =>
   Math.max(...Object.values(memory).map(({ base, peak }) => peak - base));
 
-/** The processes that used CPU worth telling, in seconds. */
-export const tellCpu = ({ cpu }: Cost): string =>
+/** The seconds of CPU of the processes that used some. */
+export const printCpu = ({ cpu }: Cost): string =>
   Object.entries(cpu)
     .filter(([, ms]) => ms >= 50)
     .map(([name, ms]) => `${name} ${(ms / 1_000).toFixed(1)}`)
     .join(', ');
 
 /** Base and peak of each process. */
-export const tellMemory = ({ memory }: Cost): string =>
+export const printMemory = ({ memory }: Cost): string =>
   Object.entries(memory)
     .map(
       ([name, { base, peak }]) => `${name} ${base.toFixed(0)} → ${peak.toFixed(0)} MB (+${(peak - base).toFixed(0)})`,

@@ -1,4 +1,5 @@
-// The tables of the bulk part: products of 12 columns, two of which refer to other tables; in the product, and by hand beside it.
+// The tables of the bulk part: products of 12 columns with two references, in the product and in
+// the bare database.
 import type { Api } from '@almanac/api-client/api';
 import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
 import pg from 'pg';
@@ -16,7 +17,7 @@ const columns = benchColumns.map((column) =>
 );
 const columnNames = columns.map(({ name }) => name);
 
-/** Deploys what products refer to, with its rows; answers the ids of the tables by the column that refers to them. */
+/** Deploys the referenced tables with rows; returns their ids by the referring column. */
 export async function deployReferences(api: Api): Promise<Record<string, number>> {
   const category_id = await deployCategories(api);
   const table = await givenDeployedTable(api, {
@@ -42,7 +43,7 @@ export function deployBulkProducts(api: Api, name: string, references: Record<st
 const supplierCsv = () =>
   `id,name\n${Array.from({ length: suppliers }, (_, i) => `${i + 1},supplier ${i + 1}\n`).join('')}`;
 
-/** Which rows a file has, by their numbers, and what is different about some of them. */
+/** The rows of a file by their numbers, and the changes in some of them. */
 export type FileShape = { rows: number; from?: number; change?: (row: BenchRow, number: number) => BenchRow };
 
 /** The file as CSV with a header. */
@@ -64,15 +65,15 @@ export function makeBulkCsv({ rows, from = 0, change = (row) => row }: FileShape
 const csvCell = (cell: BenchRow[string]) =>
   typeof cell === 'string' && cell.includes(',') ? `"${cell}"` : (cell ?? '');
 
-/** What the product is compared with: PostgreSQL alone, asked for the same table. */
+/** The baseline: PostgreSQL alone with the same table. */
 export type BulkYardstick = {
-  /** Makes the table anew, with its key, unique code, references and indexes. */
+  /** Recreates the table with its key, unique code, references and indexes. */
   makeTable(): Promise<void>;
   /** COPY FROM into that table. */
   copyIn(csv: Buffer): Promise<void>;
-  /** COPY TO of that table as CSV, bytes thrown away. */
+  /** COPY TO of that table as CSV; the bytes are dropped. */
   copyOut(): Promise<void>;
-  /** Vacuums it and writes a checkpoint. */
+  /** Vacuums the table and writes a checkpoint. */
   rest(): Promise<void>;
   close(): Promise<void>;
 };
@@ -87,7 +88,7 @@ const systemColumns = [
   'svc_is_deleted boolean not null default false',
 ];
 
-/** Makes the tables in the bare database. */
+/** Creates the tables in the bare database. */
 export async function openBulkYardstick(url: string): Promise<BulkYardstick> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -108,7 +109,7 @@ export async function openBulkYardstick(url: string): Promise<BulkYardstick> {
           await new Promise((resolve) => stream.once('drain', resolve));
       await new Promise((resolve, reject) => stream.once('error', reject).once('finish', resolve).end());
     },
-    // What an export holds: the number and the times of a row, and its own columns.
+    // The columns of an export: a row's number and times, and its own columns.
     copyOut: async () => {
       const names = ['svc_sk', 'svc_created_at', 'svc_updated_at', ...columnNames].join(', ');
       for await (const _chunk of client.query(copyTo(`copy bulk_product (${names}) to stdout with (format csv)`)));

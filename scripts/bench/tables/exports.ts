@@ -1,4 +1,4 @@
-// Exports as the bench orders them.
+// Exports of the bench.
 import type { Api } from '@almanac/api-client/api';
 import type { DeployedTable } from '@almanac/testkit/builders';
 import { completed } from './imports.ts';
@@ -6,7 +6,7 @@ import { completed } from './imports.ts';
 type Export = { id: number; rows_exported: number; download_url: string };
 export type Exported = { seconds: number; downloadUrl: string };
 
-/** From the order until the file is in the object store. */
+/** The seconds from the request until the file is in the object store. */
 export async function runExport(
   api: Api,
   table: Pick<DeployedTable, 'branchId' | 'key'>,

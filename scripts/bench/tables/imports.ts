@@ -1,11 +1,11 @@
-// The tables of the bench in the product, and how they get their rows: definitions, a deployment, imports.
+// Creates the tables of the bench in the product: definitions, a deployment, imports.
 import { type Api, poll, upload } from '@almanac/api-client/api';
 import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
 import { categoryColumns, columns, makeCategoryCsv } from './rows.ts';
 
 const deployedCategories = new WeakMap<Api, Promise<number>>();
 
-/** Deploys the categories with their rows, once for all parts of a run; answers the id of the table. */
+/** Deploys the categories with their rows, once for all parts of a run; returns the table's id. */
 export function deployCategories(api: Api): Promise<number> {
   const made = deployedCategories.get(api) ?? makeCategories(api);
   deployedCategories.set(api, made);
@@ -26,7 +26,10 @@ export function deployProducts(api: Api, name: string, categoriesId: number): Pr
   return givenDeployedTable(api, { name, columns: own });
 }
 
-/** Imports the file, all of the table unless told otherwise; answers the seconds from "the upload is complete" to "completed": the upload is not the system's work. */
+/**
+ * Imports a file, by default as the whole table. Returns the seconds from "upload complete" to
+ * "completed": the upload isn't the system's work.
+ */
 export async function importFile(
   api: Api,
   table: Pick<DeployedTable, 'id' | 'branchId'>,
@@ -44,8 +47,8 @@ export async function importFile(
 type Ended = { status: string; finished_at: string | null };
 
 /**
- * Waits until an import or an export is over, and answers it with the seconds since `begun` (Date.now) by its own account: asking oftener, to see
- * the end sooner, would take part of the cores.
+ * Waits for the end of an import or export, and returns it with the seconds since `begun`
+ * (Date.now) by its own timestamps: polling more often, to see the end sooner, would cost CPU.
  */
 export async function completed<T>(api: Api, path: string, begun: number): Promise<T & { seconds: number }> {
   const isOver = ({ status }: Ended) => !/^(created|uploading|processing)$/.test(status);

@@ -1,4 +1,4 @@
-// The rows of the bench, the same in every run: a list of products, each of one of 250 categories.
+// The rows of the bench, the same in every run: products in 250 categories.
 
 /** A column as the API defines it, with its counterpart in the bare table. */
 type BenchColumn = {
@@ -45,7 +45,7 @@ export type BenchRow = Record<string, Cell>;
 
 const syllables = 'ba be bi bo da de di do fa fe fi fo ga ge gi go ka ke ki ko la le li lo ma me mi mo'.split(' ');
 
-// Numbers that look random and are the same each time (splitmix32).
+// Deterministic pseudo-random numbers (splitmix32).
 function scatter(row: number, salt: number): number {
   let x = Math.imul(row + 1, 0x9e3779b9) + Math.imul(salt, 0x85ebca6b);
   x = Math.imul(x ^ (x >>> 16), 0x21f0aaad);
@@ -75,7 +75,7 @@ export function makeRow(row: number, mark = 'P'): BenchRow {
   };
 }
 
-/** The first `rows` of them as CSV with a header. */
+/** The first `rows` rows as CSV with a header. */
 export function makeCsv(rows: number): Buffer {
   const parts = [Buffer.from(`${columns.map(({ name }) => name).join(',')}\n`)];
   const rowsPerPart = 10_000;
@@ -88,7 +88,7 @@ export function makeCsv(rows: number): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Every so many of the rows, with one numeric column higher by `more`, as CSV of that and what an import can't do without. */
+/** Every nth row with one column increased by `more`, as CSV of that and the required columns. */
 export function makeChangedCsv(rows: number, every: number, column: 'stock' | 'weight', more: number): Buffer {
   let lines = `code,name,category_id,${column}\n`;
   for (let row = 0; row < rows; row += every) {

@@ -15,13 +15,13 @@ import pg from 'pg';
 
 export const noFilters = { externalTables: [], externalEnums: [] };
 
-// The engine asks for a datamodel even when all it does is run SQL files; the data service has no other.
+// The engine needs a datamodel even to run SQL files; the data service has no other one.
 const emptySchema: [string, string] = ['schema.prisma', 'datasource db {\n  provider = "postgresql"\n}\n'];
 
 /** Runs `work` with a schema engine on the database and closes its connections afterwards. */
 export async function withEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
-  pool.on('error', () => {}); // a connection that breaks fails the statement on it, which reports it
+  pool.on('error', () => {}); // a broken connection fails its statement
   pool.on('connect', (client) => client.on('error', () => {}));
   const engineClass = await loadEngine();
   const factory = bindMigrationAwareSqlAdapterFactory(createFactory(pool, databaseUrl));
@@ -34,7 +34,7 @@ export async function withEngine<T>(databaseUrl: string, work: (engine: SchemaEn
   }
 }
 
-/** A folder of migrations as the engine wants it; one that is missing has none. */
+/** A folder of migrations in the engine's form; a missing folder has none. */
 export function migrationList(directory: string): MigrationList {
   return {
     baseDir: directory,
@@ -49,7 +49,7 @@ export function migrationList(directory: string): MigrationList {
 
 type Bindings = { SchemaEngine: typeof SchemaEngine; __wbg_set_wasm(exports: unknown): void };
 
-// TypeScript knows WebAssembly only together with all of the DOM.
+// TypeScript has the types of WebAssembly only in the library of the DOM.
 type Instance = { exports: { __wbindgen_start(): void } };
 type WithWebAssembly = {
   WebAssembly: { instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: Instance }> };
@@ -63,7 +63,7 @@ function loadEngine(): Promise<typeof SchemaEngine> {
 }
 
 async function instantiateEngine(): Promise<typeof SchemaEngine> {
-  // Where the engine leaves the reason before it gives up; without it all one sees is "unreachable".
+  // The engine writes the reason of a panic here; without it the error is only "unreachable".
   Object.assign(globalThis, {
     PRISMA_WASM_PANIC_REGISTRY: { set_message: (text: string) => process.emitWarning(text) },
   });
@@ -78,7 +78,7 @@ async function instantiateEngine(): Promise<typeof SchemaEngine> {
   return bindings.SchemaEngine;
 }
 
-// The engine leaves its timer for getting the lock (10 s) behind, which would keep a process alive.
+// The engine doesn't clear its lock timer (10 s), which would keep the process alive.
 function withLooseTimers(bindings: object): object {
   const loose = (callback: () => void, ms: number) => setTimeout(callback, ms).unref();
   const entries = Object.entries(bindings);
@@ -99,8 +99,8 @@ function createFactory(pool: pg.Pool, databaseUrl: string): SqlMigrationAwareDri
 
 type Adapter = SqlDriverAdapter & { underlyingDriver(): pg.Pool; onError(error: unknown): never };
 
-// The adapter's own executeScript cuts the text at every semicolon, also inside functions and strings, and commits each
-// piece. Sent whole, PostgreSQL parses it and runs it as one transaction: a migration is there or it isn't.
+// The adapter's executeScript splits the text at every semicolon, also inside functions and
+// strings, and commits each part. Sent whole, PostgreSQL runs it as one transaction.
 function runScriptsWhole(adapter: unknown): SqlDriverAdapter {
   const whole = adapter as Adapter;
   whole.executeScript = async (script) => {
@@ -113,7 +113,7 @@ function runScriptsWhole(adapter: unknown): SqlDriverAdapter {
   return whole;
 }
 
-// An empty database in which the engine replays migrations to learn the schema they make. Only used to write new ones.
+// An empty database in which the engine replays the migrations, to write a new one.
 async function connectToShadow(pool: pg.Pool, databaseUrl: string): Promise<SqlDriverAdapter> {
   const name = `almanac_shadow_${crypto.randomUUID().replaceAll('-', '')}`;
   await pool.query(`create database "${name}" template template0`);
@@ -130,8 +130,8 @@ async function connectToShadow(pool: pg.Pool, databaseUrl: string): Promise<SqlD
   return adapter;
 }
 
-// The engine describes a schema from catalogue columns of the type "char", one of which it insists on getting as a character;
-// the adapter has no such case. They reach it as text, and their type is put right afterwards.
+// The engine reads catalogue columns of the type "char", and needs one of them as a character,
+// which the adapter doesn't support. They are read as text, and their type is corrected afterwards.
 function describeCharacters(pool: pg.Pool, adapter: SqlDriverAdapter): void {
   const positions = new Map<string, number[]>(); // by the text of the query
   const query = pool.query.bind(pool) as (config: pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>;

@@ -1,4 +1,5 @@
-// The endpoints of all services as they declare them, without starting any: what the OpenAPI document is made of.
+// The declared endpoints of all services, without a running service: the source of the OpenAPI
+// document.
 import { mergeOpenApi, type OpenApiDocument, openApiFragment } from '@almanac/service-kit/api/openapi';
 import type { Route } from '@almanac/service-kit/api/route';
 import { routes as billingRoutes } from '../../../services/billing/src/http.ts';
@@ -7,12 +8,12 @@ import { identityRoutes } from '../../../services/identity/src/http.ts';
 import { jobsRoutes } from '../../../services/jobs/src/http.ts';
 import { metadataRoutes } from '../../../services/metadata/src/http.ts';
 
-// Declaring a route touches nothing of the service; whatever a declaration reads of its context is nothing, all the way down.
+// Declarations use no part of a service: every member that they read of this context is a stub.
 const nothing: never = new Proxy(() => nothing, { get: () => nothing, apply: () => nothing }) as never;
 
 export type ServiceRoutes = { service: string; routes: Route[] };
 
-/** All services with their declarations, in the order of the architecture. */
+/** All services with their routes, in the order of the architecture. */
 export const declaredRoutes: ServiceRoutes[] = [
   { service: 'identity', routes: identityRoutes(nothing) },
   { service: 'metadata', routes: metadataRoutes(nothing) },
@@ -21,11 +22,11 @@ export const declaredRoutes: ServiceRoutes[] = [
   { service: 'billing', routes: billingRoutes(nothing) },
 ];
 
-/** The document as the gateway of a system at its default address answers it. */
+/** The document as the gateway of a system at its default address serves it. */
 export function makeDocument(): OpenApiDocument {
   const fragments = declaredRoutes.map(({ service, routes }) => openApiFragment(service, routes));
   return mergeOpenApi(fragments, 'http://127.0.0.1:8080');
 }
 
-/** As it is kept in docs/openapi.json. */
+/** The text of docs/openapi.json. */
 export const asText = (document: OpenApiDocument) => `${JSON.stringify(document, null, 2)}\n`;

@@ -1,4 +1,5 @@
-// docs/permissions.md: the rights table as an administrator reads it, operation by operation, in the order of the API's subjects.
+// docs/permissions.md: the rights table for administrators, operation by operation, in the order of
+// the API's tags.
 import type { OpenApiDocument } from '@almanac/service-kit/api/openapi';
 import {
   type Case,
@@ -14,7 +15,7 @@ import {
 
 type Operation = { name: string; tag: string; scope: string };
 
-/** The operations of the API as the table names them. */
+/** The operations of the API by their names in the table. */
 export function operationsOf(document: OpenApiDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
@@ -34,7 +35,7 @@ const isEndUser = ({ licence }: Kind) => licence === 'end_user';
 const developers = kinds.flatMap((kind, index) => (isEndUser(kind) ? [] : [index]));
 const endUsers = kinds.flatMap((kind, index) => (isEndUser(kind) ? [index] : []));
 
-/** The page as it is kept in docs/permissions.md. */
+/** The text of docs/permissions.md. */
 export function asPage(document: OpenApiDocument): string {
   const all = operationsOf(document);
   const tags = [...new Set(all.map(({ tag }) => tag))];
@@ -58,7 +59,7 @@ const casesOf = (name: string): Case[] => operations[name] ?? [];
 const takes = ({ rule }: Case) => (rules[rule] as Rule).takes;
 const titlesOf = (of: number[]) => of.map((kind) => (kinds[kind] as Kind).title);
 
-// Everybody may ask for a list; who has the right for nothing finds it empty.
+// Every user may read a list; without any right it is empty.
 function cellOf({ rule, list }: Case, kind: number): string {
   const cell = rowOf(rule)[kind] as Cell;
   return list && cell === '-' ? 'empty' : signs[cell];
@@ -99,7 +100,7 @@ const introduction = `# Who may do what
 
 <!-- Written by \`npm run permissions\` from packages/testkit/src/rights-table.ts; tests/acceptance/rights.test.ts tries every line. -->
 
-A call needs two things: a token with the **scope** that the operation asks for, and the **right** of whoever stands behind the token. A missing scope is 403
+A call needs two things: a token with the **scope** that the operation asks for, and the **right** of its user. A missing scope is 403
 \`Insufficient scope. Required: …\`; a missing right is 403 \`Forbidden\`, and \`errors\` says which right on what. The scope \`api\` holds all others.
 
 ## Rights
@@ -124,11 +125,11 @@ any rights (\`POST /user_groups\`).
 - An **application** with its own token (client credentials) has no user and no groups: it acts for the whole account within its scopes, except where an operation
   takes a person (401).
 - Everybody in the account sees its domains, branches, groups, memberships and permissions, and its plan and usage. Tables, rows, deployments, promotions, imports, exports and mappings
-  are seen by who has the right.
-- A **private branch** (\`branch_type\`), its groups and all that is on it are seen by its owner, by who holds rights on the branch or on a table of it, and by
-  administrators. Rights on the account (but \`admin\`) and on domains count for nothing there; to everybody else it is unknown: 404, and in no list.
-- A change of rights counts within a second. To administer, to decide on a deployment or promotion, to deploy, to promote, to take a table away, and to get the link to a file is decided by what
-  is true at that moment. An import or export whose owner has lost the right before it begins fails, and says so.
+  are visible with the right.
+- A **private branch** (\`branch_type\`), its groups and all that is on it are visible to its owner, to users with rights on the branch or on a table of it, and to
+  administrators. Rights on the account (but \`admin\`) and on domains don't count there; for all others it is unknown: 404, and in no list.
+- A change of rights counts within a second. To administer, to decide on a deployment or promotion, to deploy, to promote, to take a table away, and to get the link to a file uses the
+  rights of that moment, without a cache. An import or export whose owner has lost the right before it begins fails with that reason.
 - The last administrator can't be deleted, demoted or taken out of the group. Who administers or approves, what protects a branch and
   overage are changed only with the scope \`api:admin\`; what is deployed on a protected branch is taken away by administrators alone ([ADR 23](adr/0023-around-approval.md)).
 
@@ -136,7 +137,7 @@ any rights (\`POST /user_groups\`).
 
 The branch and the tables of a promotion are those that it changes.
 
-Who may, on a table in the domain of his group, on the branch of his group. On other domains and branches only rights on the account count.
+Rights of a user on a table in the domain of their group, on the branch of their group. On other domains and branches only rights on the account count.
 
-✓ may · \`·\` 403 · \`401\` takes a person · \`own\` only what he has made himself · \`empty\` may ask, and finds nothing
+✓ may · \`·\` 403 · \`401\` takes a person · \`own\` only what they have made themselves · \`empty\` an empty list
 `;

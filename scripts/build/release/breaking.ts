@@ -1,5 +1,5 @@
-// Whether this code still keeps what the last release of each service promised: to other services (protos), to callers of the API, and to
-// the release's own code on a schema that is migrated already.
+// Finds breaking changes since the last release of each service: for other services (protos), for
+// callers of the API, and for the released code on a schema that is already migrated.
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type ApiDocument, brokenPromises, fromLines, readPromises } from './htt
 import { dangersOf } from './migrations.ts';
 import { buf, readRecord, recordOf, root, type ServiceName } from './records.ts';
 
-/** What of it is broken, each a sentence. */
+/** The breaking changes of a service, each a sentence. */
 export function findBreaks(service: ServiceName): string[] {
   return [...brokenProtos(service), ...brokenHttp(service), ...brokenSchema(service)].map(
     (each) => `${service}: ${each}`,
@@ -21,7 +21,9 @@ function brokenProtos(service: ServiceName): string[] {
   return findProtoBreaks(join(root, 'protos'), `almanac/${service}`, recordOf(service, 'protos.json'));
 }
 
-/** What the protos in a folder of a module break of those that a file was built from, each a sentence with its place. */
+/**
+ * The breaking changes of a proto module since a recorded image, each a sentence with its place.
+ */
 export function findProtoBreaks(module: string, folder: string, before: string): string[] {
   const words = ['breaking', '--path', folder, '--against', before, '--error-format', 'json'];
   const { status, stdout, stderr } = spawnSync(process.execPath, [buf, ...words], { cwd: module, encoding: 'utf8' });
@@ -46,7 +48,8 @@ type Image = {
   file: { messageType?: Message[]; service?: { method?: { name: string; options?: { deprecated?: boolean } }[] }[] }[];
 };
 
-// What the last release said it would take away may go: nobody has read it since, and its number stays reserved (another rule).
+// A field that the last release called deprecated may go: no code reads it since, and its number
+// stays reserved (another rule).
 function deprecatedIn({ file }: Image): (finding: Finding) => boolean {
   const said = new Set<string>();
   const take = (prefix: string, { name, field = [], nestedType = [] }: Message) => {
@@ -88,7 +91,8 @@ function brokenSchema(service: ServiceName): string[] {
     );
 }
 
-// releases/<service>/accepted.txt: what was found and does no harm, each after a comment that says why; it goes with the next release.
+// releases/<service>/accepted.txt: harmless findings, each after a comment with the reason. The
+// next release deletes the file.
 function readAccepted(service: ServiceName): Set<string> {
   const path = recordOf(service, 'accepted.txt');
   if (!existsSync(path)) return new Set();

@@ -49,9 +49,9 @@ describe('the HTTP contract beside that of the last release', () => {
   });
 
   it.each<[string, Partial<typeof before>, string]>([
-    ['a property that callers send is gone', { body: object({ name: text }) }, 'takes body kind: is gone'],
+    ['a property that callers send is missing', { body: object({ name: text }) }, 'takes body kind: is missing'],
     [
-      'a value that callers send is gone',
+      'a value that callers send is missing',
       { body: object({ name: text, kind: { enum: ['a'] } }, ['name']) },
       'takes body kind: no longer "b"',
     ],
@@ -66,9 +66,9 @@ describe('the HTTP contract beside that of the last release', () => {
       'takes body hint: is new and required',
     ],
     [
-      'a property that callers read is gone',
+      'a property that callers read is missing',
       { answer: object({ id: { type: 'integer' } }) },
-      'answers 201 note: is gone',
+      'answers 201 note: is missing',
     ],
     [
       'a property that callers read is of another type',
@@ -80,12 +80,12 @@ describe('the HTTP contract beside that of the last release', () => {
       { answer: object({ id: { type: 'integer' }, note: { type: ['string', 'null'] } }, ['id']) },
       'answers 201 note: may be missing now',
     ],
-  ])('breaks when %s', (_what, change, told) => {
-    expect(breaks(change)).toEqual([`POST /things ${told}`]);
+  ])('breaks when %s', (_what, change, problem) => {
+    expect(breaks(change)).toEqual([`POST /things ${problem}`]);
   });
 
-  it('breaks when an operation is gone, and when a call needs a parameter that it did not', () => {
-    expect(brokenPromises(promises(documentOf(before)), [])).toContain('POST /things needs: is gone');
+  it('breaks when an operation is missing, and when a call needs a parameter that it did not', () => {
+    expect(brokenPromises(promises(documentOf(before)), [])).toContain('POST /things needs: is missing');
     expect(breaks({}, [{ name: 'page', in: 'query', required: true, schema: text }])).toEqual([
       'POST /things takes query page: is new and required',
     ]);

@@ -1,4 +1,5 @@
-// The promise that the API's document makes, as lines that can be compared: what callers may send, and what they get.
+// The promises of the OpenAPI document as comparable lines: what callers may send, and what they
+// get.
 //   GET /api/v1/domains needs api:read
 //   GET /api/v1/domains takes query per_page: integer
 //   POST /api/v1/domains takes body domain.name: string, required
@@ -29,7 +30,7 @@ export type ApiDocument = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** One promise: what it is about, and in which values or types it holds. */
+/** A promise: its place, and the values or types for which it holds. */
 export type Promised = { place: string; types: string[]; isRequired: boolean };
 
 /** All promises about the operations of one service. */
@@ -93,7 +94,8 @@ function typesOf({ type, enum: values, const: value }: Schema): string[] {
   return type === undefined ? [] : [type].flat();
 }
 
-// The same place in several alternatives: every type of each, and required only where all of them want it.
+// A place in several alternatives has all of their types, and is required when all of them require
+// it.
 function merged(promises: Promised[]): Promised[] {
   const byPlace = new Map<string, Promised>();
   for (const each of promises) {
@@ -104,13 +106,13 @@ function merged(promises: Promised[]): Promised[] {
   return [...byPlace.values()];
 }
 
-/** As text, a line each. */
+/** Promises as text, a line each. */
 export const asLines = (promises: Promised[]): string =>
   promises
     .map(({ place, types, isRequired }) => `${place}: ${types.join(' ')}${isRequired ? ', required' : ''}\n`)
     .join('');
 
-/** What `asLines` wrote. */
+/** Reads the text of `asLines`. */
 export const fromLines = (text: string): Promised[] =>
   text
     .split('\n')
@@ -120,16 +122,16 @@ export const fromLines = (text: string): Promised[] =>
       return { place, types: types.split(' ').filter(Boolean), isRequired: required !== undefined };
     });
 
-/** What a caller of the old promises would stumble over, each a sentence. */
+/** The promises that no longer hold, each a sentence. */
 export function brokenPromises(before: Promised[], now: Promised[]): string[] {
   const there = new Map(now.map((each) => [each.place, each]));
   const known = new Set(before.map(({ place }) => place));
-  const gone = before.filter(({ place }) => !there.has(place)).map(({ place }) => `${place}: is gone`);
+  const missing = before.filter(({ place }) => !there.has(place)).map(({ place }) => `${place}: is missing`);
   const changed = before.flatMap((old) => {
     const fresh = there.get(old.place);
     if (!fresh) return [];
     const isAnswer = old.place.includes(' answers ');
-    // What callers send has to be taken as before; what they get must not be of another kind than they know.
+    // Requests of callers must stay valid; answers must not get values that callers don't know.
     const lost = isAnswer ? [] : old.types.filter((type) => fresh.types.length > 0 && !fresh.types.includes(type));
     const added = isAnswer ? fresh.types.filter((type) => !type.startsWith('"') && !old.types.includes(type)) : [];
     return [
@@ -145,7 +147,7 @@ export function brokenPromises(before: Promised[], now: Promised[]): string[] {
         isRequired && place.includes(' takes ') && !known.has(place) && known.has(parentOf(place)),
     )
     .map(({ place }) => `${place}: is new and required`);
-  return [...gone, ...changed, ...demanded];
+  return [...missing, ...changed, ...demanded];
 }
 
 const parentOf = (place: string) =>

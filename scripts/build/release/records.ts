@@ -1,5 +1,6 @@
-// What the repository keeps of the last release of each service (releases/): its version and commit, its gRPC contract, its part of the
-// HTTP contract, and the names of its migrations. Kept as files, so that a clone without history can be judged by them.
+// The records of the last release of each service (releases/): version and commit, gRPC contract,
+// part of the HTTP contract, and names of migrations. They are files, so that a clone without
+// history can be checked.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,11 +19,13 @@ const releasesFile = join(root, 'releases/services.json');
 export const readReleases = (): Partial<Record<ServiceName, Release>> =>
   JSON.parse(readFileSync(releasesFile, 'utf8')) as Partial<Record<ServiceName, Release>>;
 
-/** The version of a service as its package tells it. */
+/** The version in a service's package.json. */
 export const versionOf = (service: string): string =>
   (JSON.parse(readFileSync(join(root, 'services', service, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** A file of the record of a service; undefined when there is none, as the gateway has no protos and no migrations. */
+/**
+ * A file of a service's record; undefined when missing (the gateway has no protos, no migrations).
+ */
 export function readRecord(
   service: ServiceName,
   name: 'protos.json' | 'http.txt' | 'migrations.txt',
@@ -33,7 +36,7 @@ export function readRecord(
 
 export const recordOf = (service: ServiceName, name: string) => join(root, 'releases', service, name);
 
-/** Records that a service was released as it is in a commit. */
+/** Records the release of a service at a commit. */
 export function recordRelease(service: ServiceName, commit: string): Release {
   const manifest = JSON.parse(git('show', `${commit}:services/${service}/package.json`)) as { version: string };
   const release = { version: manifest.version, commit: git('rev-parse', `${commit}^{commit}`).trim() };
@@ -69,7 +72,7 @@ function recordProtos(commit: string, service: ServiceName): void {
   }
 }
 
-/** The program that judges protos. */
+/** The path of buf. */
 export const buf = join(dirname(createRequire(import.meta.url).resolve('@bufbuild/buf/package.json')), 'bin/buf');
 
 function git(...words: string[]): string {

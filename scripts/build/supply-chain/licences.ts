@@ -1,4 +1,4 @@
-// The packages of others in our images, with their licences: what docs/third-party-packages.md shows.
+// The third-party packages of the images with their licences, for docs/third-party-packages.md.
 import { type Lock, type Locked, nameOf, runtimePlaces } from './lockfile.ts';
 
 const commandLine = ['packages/admin-cli'] as const;
@@ -23,7 +23,7 @@ export const images = {
   ],
 } as const;
 
-/** Licences that ask no more than to be named, and let us be licensed as we are. */
+/** Permissive licences: they require attribution only. */
 const accepted = [
   '0BSD',
   'Apache-2.0',
@@ -36,7 +36,7 @@ const accepted = [
   'Unlicense',
 ];
 
-/** Whether a licence, or one of those to choose from (`(MIT OR CC0-1.0)`), is accepted. */
+/** Whether a licence, or one of its alternatives (`(MIT OR CC0-1.0)`), is accepted. */
 export function isAccepted(licence: string): boolean {
   return licence
     .replace(/^\((.*)\)$/, '$1')
@@ -44,10 +44,10 @@ export function isAccepted(licence: string): boolean {
     .some((choice) => accepted.includes(choice));
 }
 
-/** Packages whose lockfile entry says nothing: read from their licence files. */
+/** Packages without a licence in the lockfile, as of their licence files. */
 const stated: [RegExp, string][] = [[/^@duckdb\/node-bindings/, 'MIT']];
 
-/** What packages older than SPDX call licences. */
+/** Names of licences from before SPDX. */
 const olderNames: Record<string, string> = { 'MIT/X11': 'MIT' };
 
 /** The licence of a locked package, as an SPDX expression. */
@@ -58,7 +58,7 @@ export function licenceOf(name: string, { license }: Locked): string {
 
 export type Package = { name: string; version: string; licence: string; images: string[] };
 
-/** Every package of every image, by name and version. */
+/** All packages of all images, by name and version. */
 export function listPackages(lock: Lock): Package[] {
   const found = new Map<string, Package>();
   for (const [image, given] of Object.entries(images)) {
@@ -75,7 +75,7 @@ export function listPackages(lock: Lock): Package[] {
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }
 
-/** The page, as it should be. */
+/** The text of docs/third-party-packages.md. */
 export function licencePage(lock: Lock): string {
   const count = Object.keys(images).length;
   const rows = listPackages(lock).map(

@@ -1,4 +1,4 @@
-// The lockfile as a graph: which packages of others an image of a service holds.
+// The lockfile as a graph: the packages that an image contains.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { placesOf } from '../lockfile.ts';
@@ -27,10 +27,10 @@ export function readLock(): Lock {
   return JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
 }
 
-/** The name of the package at a place of the lockfile (`node_modules/a/node_modules/@b/c`: `@b/c`). */
+/** The name of the package at a place (`node_modules/a/node_modules/@b/c`: `@b/c`). */
 export const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** Places of these packages and of all that they run with, ours among them, without those for development. For whatever platform. */
+/** The places of these packages and their run-time dependencies, for all platforms. */
 export function reachablePlaces({ packages }: Lock, given: readonly string[]): string[] {
   const seen = new Set<string>();
   const visit = (place: string) => {
@@ -50,7 +50,7 @@ export function reachablePlaces({ packages }: Lock, given: readonly string[]): s
   return [...seen].toSorted();
 }
 
-/** Those of them that come from others. */
+/** The third-party ones of `reachablePlaces`. */
 export function runtimePlaces(lock: Lock, given: readonly string[]): string[] {
   const isOthers = (place: string) => place.includes('node_modules/') && !lock.packages[place]?.link;
   return reachablePlaces(lock, given).filter(isOthers);

@@ -16,10 +16,12 @@ describe('what comes from others', () => {
       ([place, { link }]) => place.includes('node_modules/') && !link,
     );
     expect(others.length).toBeGreaterThan(100);
-    // Nothing names a place of its own: it comes from the registry that npm is set to, and has these bytes.
+    // Nothing names a place of its own: it comes from the registry that npm is set to, and has
+    // these bytes.
     const elsewhere = others.filter(([, { resolved }]) => resolved !== undefined);
     expect(elsewhere.map(([place]) => place)).toEqual([]);
-    // Those of platforms that nobody of us has seen carry no checksum; none of them is in an image for Linux on x64.
+    // Packages of other platforms may have no checksum; none of them is in an image for Linux on
+    // x64.
     const unchecked = others.filter(([, { integrity }]) => !integrity);
     const here = unchecked.filter(
       ([, { os, cpu, libc }]) =>

@@ -1,4 +1,5 @@
-// Makes a backup: all databases as of one instant, the objects that their rows refer to, and a manifest with checksums.
+// Writes a backup: all databases as of one instant, the objects that their rows refer to, and a
+// manifest with checksums.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '@almanac/embedded/home';
@@ -11,16 +12,17 @@ import { backupObjects } from './objects.ts';
 import type { Places } from './places.ts';
 import { dumpDatabase } from './postgres-programs.ts';
 
-/** Fills an empty or new folder. What fails leaves the folder as it was. */
+/** Fills an empty or new folder. A failure leaves the folder as it was. */
 export async function backup(places: Places, folder: string): Promise<Manifest> {
   makeEmptyFolder(folder);
   let instant: Instant | undefined;
   try {
     instant = await holdInstant(places.databases);
-    // All at once, for pg_dump locks a database's tables when it begins, and until then they may be dropped.
+    // All in parallel: pg_dump locks a database's tables when it begins; until then they may be
+    // dropped.
     const dumping = instant.databases.map((database) => dump(places, database, folder));
     const copying = copyObjects(places, instant, folder);
-    await Promise.allSettled([...dumping, copying]); // none may go on writing when another has failed
+    await Promise.allSettled([...dumping, copying]); // wait for all, so that none writes after another has failed
     const manifest: Manifest = {
       format: 1,
       almanac: readVersion(),
@@ -41,7 +43,7 @@ export async function backup(places: Places, folder: string): Promise<Manifest> 
 
 function makeEmptyFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (readdirSync(folder).length > 0) throw new OperatorError(`${folder} is not empty: name a folder of its own.`);
+  if (readdirSync(folder).length > 0) throw new OperatorError(`${folder} is not empty: name a new folder.`);
 }
 
 async function dump({ programs }: Places, database: HeldDatabase, folder: string): Promise<DumpedDatabase> {

@@ -1,4 +1,4 @@
-// The databases of an embedded system that is stopped: its PostgreSQL alone, for as long as something is done to them.
+// The databases of a stopped embedded system: runs its PostgreSQL alone while work is done on them.
 import { existsSync } from 'node:fs';
 import type { Child } from '@almanac/embedded/child';
 import { AlreadyRunningError, lockHome, makeHome, readHome } from '@almanac/embedded/home';
@@ -9,7 +9,7 @@ import type { Environment } from '@almanac/service-kit/config/config';
 import { OperatorError } from '../operator.ts';
 import { embeddedEnvironment } from './places.ts';
 
-/** Makes the databases where they aren't there yet, starts their server, and stops it when the work is done. */
+/** Starts the server, creates missing databases, does the work, and stops the server. */
 export async function withEmbeddedDatabases<T>(
   env: Environment,
   work: (places: Environment) => Promise<T>,
@@ -17,7 +17,7 @@ export async function withEmbeddedDatabases<T>(
   const home = readHome(env);
   if (!existsSync(home.secrets))
     throw new OperatorError(
-      `${home.secrets} is missing: put the one of the system that was backed up there, or nobody can read its signing keys. For a deployed system set IDENTITY_DATABASE_URL and its like.`,
+      `${home.secrets} is missing: put the one of the backed-up system there; without it the signing keys can not be read. For a deployed system set IDENTITY_DATABASE_URL and its like.`,
     );
   makeHome(home);
   const unlock = takeLock(home);

@@ -13,7 +13,7 @@ let near: TestDatabase;
 let far: TestDatabase;
 let late: Server;
 
-/** Words to a server arrive some time later than they were sent. */
+/** Statements arrive some time after they were sent. */
 function startLateWay(target: URL): Promise<Server> {
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -105,7 +105,7 @@ describe('one instant of two servers', () => {
     expect(await isSettled({ quietMs: 100, settleWithinMs: 60_000, withinMs: 120_000 })).toBe(true);
   });
 
-  it('can be read by other sessions, whatever is written meanwhile', async () => {
+  it('can be read by other sessions, regardless of concurrent writes', async () => {
     const instant = await holdInstant(databases(), anyInstant);
     const other = new pg.Client({ connectionString: near.url });
     await other.connect();
@@ -124,7 +124,7 @@ describe('one instant of two servers', () => {
   });
 
   it('is refused in words without a password where a database is away', async () => {
-    const away = { name: 'far', url: 'postgres://somebody:s3cret@127.0.0.1:1/far' };
+    const away = { name: 'far', url: 'postgres://reader:s3cret@127.0.0.1:1/far' };
     await expect(holdInstant([...databases(), away], anyInstant)).rejects.toThrow(
       /^The database of far can't be reached/,
     );

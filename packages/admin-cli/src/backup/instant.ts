@@ -1,6 +1,6 @@
-// One instant of several databases, on one PostgreSQL server or on many. PostgreSQL shares a snapshot among sessions of one database
-// only, so each gets a snapshot of its own, and then all are looked at again: where no transaction has ended since, every snapshot
-// also shows the moment at which the last one was taken. Otherwise they are let go and taken anew.
+// One instant of several databases, on one PostgreSQL server or on many. A snapshot is valid for
+// one database only, so each database gets its own; then all are checked. When no transaction has
+// ended in between, every snapshot shows the moment of the last one. Otherwise all are taken again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import pg from 'pg';
@@ -8,23 +8,26 @@ import { quietName } from '../../../../services/data/src/postgres/pools.ts';
 import { OperatorError } from '../operator.ts';
 import type { Database } from './places.ts';
 
-/** A database as of the instant: `sql` reads in the snapshot, and other sessions can take it up by its name. */
+/**
+ * A database as of the instant: `sql` reads in the snapshot, which other sessions can import by
+ * name.
+ */
 export type HeldDatabase = Database & { snapshot: string; serverVersion: string; sql: Sql };
 
 export type Instant = {
-  /** By the clock of the databases. */
+  /** By the databases' clock. */
   at: Date;
   databases: HeldDatabase[];
-  /** Messages that were in no outbox any more may still have been on the bus; not when nothing was announced for a while. */
+  /** True when the outboxes were quiet for a while, so no message was only on the bus. */
   isSettled: boolean;
   waitingMessages: number;
   release(): Promise<void>;
 };
 
 export type Patience = {
-  /** How long nothing should have been announced. */
+  /** The time without an announcement that counts as quiet. */
   quietMs: number;
-  /** After so long an instant is good although something was announced just before. */
+  /** After this time an instant is accepted although the outboxes weren't quiet. */
   settleWithinMs: number;
   withinMs: number;
 };
@@ -33,7 +36,7 @@ export const usualPatience: Patience = { quietMs: 2_000, settleWithinMs: 15_000,
 
 type Session = Database & { holder: pg.Client; watcher: pg.Client };
 
-/** Holds all databases as of one instant until `release`. Writers wait for nothing. */
+/** Holds all databases as of one instant until `release`. Writers don't wait. */
 export async function holdInstant(databases: Database[], patience: Patience = usualPatience): Promise<Instant> {
   const clients: pg.Client[] = [];
   const release = async () => {
@@ -58,14 +61,14 @@ export async function holdInstant(databases: Database[], patience: Patience = us
 async function connect({ name, url }: Database): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
-    // Reads only: marks of incremental exports need not wait for it (services/data/src/postgres/high-water-mark.ts).
+    // Read only, so that high-water marks of incremental exports don't wait for it.
     application_name: quietName,
     connectionTimeoutMillis: 10_000,
     statement_timeout: 0,
     idle_in_transaction_session_timeout: 0,
     keepAlive: true,
   });
-  client.on('error', () => {}); // the statement that needs it tells
+  client.on('error', () => {}); // the next statement fails
   try {
     await client.connect();
   } catch (error) {
@@ -121,7 +124,7 @@ async function hold({ name, holder }: Session): Promise<Look> {
   }
 }
 
-// Two statements: what the sequence gives is not of the snapshot, and is to be read after it.
+// Two statements: a sequence isn't part of the snapshot, and has to be read after it.
 async function lookAgain({ watcher }: Session): Promise<{ state: string; sequence: string }> {
   const sql = pgSql(watcher);
   const [look] = (await sql('select pg_current_snapshot()::text as state')).rows;

@@ -1,4 +1,4 @@
-// What a backup's folder holds, in a file that is written last: a folder without it is no backup.
+// The manifest of a backup's folder. It is written last: a folder without it is no backup.
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -14,21 +14,21 @@ export type Manifest = {
   format: 1;
   almanac: string;
   taken_at: string;
-  /** False: messages may have been on the bus that no database held. */
+  /** False: some messages may have been only on the bus. */
   is_settled: boolean;
   databases: DumpedDatabase[];
-  /** `list` has a line of JSON for each object. */
+  /** `list` is a file with a line of JSON for each object. */
   objects: { list: StoredFile; count: number; bytes: number };
 };
 
 const nameOf = (folder: string) => join(folder, 'manifest.json');
 
-/** Makes the folder a backup. */
+/** Writes the manifest, which completes the backup. */
 export function writeManifest(folder: string, manifest: Manifest): void {
   writeJson(nameOf(folder), manifest);
 }
 
-/** Reads it and checks every file that it names but the objects, which are checked as they are read. */
+/** Reads the manifest and checks its files; objects are checked while they are read. */
 export async function readManifest(folder: string): Promise<Manifest> {
   if (!existsSync(nameOf(folder))) throw new OperatorError(`There is no finished backup in ${folder}.`);
   const manifest = JSON.parse(readFileSync(nameOf(folder), 'utf8')) as Manifest;

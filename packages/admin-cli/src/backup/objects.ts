@@ -1,5 +1,5 @@
-// The objects of a backup: those that the rows of jobs name. An object is never changed, only replaced or removed when its time is
-// over, so what rows of the instant refer to is what is copied a little later.
+// The objects of a backup: those that rows of jobs name. Objects are immutable until they expire,
+// so a later copy equals the object at the instant.
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -24,7 +24,7 @@ type Entry = Checked & { key: string; etag: string };
 
 const pathOf = (folder: string, key: string) => join(folder, 'objects', requireKey(key));
 
-/** Copies every object that a row names into the folder. `sql` reads as of the instant, `now` the present rows. */
+/** Copies every object that a row names. `sql` reads as of the instant, `now` the current rows. */
 export async function backupObjects(store: ObjectStore, { sql, now }: { sql: Sql; now: Sql }, folder: string) {
   const list = counter();
   const written = pipeline(
@@ -89,7 +89,7 @@ async function copyOut(store: ObjectStore, key: string, folder: string): Promise
   }
 }
 
-// Objects are noted before they come into being, and go when their time is over: most that are absent never were there.
+// Rows exist before their objects and after their expiry, so most missing objects are no loss.
 const needed = `select key from stored_object s where s.key = any($1) and s.expires_at > now() and (
   exists (select from data_export e where e.object_key = s.key and e.status = 'completed')
   or exists (select from import_table t where t.object_key = s.key and t.status in ('uploaded', 'processing'))
@@ -103,10 +103,10 @@ async function requireNoneLost(absent: string[], then: Sql, now: Sql): Promise<v
   throw new OperatorError(`The object store lacks ${lost.length} objects that rows refer to, among them ${few}.`);
 }
 
-/** An object that the new store calls by another etag. */
+/** An object with another etag in the new store. */
 export type Renamed = { key: string; from: string; to: string };
 
-/** Stores all objects of the folder; may be repeated. Answers those whose etag is another one now. */
+/** Stores all objects of the folder; repeatable. Returns those with another etag. */
 export async function restoreObjects(store: ObjectStore, folder: string, list: StoredFile): Promise<Renamed[]> {
   const renamed: Renamed[] = [];
   const lines = createInterface({ input: createReadStream(join(folder, list.file)) });
@@ -132,7 +132,7 @@ async function copyIn(store: ObjectStore, entry: Entry, folder: string): Promise
   return etag;
 }
 
-// Fails before the last byte is taken, so that nothing damaged is ever seen in the store.
+// Fails before the last byte, so that the store never has a damaged object.
 async function* checked(source: AsyncIterable<Buffer>, { key, sha256 }: Entry): AsyncGenerator<Buffer> {
   const passed = counter();
   passed.stream.resume();
@@ -145,7 +145,7 @@ async function* checked(source: AsyncIterable<Buffer>, { key, sha256 }: Entry): 
   if (passed.result().sha256 !== sha256) throw new OperatorError(`The backup is damaged: ${key} has other bytes.`);
 }
 
-/** Lets uploads that wait for their import be found under the new etags. */
+/** Updates the etags of uploads that wait for their import. */
 export async function renameEtags(sql: Sql, renamed: Renamed[]): Promise<void> {
   for (let i = 0; i < renamed.length; i += pageSize)
     await sql(

@@ -1,4 +1,4 @@
-// Where everything lies that a backup holds: the services' databases and the bucket, named by the variables that the services read.
+// The places of a backup's data: the databases and the bucket, named by the services' variables.
 import { pathToFileURL } from 'node:url';
 import { type Home, readJson } from '@almanac/embedded/home';
 import type { Secrets } from '@almanac/embedded/secrets';
@@ -13,13 +13,13 @@ export type Database = { name: string; url: string };
 export type Places = {
   databases: Database[];
   store: ObjectStore;
-  /** The folder of PostgreSQL's programs; undefined: those on the PATH. */
+  /** The folder of PostgreSQL's programs; by default those on the PATH. */
   programs: string | undefined;
 };
 
 const services = ['billing', 'data', 'identity', 'jobs', 'metadata'] as const;
 
-/** Reads the places from the environment; a ConfigError tells every problem. */
+/** Reads the places from the environment. Throws a ConfigError with every problem. */
 export function readPlaces(env: Environment): Places {
   const read = new ConfigReader(env);
   const url = read.url('JOBS_OBJECT_STORE_URL', 'where files are kept', ['file:', 's3:', 'https:']);
@@ -37,13 +37,15 @@ export function readPlaces(env: Environment): Places {
 const readClusters = (read: ConfigReader, env: Environment): Database[] =>
   readDatabaseUrls(read, env).map(({ name, url }, i) => ({ name: i === 0 ? 'data' : `data.${name}`, url }));
 
-// A folder store wants a key for links, and here are none made.
+// A folder store needs a key for links; a backup makes no links.
 const neverSigns = new Uint8Array(32);
 
-/** True when the environment names databases itself, so that no embedded system is meant. */
+/** True when the environment names databases: then the embedded system isn't meant. */
 export const namesDatabases = (env: Environment) => Boolean(env.IDENTITY_DATABASE_URL);
 
-/** The variables of an embedded system, whose PostgreSQL is at this port; what the shell says goes before. */
+/**
+ * The variables of an embedded system with PostgreSQL at this port; the shell's take precedence.
+ */
 export function embeddedEnvironment(env: Environment, home: Home, port: number): Environment {
   const passwords = readJson<Secrets>(home.secrets)?.database_passwords ?? {};
   const urls = services.map((name) => [

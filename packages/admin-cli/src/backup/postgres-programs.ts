@@ -1,4 +1,4 @@
-// pg_dump and pg_restore as processes: what they write goes through a checksum into a file, and the other way round.
+// Runs pg_dump and pg_restore, with a checksum over the bytes between them and a file.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -8,12 +8,13 @@ import { pipeline } from 'node:stream/promises';
 import { quietName } from '../../../../services/data/src/postgres/pools.ts';
 import { OperatorError } from '../operator.ts';
 
-// Data makes its views for SQL clients anew by itself, and pg_dump, which locks tables alone, fails when one goes while it reads.
+// Without the views for SQL clients: data recreates them, and pg_dump, which locks tables only,
+// fails when a view is dropped while it reads.
 const withoutViews = '--exclude-schema=v_[0-9]*';
 
 export type Checked = { bytes: number; sha256: string };
 
-/** Writes a database as of a snapshot into a file that only its owner reads. */
+/** Writes a database as of a snapshot into a file, readable by its owner only. */
 export async function dumpDatabase(
   { url, snapshot, programs }: { url: string; snapshot: string; programs: string | undefined },
   file: string,
@@ -29,7 +30,7 @@ export async function dumpDatabase(
   return passed.result();
 }
 
-/** Fills an empty database from such a file, all of it or nothing. */
+/** Fills an empty database from such a file, in one transaction. */
 export async function restoreDatabase(
   { url, programs }: { url: string; programs: string | undefined },
   file: string,
@@ -40,7 +41,7 @@ export async function restoreDatabase(
   await settle(ended, pipeline(createReadStream(file), child.stdin));
 }
 
-/** Passes bytes on, counting and hashing them. */
+/** A stream that counts and hashes its bytes. */
 export function counter(): { stream: Transform; result(): Checked } {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -54,7 +55,7 @@ export function counter(): { stream: Transform; result(): Checked } {
   return { stream, result: () => ({ bytes, sha256: hash.digest('hex') }) };
 }
 
-// How the program ended says more than the broken pipe that followed from it.
+// The program's exit says more than the broken pipe that it causes.
 async function settle(ended: Promise<void>, piped: Promise<void>): Promise<void> {
   const results = await Promise.allSettled([ended, piped]);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
@@ -83,7 +84,9 @@ const whereTo =
 
 const databaseOf = (url: string) => decodeURIComponent(new URL(url).pathname.slice(1));
 
-/** A connection as libpq's variables: on a command line everybody on the machine would see the password. */
+/**
+ * A connection as libpq's variables: every user of the machine could see a password in arguments.
+ */
 export function libpqEnvironment(text: string): Record<string, string> {
   const url = new URL(text);
   const variables: Record<string, string> = {

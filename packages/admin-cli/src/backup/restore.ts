@@ -1,4 +1,5 @@
-// Fills an empty system from a backup: objects first, for without rows nobody sees them; then the databases, jobs' last.
+// Fills an empty system from a backup: objects first, since they are invisible without rows; then
+// the databases, jobs' last.
 import { join } from 'node:path';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import pg from 'pg';
@@ -8,7 +9,9 @@ import { renameEtags, restoreObjects } from './objects.ts';
 import type { Database, Places } from './places.ts';
 import { restoreDatabase } from './postgres-programs.ts';
 
-/** Restores into databases that hold nothing; a damaged backup or a database in use is refused before anything is changed. */
+/**
+ * Restores into empty databases. Refuses a damaged backup or a database in use before any change.
+ */
 export async function restore(places: Places, folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
   requireSameDatabases(places.databases, manifest);
@@ -63,6 +66,6 @@ async function requireEmpty(sql: Sql, name: string): Promise<void> {
   );
   if (rows[0]?.tables > 0)
     throw new OperatorError(
-      `The database of ${name} is not empty. Stop the services, drop the database, create it anew, and restore again.`,
+      `The database of ${name} is not empty. Stop the services, drop the database, create it again, and repeat the restore.`,
     );
 }

@@ -1,12 +1,12 @@
-// Loads the ISO code lists into an account as its administrator does: only people may deploy.
+// Loads the ISO code lists into an account as its administrator: only people may deploy.
 import { createApi } from '@almanac/api-client/api';
 import { type Application, type Person, signInPerson } from '@almanac/api-client/sign-in';
 import { isoTables } from './iso-data.ts';
 import { type LoadedTable, loadTables, type Upload } from './load-tables.ts';
 
 /**
- * Answers how many rows each table has. Can be repeated: what is there is not made again. `announce` hears of each phase; `way` is for
- * who can't reach the public addresses.
+ * Returns the rows of each table. Repeatable: existing parts are not created again. `announce` gets
+ * each phase; `way` is for callers that can't reach the public addresses.
  */
 export async function loadIsoData(
   baseUrl: string,

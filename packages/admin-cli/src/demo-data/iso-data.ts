@@ -1,4 +1,4 @@
-// The demo's reference data: ISO code lists from npm packages, with the definition of the table each goes into.
+// The demo data: ISO code lists from npm packages, with the definitions of their tables.
 // Sources and licences: docs/third-party-data.md.
 import currencies from 'currency-codes';
 import { iso6393 } from 'iso-639-3';
@@ -99,7 +99,7 @@ export const domain = {
   description: 'Code lists that every system shares',
 };
 
-/** In an order in which each table comes after those it refers to. */
+/** Each table comes after those it refers to. */
 export const isoTables: SeedTable[] = [countries, subdivisions, currencyTable, languages];
 
 /** The rows as CSV (RFC 4180) with a header line. An unquoted empty cell is null. */

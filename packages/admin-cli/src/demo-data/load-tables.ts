@@ -1,5 +1,6 @@
-// Brings tables with their rows into an account as a careful client does: domain, definitions, one deployment, imports.
-// Asks before it makes, so that it can be repeated; keeps the number of calls low, since they count.
+// Loads tables with their rows into an account by the public API: domain, definitions, one
+// deployment, imports. It looks before it creates, so that it can be repeated, and makes few calls,
+// since they count.
 import { type Api, type Page, poll, upload as uploadHere } from '@almanac/api-client/api';
 import { domain, type SeedTable, toCsv } from './iso-data.ts';
 
@@ -10,13 +11,13 @@ type Import = { id: number; status: string };
 
 export type LoadedTable = { name: string; rows: number };
 
-/** Puts a file where a presigned URL says. */
+/** Uploads a file to a pre-signed URL. */
 export type Upload = (url: string, content: string) => Promise<void>;
 
 const correlationCode = 'demo-iso-data';
 const open = /^(created|uploading|processing)$/;
 
-/** Loads `tables` (each after those it refers to) into the account of `api` on `main`; answers the rows of each. */
+/** Loads `tables` (each after those it refers to) into `main`, and returns the rows of each. */
 export async function loadTables(
   api: Api,
   tables: SeedTable[],
@@ -42,7 +43,7 @@ async function ensureDomain(api: Api): Promise<number> {
 }
 
 async function findMain(api: Api): Promise<number> {
-  // A new account's branch is made by an event; it may arrive a moment after the account.
+  // An event creates the branch of a new account, a moment after the account.
   const { data } = await poll(
     () => api.get<Page<Named & { is_default: boolean }>>('/branches?per_page=1000'),
     (page) => page.data.some((branch) => branch.is_default),
@@ -89,7 +90,7 @@ async function ensureDeployed(api: Api, branchId: number, definitions: Definitio
   await api.post(`/deployments/${deployment.id}/deploy`);
 }
 
-// One import loads its tables in the order in which they were added, so those that others refer to come first.
+// An import loads its tables in the order in which they were added: referenced tables first.
 async function ensureImported(
   api: Api,
   branchId: number,

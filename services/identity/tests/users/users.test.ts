@@ -10,7 +10,7 @@ import {
   type Identity,
   openConsent,
   whileHeld,
-} from './given.ts';
+} from '../given.ts';
 
 const password = 'correct horse battery';
 
@@ -121,10 +121,10 @@ describe('users', () => {
     expect((await account.admin('POST', '/users', { email: email.replace('@', '+tag@') })).status).toBe(201);
     const otherAccount = await identity.account();
     expect((await otherAccount.admin('POST', '/users', { email })).status).toBe(201);
-    const together = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 8 }, () => account.admin('POST', '/users', { email: 'at-once@example.com' })),
     );
-    expect(together.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(422)]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(422)]);
   });
 
   it('are listed by page, filter and order', async () => {
@@ -206,18 +206,18 @@ describe('users', () => {
     const first = await account.admin('POST', `/users/${id}/send_invitation`);
     expect(first.status).toBe(200);
     const many = Array.from({ length: 20 }, () => account.admin('POST', '/users', { email: 'rush@example.com' }));
-    const together = await Promise.all(many);
-    expect(together.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(422)]);
-    const made = together.find(({ status }) => status === 201)?.body.id;
+    const answers = await Promise.all(many);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(422)]);
+    const made = answers.find(({ status }) => status === 201)?.body.id;
     expect((await account.admin('POST', `/users/${made}/send_invitation`)).status).toBe(200);
   });
 
   it('are invited as often concurrently as sequentially, and a refused request sends no mail', async () => {
     const { id } = await newUser();
-    const together = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 8 }, () => account.admin('POST', `/users/${id}/send_invitation`)),
     );
-    expect(together.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, ...Array(5).fill(429)]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, ...Array(5).fill(429)]);
     await eventually(() => expect(mailsTo(id)).toEqual(Array(4).fill('invitation')));
     const where = { action: 'user.invited', resource_id: id };
     expect(await identity.context.prisma.audit_event.count({ where })).toBe(3);

@@ -1,6 +1,6 @@
 // Changes of rights: who may make them with which token, and the revision that orders them.
 import { eventually } from '@almanac/testkit/eventually';
-import { type Account, givenIdentity, type Identity } from './given.ts';
+import { type Account, givenIdentity, type Identity } from '../given.ts';
 
 let identity: Identity;
 let account: Account;

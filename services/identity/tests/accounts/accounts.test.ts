@@ -1,7 +1,7 @@
 // Accounts: opened by operators, shown with what billing knows, changed by administrators.
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Account, adminOf, authorizeUrl, givenIdentity, type Identity, openConsent, postForm } from './given.ts';
+import { type Account, adminOf, authorizeUrl, givenIdentity, type Identity, openConsent, postForm } from '../given.ts';
 
 describe('accounts', () => {
   let identity: Identity;

@@ -2,7 +2,7 @@
 // users.
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Account, authorizeUrl, formOf, givenIdentity, type Identity } from './given.ts';
+import { type Account, authorizeUrl, formOf, givenIdentity, type Identity } from '../given.ts';
 import { linkFor, mailsTo, password, setPassword } from './password-forms.ts';
 
 let identity: Identity;

@@ -4,7 +4,7 @@ import { generateKeyPair, SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import * as simple from 'simple-oauth2';
-import { type Account, adminOf, allow, givenIdentity, type Identity, postForm, redirectUri } from './given.ts';
+import { type Account, adminOf, allow, givenIdentity, type Identity, postForm, redirectUri } from '../given.ts';
 
 describe('OAuth client libraries', () => {
   let identity: Identity;

@@ -1,7 +1,7 @@
 // /oauth_applications/{id}/secrets: two that work side by side, what is seen of them, and the last
 // one that stays.
 import { eventually } from '@almanac/testkit/eventually';
-import { type Account, actsOf, basic, givenIdentity, type Identity, postForm } from './given.ts';
+import { type Account, actsOf, basic, givenIdentity, type Identity, postForm } from '../given.ts';
 
 type Made = { id: number; client_id: string; client_secret: string };
 

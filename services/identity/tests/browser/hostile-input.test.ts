@@ -14,7 +14,7 @@ import {
   openConsent,
   pressOf,
   redirectUri,
-} from './given.ts';
+} from '../given.ts';
 
 const outOfBand = 'urn:ietf:wg:oauth:2.0:oob';
 const password = 'correct horse battery';

@@ -11,7 +11,7 @@ import {
   type Identity,
   openConsent,
   redirectUri,
-} from './given.ts';
+} from '../given.ts';
 
 const outOfBand = 'urn:ietf:wg:oauth:2.0:oob';
 

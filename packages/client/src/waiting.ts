@@ -1,4 +1,4 @@
-// Waiting: pauses that a signal ends, and asking again until something is so.
+// Waiting: sleeps that a signal ends, and polling.
 
 /** Resolves after `ms`, or rejects with the signal's reason as soon as it is aborted. */
 export function pause(ms: number, signal?: AbortSignal | null): Promise<void> {
@@ -16,7 +16,7 @@ export function pause(ms: number, signal?: AbortSignal | null): Promise<void> {
   });
 }
 
-/** Waits for what others wait for too: a signal ends only this waiting. */
+/** Waits for shared work: the signal ends only this wait, not the work. */
 export function waitFor<T>(work: Promise<T>, signal?: AbortSignal | null): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
@@ -29,25 +29,25 @@ export function waitFor<T>(work: Promise<T>, signal?: AbortSignal | null): Promi
 
 export type WaitOptions<T> = {
   signal?: AbortSignal;
-  /** Told of each state that was seen. */
-  onProgress?: (seen: T) => void;
-  /** The longest pause between two looks; 5,000 ms unless told. Each look is a counted call. */
+  /** Called with each state. */
+  onProgress?: (state: T) => void;
+  /** The longest delay between two polls; default 5,000 ms. Each poll is a counted call. */
   everyMs?: number;
 };
 
-const firstPauseMs = 250;
-const longestPauseMs = 5_000;
+const firstDelayMs = 250;
+const maxDelayMs = 5_000;
 
-/** Looks again, with growing pauses, until `isOver`. Waits as long as it takes; a signal ends it. */
+/** Polls with growing delays until `isOver` or the signal aborts. It has no time-out. */
 export async function until<T>(
-  look: () => Promise<T>,
-  isOver: (seen: T) => boolean,
-  { signal, onProgress, everyMs = longestPauseMs }: WaitOptions<T>,
+  read: () => Promise<T>,
+  isOver: (state: T) => boolean,
+  { signal, onProgress, everyMs = maxDelayMs }: WaitOptions<T>,
 ): Promise<T> {
-  for (let wait = Math.min(firstPauseMs, everyMs); ; wait = Math.min(everyMs, wait * 1.6)) {
-    const seen = await look();
-    onProgress?.(seen);
-    if (isOver(seen)) return seen;
+  for (let wait = Math.min(firstDelayMs, everyMs); ; wait = Math.min(everyMs, wait * 1.6)) {
+    const state = await read();
+    onProgress?.(state);
+    if (isOver(state)) return state;
     await pause(wait, signal);
   }
 }

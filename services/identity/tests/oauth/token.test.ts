@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { throttleRules } from '../src/security/throttle.ts';
-import { type Account, actsOf, basic, givenIdentity, type Identity, postForm } from './given.ts';
+import { throttleRules } from '../../src/security/throttle.ts';
+import { type Account, actsOf, basic, givenIdentity, type Identity, postForm } from '../given.ts';
 
 describe('the token endpoint', () => {
   let identity: Identity;

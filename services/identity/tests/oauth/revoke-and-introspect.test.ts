@@ -1,7 +1,7 @@
 // POST /oauth/revoke and /oauth/introspect: for a client's own tokens only.
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt } from 'jose';
-import { type Account, actsOf, codeOf, exchange, givenIdentity, type Identity, postForm, refresh } from './given.ts';
+import { type Account, actsOf, codeOf, exchange, givenIdentity, type Identity, postForm, refresh } from '../given.ts';
 
 describe('revocation and introspection', () => {
   let identity: Identity;

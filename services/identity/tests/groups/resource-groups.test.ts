@@ -1,7 +1,7 @@
 // System groups of domains and branches: created by metadata's call or its event, whichever is
 // first, and deleted with them.
 import { eventually } from '@almanac/testkit/eventually';
-import { type Account, givenIdentity, type Identity } from './given.ts';
+import { type Account, givenIdentity, type Identity } from '../given.ts';
 
 type Named = { id: number; name: string };
 

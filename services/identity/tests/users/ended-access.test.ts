@@ -13,7 +13,7 @@ import {
   openConsent,
   postForm,
   refresh,
-} from './given.ts';
+} from '../given.ts';
 
 const password = 'correct horse battery';
 let identity: Identity;

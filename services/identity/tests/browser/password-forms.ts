@@ -1,6 +1,6 @@
 // Links for passwords, as mails bring them: made as jobs makes them, opened and used in a browser.
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
-import { type Account, formOf, type Identity } from './given.ts';
+import { type Account, formOf, type Identity } from '../given.ts';
 
 export const password = 'correct horse battery';
 

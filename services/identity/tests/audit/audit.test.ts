@@ -8,8 +8,8 @@ import { readMessage } from '@almanac/service-kit/messaging/bus/received-message
 import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
-import { consumeAuditMessages } from '../src/audit/audit-messages.ts';
-import { type Account, givenIdentity, type Identity } from './given.ts';
+import { consumeAuditMessages } from '../../src/audit/audit-messages.ts';
+import { type Account, givenIdentity, type Identity } from '../given.ts';
 
 const password = 'correct horse battery';
 
@@ -258,7 +258,7 @@ describe('the audit log', () => {
   });
 
   describe('kept', () => {
-    const howTo = () => readFileSync(resolve(import.meta.dirname, '../../../docs/how-to/audit.md'), 'utf8');
+    const howTo = () => readFileSync(resolve(import.meta.dirname, '../../../../docs/how-to/audit.md'), 'utf8');
     const present = () => identity.context.prisma.audit_event.count({ where: { account_id: account.account_id } });
 
     it('is append-only for every database user', async () => {

@@ -1,7 +1,7 @@
 // Logging in without an application, logging out, and the entries of both in the audit log.
 import { Browser } from '@almanac/api-client/browser';
 import { networkOf } from '@almanac/service-kit/http/client-address';
-import { throttleRules } from '../src/security/throttle.ts';
+import { throttleRules } from '../../src/security/throttle.ts';
 import {
   type Account,
   adminOf,
@@ -11,7 +11,7 @@ import {
   type Identity,
   logInAlone,
   openConsent,
-} from './given.ts';
+} from '../given.ts';
 
 let identity: Identity;
 let account: Account;

@@ -11,7 +11,7 @@ import {
   type Identity,
   postForm,
   redirectUri,
-} from './given.ts';
+} from '../given.ts';
 
 describe('OAuth applications', () => {
   let identity: Identity;

@@ -15,7 +15,7 @@ import {
   postForm,
   redirectUri,
   refresh,
-} from './given.ts';
+} from '../given.ts';
 
 describe('the metadata of the OAuth server', () => {
   let identity: Identity;

@@ -2,8 +2,8 @@
 // its tokens.
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Client, findClient } from '../src/applications/clients.ts';
-import { createConsentedCode, grantConsent } from '../src/browser/consents.ts';
+import { type Client, findClient } from '../../src/applications/clients.ts';
+import { createConsentedCode, grantConsent } from '../../src/browser/consents.ts';
 import {
   type Account,
   adminOf,
@@ -18,7 +18,7 @@ import {
   pressOf,
   redirectUri,
   refresh,
-} from './given.ts';
+} from '../given.ts';
 
 const outOfBand = 'urn:ietf:wg:oauth:2.0:oob';
 const https = 'https://app.example/cb';

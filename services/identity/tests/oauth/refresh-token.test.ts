@@ -11,7 +11,7 @@ import {
   postForm,
   redirectUri,
   refresh,
-} from './given.ts';
+} from '../given.ts';
 
 describe('refresh_token', () => {
   let identity: Identity;

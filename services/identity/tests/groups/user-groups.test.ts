@@ -1,7 +1,7 @@
 // /user_groups, /user_group_assignments, /permissions: system groups, custom groups and
 // memberships.
 import { eventually } from '@almanac/testkit/eventually';
-import { type Account, givenIdentity, type Identity } from './given.ts';
+import { type Account, givenIdentity, type Identity } from '../given.ts';
 
 type Named = { id: number; name: string };
 

@@ -4,7 +4,7 @@ import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { createThrottle, type ThrottleKey, throttleRules } from '../src/security/throttle.ts';
+import { createThrottle, type ThrottleKey, throttleRules } from '../../src/security/throttle.ts';
 
 let database: TestDatabase;
 let pool: ReturnType<typeof createPool>;
@@ -12,7 +12,7 @@ let pool: ReturnType<typeof createPool>;
 beforeAll(async () => {
   database = await createTestDatabase('identity_throttle');
   const logger = createLogger('identity', 'silent');
-  await migrate({ databaseUrl: database.url, directory: `${import.meta.dirname}/../prisma/migrations`, logger });
+  await migrate({ databaseUrl: database.url, directory: `${import.meta.dirname}/../../prisma/migrations`, logger });
   pool = createPool({ url: database.url, name: 'identity-test', logger });
 });
 afterAll(async () => {

@@ -1,9 +1,9 @@
 // Passwords set by mailed one-time links.
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
-import { sweep } from '../src/housekeeping.ts';
-import { maxOpenLinks, UnusableLink, usePasswordLink } from '../src/passwords/password-links.ts';
-import { digestOf } from '../src/security/digest.ts';
+import { sweep } from '../../src/housekeeping.ts';
+import { maxOpenLinks, UnusableLink, usePasswordLink } from '../../src/passwords/password-links.ts';
+import { digestOf } from '../../src/security/digest.ts';
 import {
   type Account,
   adminOf,
@@ -16,7 +16,7 @@ import {
   logInAlone,
   refresh,
   whileHeld,
-} from './given.ts';
+} from '../given.ts';
 import { linkFor, mailsTo, openLink, password, setPassword } from './password-forms.ts';
 
 let identity: Identity;

@@ -15,7 +15,7 @@ import {
   postForm,
   redirectUri,
   refresh,
-} from './given.ts';
+} from '../given.ts';
 
 const newVerifier = () => randomBytes(32).toString('base64url');
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
