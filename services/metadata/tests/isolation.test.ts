@@ -1,5 +1,6 @@
-// Nothing of another account can be seen, named or changed: wherever an id can stand, a foreign one answers byte for byte as one
-// that never existed. The cases are made from the routes, so a new route with an id is in or fails here.
+// Nothing of another account can be seen, named or changed: a foreign id answers byte for byte like
+// one that never existed. The cases are made from the routes, so a new route with an id is covered
+// or fails here.
 import { metadataRoutes } from '../src/http.ts';
 import {
   type Account,

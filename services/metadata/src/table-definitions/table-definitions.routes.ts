@@ -110,7 +110,7 @@ const removing = (ctx: MetadataContext): Route[] => [
     ...common,
     method: 'POST',
     path: '/table_definitions/{id}/remove',
-    summary: 'Remove a definition together with the table deployed from it',
+    summary: 'Remove a definition and the table deployed from it',
     params,
     query,
     status: 204,
