@@ -12,6 +12,13 @@ export default {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
+      name: 'no-cycles-of-types',
+      comment: 'The same with type-only imports, where it holds already.',
+      severity: 'error',
+      from: { path: '^(packages|scripts)/' },
+      to: { circular: true },
+    },
+    {
       name: 'no-service-imports-a-service',
       comment: 'Services share protos/ and service-kit, never source; ask over gRPC or listen to an event.',
       severity: 'error',
@@ -26,7 +33,7 @@ export default {
     },
     {
       name: 'streams-end-in-the-rpc-layer',
-      comment: 'A stream of gRPC alone does not tell its end; service-kit/rpc/streams.ts does (ADR 22).',
+      comment: 'gRPC alone does not mark the end of a stream; service-kit/rpc/streams.ts does (ADR 22).',
       severity: 'error',
       from: { pathNot: '^packages/service-kit/src/(rpc/|observability/tracing/calls[.]ts)' },
       to: { path: 'node_modules/@grpc/grpc-js' },
@@ -45,7 +52,7 @@ export default {
     },
     {
       name: 'api-client-is-an-outsider',
-      comment: 'It shows what a stranger can do with the public API; it may know nothing from inside.',
+      comment: 'It shows what an outsider can do with the public API; it may know nothing from inside.',
       severity: 'error',
       from: { path: '^packages/api-client/' },
       to: { path: '^(packages/(?!api-client/)|protos|services|scripts|tests)/' },
@@ -66,16 +73,23 @@ export default {
       name: 'end-to-end-tests-use-the-public-api',
       severity: 'error',
       from: { path: '^tests/(acceptance|contract)/' },
-      to: { path: '^(services|scripts)/' },
+      to: { path: '^(services|scripts|packages/(admin-cli|embedded))/' },
     },
     {
-      name: 'nobody-imports-tests',
+      name: 'embedded-knows-no-service',
+      comment: 'It starts services as processes; their settings are environment variables.',
+      severity: 'error',
+      from: { path: '^packages/embedded/' },
+      to: { path: '^(packages/(?!embedded(-postgres)?/|service-kit/)|services|scripts|tests)/' },
+    },
+    {
+      name: 'only-tests-import-tests',
       severity: 'error',
       from: { pathNot: '^tests/' },
       to: { path: '^tests/' },
     },
     {
-      name: 'nobody-imports-scripts',
+      name: 'packages-and-services-import-no-script',
       severity: 'error',
       from: { path: '^(packages|services)/' },
       to: { path: '^scripts/' },

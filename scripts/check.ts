@@ -11,8 +11,8 @@ type Check = { name: string; about: string; command: string[]; cwd?: string };
 const checks: Check[] = [
   {
     name: 'generated',
-    about: 'Prisma clients and proto types, made anew where their sources changed',
-    command: script('generate.ts'),
+    about: 'Prisma clients and proto types, rebuilt where their sources changed',
+    command: script('build/generate.ts'),
   },
   {
     name: 'lint',
@@ -22,7 +22,7 @@ const checks: Check[] = [
   { name: 'types', about: 'strict TypeScript (tsc)', command: [program('typescript', 'tsc'), '-p', 'tsconfig.json'] },
   {
     name: 'unused',
-    about: 'files, exports and dependencies nobody needs (knip)',
+    about: 'unused files, exports and dependencies (knip)',
     command: [program('knip', 'knip'), '--no-progress', '--no-config-hints'],
   },
   {
@@ -40,9 +40,14 @@ const checks: Check[] = [
     ],
   },
   {
+    name: 'words',
+    about: 'no word of docs/refused-words.json, no comment over 100 columns',
+    command: script('checks/words.ts'),
+  },
+  {
     name: 'migrations',
     about: "each service's migrations make its Prisma schema",
-    command: script('migration.ts', '--check'),
+    command: script('build/migration.ts', '--check'),
   },
   {
     name: 'protos',
@@ -53,7 +58,7 @@ const checks: Check[] = [
   {
     name: 'released',
     about: 'protos, the HTTP contract and schemas beside the last release of each service (buf breaking)',
-    command: script('release.ts', 'check'),
+    command: script('build/release.ts', 'check'),
   },
 ];
 
@@ -108,7 +113,7 @@ function script(name: string, ...args: string[]): string[] {
   return [join(root, 'scripts', name), ...args];
 }
 
-/** The JavaScript file behind a package's command; read from its folder, since not every package exports its manifest. */
+/** The JavaScript file behind a package's command; not every package exports its manifest. */
 function program(packageName: string, name: string): string {
   const folder = join(root, 'node_modules', packageName);
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { serviceNames } from '@almanac/service-kit/config/config';
-import { versionOf } from './release/records.ts';
+import { versionOf } from './build/release/records.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'almanac-images-'));

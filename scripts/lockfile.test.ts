@@ -1,4 +1,4 @@
-import { missingEntries, platformOf } from './lockfile.ts';
+import { missingEntries, platformOf } from './build/lockfile.ts';
 
 describe('a complete lockfile', () => {
   it('reads a platform from the name of its package', () => {

@@ -2,8 +2,8 @@
 // somebody who is alone waits for one. And searches within texts.
 import type { Api } from '@almanac/api-client/api';
 import type { LargeTable } from './large-tables.ts';
-import { quantile } from './quantiles.ts';
-import { columns, makeRow } from './rows.ts';
+import { quantile } from './measuring/quantiles.ts';
+import { columns, makeRow } from './tables/rows.ts';
 
 type Page = { name: string; isSearch: boolean; body: Record<string, unknown> };
 /** `hits`: how many rows the page is one of. */

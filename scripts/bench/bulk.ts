@@ -2,14 +2,14 @@
 // table of the same shape, one after the other.
 import type { Api } from '@almanac/api-client/api';
 import type { DeployedTable } from '@almanac/testkit/builders';
-import type { BareDatabase } from './bare-database.ts';
-import { deployBulkProducts, deployReferences, makeBulkCsv, openBulkYardstick } from './bulk-tables.ts';
-import { runExport } from './exports.ts';
-import { importFile } from './imports.ts';
-import { cpuOf } from './processes.ts';
-import type { Product } from './product.ts';
-import { median } from './quantiles.ts';
-import { type Cost, mostGrowth, tellCpu, tellMemory, watch } from './watched.ts';
+import type { BareDatabase } from './bare/bare-database.ts';
+import { cpuOf } from './measuring/processes.ts';
+import type { Product } from './measuring/product.ts';
+import { median } from './measuring/quantiles.ts';
+import { type Cost, mostGrowth, tellCpu, tellMemory, watch } from './measuring/watched.ts';
+import { deployBulkProducts, deployReferences, makeBulkCsv, openBulkYardstick } from './tables/bulk-tables.ts';
+import { runExport } from './tables/exports.ts';
+import { importFile } from './tables/imports.ts';
 
 type Given = { product: Product; bare: BareDatabase; rows: number; rounds: number; say(text: string): void };
 

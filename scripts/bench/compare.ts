@@ -1,11 +1,11 @@
 // Measures an operation through the gateway, at the data service and at the bare server, in short slices that take turns: what else
 // the machine does falls on all of them. Each slice of the product has one of the bare server beside it, with as many requests.
-import { writeRequest } from './connection.ts';
-import { runLoad } from './load.ts';
+import { writeRequest } from './measuring/connection.ts';
+import { runLoad } from './measuring/load.ts';
+import { cpuOf } from './measuring/processes.ts';
+import type { Target } from './measuring/product.ts';
+import { median, quantile } from './measuring/quantiles.ts';
 import type { Operation, Request } from './operations.ts';
-import { cpuOf } from './processes.ts';
-import type { Target } from './product.ts';
-import { median, quantile } from './quantiles.ts';
 
 /** A server under comparison, and the processes that take part when it answers. */
 export type Side = { target: Target; processes: Record<string, number> };

@@ -1,7 +1,7 @@
 // An account with many definitions: how long listing, showing, comparing and deploying them takes, one call after the other.
 import type { Api, Page } from '@almanac/api-client/api';
 import { mainBranchId } from '@almanac/testkit/builders';
-import { median } from './quantiles.ts';
+import { median } from './measuring/quantiles.ts';
 
 /** `together`: how many of the tables are deployed and promoted at once. */
 export type DefinitionCounts = { tables: number; together: number };

@@ -1,9 +1,10 @@
 // Each format of files: a whole table exported, and imported again, with the memory that it takes of each process.
-import { deployBulkProducts, deployReferences, makeBulkCsv } from './bulk-tables.ts';
-import { runExport } from './exports.ts';
-import { importFile } from './imports.ts';
-import type { Product } from './product.ts';
-import { tellCpu, tellMemory, watch } from './watched.ts';
+
+import type { Product } from './measuring/product.ts';
+import { tellCpu, tellMemory, watch } from './measuring/watched.ts';
+import { deployBulkProducts, deployReferences, makeBulkCsv } from './tables/bulk-tables.ts';
+import { runExport } from './tables/exports.ts';
+import { importFile } from './tables/imports.ts';
 
 type Given = { product: Product; rows: number; say(text: string): void };
 

@@ -1,9 +1,9 @@
 // What the gateway adds to a call: the same call at the data service, through the gateway, and through a proxy that does nothing but
 // forward, in short slices that take turns. Over one connection for the latency, over many for the rate.
-import { startBareProxy } from './bare-side.ts';
+import { startBareProxy } from './bare/bare-side.ts';
 import { connections, type Measured, type Pace, runSlice, type Side, type Slice, summary } from './compare.ts';
+import type { Target } from './measuring/product.ts';
 import type { Operation } from './operations.ts';
-import type { Target } from './product.ts';
 
 const sideNames = ['service', 'proxy', 'gateway'] as const;
 type SideName = (typeof sideNames)[number];

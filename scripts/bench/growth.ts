@@ -3,11 +3,11 @@
 
 import pg from 'pg';
 import { runSlice, type Side } from './compare.ts';
-import { deployCategories, deployProducts, importFile } from './imports.ts';
+import type { Product } from './measuring/product.ts';
+import { median, quantile } from './measuring/quantiles.ts';
 import type { Request } from './operations.ts';
-import type { Product } from './product.ts';
-import { median, quantile } from './quantiles.ts';
-import { makeCsv } from './rows.ts';
+import { deployCategories, deployProducts, importFile } from './tables/imports.ts';
+import { makeCsv } from './tables/rows.ts';
 
 /** `to`: how many accounts, users and tables there are in the end. */
 export type GrowthSize = { to: number; rounds: number; requests: number };

@@ -1,9 +1,9 @@
 // The same million rows twice: as real use makes them in the product, and by hand in the bare database; both at rest.
 import pg from 'pg';
-import type { BareDatabase } from './bare-database.ts';
-import { deployCategories, deployProducts, importFile } from './imports.ts';
-import type { Product } from './product.ts';
-import { makeCsv } from './rows.ts';
+import type { BareDatabase } from './bare/bare-database.ts';
+import type { Product } from './measuring/product.ts';
+import { deployCategories, deployProducts, importFile } from './tables/imports.ts';
+import { makeCsv } from './tables/rows.ts';
 
 export type LargeTable = {
   id: number;

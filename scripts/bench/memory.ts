@@ -1,9 +1,10 @@
 // What the gateway and the data service hold in memory while many clients page through a whole table at the same time.
-import { writeRequest } from './connection.ts';
+
 import type { LargeTable } from './large-tables.ts';
-import { runLoad } from './load.ts';
-import { residentOf } from './processes.ts';
-import type { Product } from './product.ts';
+import { writeRequest } from './measuring/connection.ts';
+import { runLoad } from './measuring/load.ts';
+import { residentOf } from './measuring/processes.ts';
+import type { Product } from './measuring/product.ts';
 
 const clients = 64;
 const pageRows = 1_000; // the most there may be

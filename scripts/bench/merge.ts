@@ -1,9 +1,9 @@
 // Rows of a branch merged into a large table: how long the copy takes, a rehearsal, and the merge, over a tenth of the rows.
 import type { Api } from '@almanac/api-client/api';
 import { mainBranchId } from '@almanac/testkit/builders';
-import { deployCategories, deployProducts, importFile } from './imports.ts';
-import { median } from './quantiles.ts';
-import { makeChangedCsv, makeCsv } from './rows.ts';
+import { median } from './measuring/quantiles.ts';
+import { deployCategories, deployProducts, importFile } from './tables/imports.ts';
+import { makeChangedCsv, makeCsv } from './tables/rows.ts';
 
 type Given = { api: Api; rows: number; rounds: number; say(text: string): void };
 type Made = { id: number };

@@ -1,5 +1,5 @@
 // What is compared: the same work asked of the product, through the gateway or at the data service, and of the bare server.
-import { makeRow } from './rows.ts';
+import { makeRow } from './tables/rows.ts';
 
 export type Request = { method: string; path: string; body?: unknown };
 

@@ -3,9 +3,9 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Home } from '@almanac/embedded/home';
+import { waitUntil } from '@almanac/embedded/processes';
 import { getContainerRuntimeClient, type StartedTestContainer } from 'testcontainers';
-import type { Home } from '../../scripts/embedded/home.ts';
-import { waitUntil } from '../../scripts/embedded/processes.ts';
 
 /** A process of the system, by its name there. */
 export type Watched = { name: string; container: StartedTestContainer; isReady(): Promise<boolean> };

@@ -1,10 +1,10 @@
 // The servers that Almanac needs, in containers: two PostgreSQL, RabbitMQ, and an S3.
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
+import { accepts, makeDatabases, superuserPassword } from '@almanac/embedded/postgres';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
 import { type StartedTestContainer, Wait } from 'testcontainers';
-import { accepts, makeDatabases, superuserPassword } from '../../scripts/embedded/postgres.ts';
 import { Container } from './container.ts';
 
 const prefix = process.env.ALMANAC_SERVER_IMAGES ?? 'almanac-servers/';

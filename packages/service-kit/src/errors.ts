@@ -1,5 +1,5 @@
-// The one error class of all services, the kinds it can have, and how each kind looks to HTTP and gRPC.
-// Nobody decides by message text: the kind travels, also across gRPC.
+// The one error class of all services, its kinds, and their form in HTTP and gRPC. Code decides by
+// the kind, which crosses gRPC, never by the message.
 
 import { limits } from './limits.ts';
 
@@ -27,7 +27,9 @@ export type ErrorKind =
 
 type KindFacts = { status: number; label: string; grpc: number };
 
-/** HTTP status, the `error` label of the body, and the gRPC status code (grpc.status) of each kind. */
+/**
+ * HTTP status, the `error` label of the body, and the gRPC status code (grpc.status) of each kind.
+ */
 export const errorKinds = {
   bad_request: { status: 400, label: 'Bad request', grpc: 3 },
   unauthenticated: { status: 401, label: 'Invalid token', grpc: 16 },
@@ -50,20 +52,24 @@ export const errorKinds = {
   unavailable: { status: 503, label: 'Service unavailable', grpc: 14 },
 } as const satisfies Record<ErrorKind, KindFacts>;
 
-/** The body of every failed answer (contract, Errors), and what else a route declares for its refusals. */
+/**
+ * The body of every failed answer (contract, Errors), and what else a route declares for its
+ * refusals.
+ */
 export type ErrorBody = { error: string; errors: string[] } & Record<string, unknown>;
 
 type Options = {
   label?: string;
   headers?: Record<string, string>;
-  /** More members for the body, as the route's `refusal` declares them. They end at HTTP: gRPC doesn't carry them. */
+  /** More members for the body, as the route's `refusal` declares. gRPC doesn't carry them. */
   facts?: Record<string, unknown>;
   cause?: unknown;
 };
 
 /**
- * A failure with a meaning to the caller. `errors` holds one sentence per problem, the first hundred and then how many
- * more there are; `label` replaces the kind's default `error` text where the contract fixes another (401, 403). Throw it where the fact is known.
+ * A failure with a meaning to the caller. Throw it where the fact is known. `errors` has a sentence
+ * a problem: the first hundred, and then how many more there are. `label` replaces the kind's
+ * `error` text where the contract fixes another one (401, 403).
  */
 export class ServiceError extends Error {
   readonly kind: ErrorKind;
@@ -92,19 +98,19 @@ export class ServiceError extends Error {
   }
 }
 
-/** The first problems and a line that counts the others. One problem too many is listed: the line would be as long. */
+/** The first problems, and a line that counts the others unless only one is left. */
 function firstProblems(problems: string[]): string[] {
   if (problems.length <= limits.problems + 1) return problems;
   return [...problems.slice(0, limits.problems), moreProblems(problems.length - limits.problems)];
 }
 
-/** The line that closes a list of problems that stops. */
+/** The last line of a list of problems that was cut. */
 export const moreProblems = (count: number): string => `${count} more problems are not listed`;
 
-/** A name or value of a caller inside a sentence: the beginning of a long one. */
+/** A caller's text for use in a sentence: the beginning of a long one. */
 export const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text);
 
-/** 404 for an id that is unknown or another account's: the two must not differ by a byte. */
+/** 404 for an unknown id, and for another account's: the two must not differ by a byte. */
 export function notFound(resource: string): ServiceError {
   return new ServiceError('not_found', `${resource} not found`);
 }
@@ -114,7 +120,9 @@ export function validationFailed(errors: string | string[]): ServiceError {
   return new ServiceError('validation_failed', errors);
 }
 
-/** Whatever was thrown, as a ServiceError; anything unknown becomes `internal` with a fixed public sentence. */
+/**
+ * Anything thrown as a ServiceError: the unknown becomes `internal` with a fixed public sentence.
+ */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   return new ServiceError('internal', 'Something went wrong on our side. The request id helps us find it.', {

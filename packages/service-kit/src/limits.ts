@@ -1,4 +1,4 @@
-// Every limit of the API in one place; each is tested at n and n+1 (design 3.11, contract Limits).
+// Every limit of the API; each is tested at n and n + 1 (design 3.11, contract Limits).
 
 const KB = 1024;
 const MB = 1024 * KB;
@@ -17,10 +17,10 @@ export const limits = {
   sorts: 10,
   idsPerDelete: 1000,
   operationsPerBatch: 1000,
-  /** In one answer; a body can break far more rules than anybody reads. */
+  /** In one answer; a body can have far more problems than a person reads. */
   problems: 100,
   columnsPerTable: 200,
-  /** PostgreSQL indexes 32 columns; one of them tells the rows in force from deleted ones. */
+  /** PostgreSQL indexes 32 columns; one of them marks deleted rows. */
   keyColumnsPerTable: 31,
   nameCodePoints: 255,
   descriptionCodePoints: 10_000,

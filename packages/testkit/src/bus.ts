@@ -1,6 +1,6 @@
 // The bus as tests take part in it: heard from the first word on, and what a queue brings noted once.
 import type { Bus, BusMessage } from '@almanac/service-kit/messaging/bus/bus';
-import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { createBus } from '@almanac/service-kit/messaging/create-bus';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { z } from 'zod';
@@ -34,7 +34,7 @@ export async function gather<T extends object = BusMessage>(
   const announcedAt = new Map<T, string>();
   const items: T[] = [];
   const at = (item: T) => announcedAt.get(item) ?? '';
-  await bus.consume(queue, alike(types, anyPayload), (message) => {
+  await bus.consume(queue, samePayload(types, anyPayload), (message) => {
     if (known.has(message.id)) return;
     known.add(message.id);
     const item = read(message);

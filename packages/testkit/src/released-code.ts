@@ -77,7 +77,9 @@ async function takeOut(commit: string, tree: string): Promise<void> {
   rmSync(tar);
   if (hasSamePackages(tree)) linkPackages(tree);
   else await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: tree });
-  await run(process.execPath, ['--disable-warning=ExperimentalWarning', 'scripts/generate.ts'], {
+  const { scripts } = JSON.parse(readFileSync(join(tree, 'package.json'), 'utf8')) as { scripts: { generate: string } };
+  const generate = scripts.generate.replace(/^node /, '');
+  await run(process.execPath, ['--disable-warning=ExperimentalWarning', generate], {
     cwd: tree,
     env: { PATH: process.env.PATH },
   });

@@ -44,7 +44,7 @@ export async function startSystem(options: StartOptions = {}): Promise<RunningSy
   const servers = onRealServers ? {} : { ALMANAC_BUS_URL: undefined, JOBS_OBJECT_STORE_URL: undefined };
   const mail = { JOBS_SMTP_URL: undefined }; // into its folder, where tests find them
   const folder = home ?? mkdtempSync(join(tmpdir(), 'almanac-system-'));
-  const words = ['--disable-warning=ExperimentalWarning', 'scripts/start.ts', ...(demo ? [] : ['--no-demo'])];
+  const words = ['--disable-warning=ExperimentalWarning', 'scripts/dev/start.ts', ...(demo ? [] : ['--no-demo'])];
   const child = spawn(process.execPath, words, {
     cwd: root,
     // At the finest level, so that whatever a service could log is looked through for secrets.
@@ -163,7 +163,7 @@ export type CommandResult = { code: number; stdout: string; stderr: string };
 /** Runs an operators' command against the system under test (or the one in `home`); `input` is what it reads from standard input. */
 export function runAdmin(words: string[], home = process.env[systemHomeName], input = ''): Promise<CommandResult> {
   const env = { ...process.env, NODE_OPTIONS: '', ...(home ? { ALMANAC_HOME: home } : {}) };
-  const args = ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...words];
+  const args = ['--disable-warning=ExperimentalWarning', 'packages/admin-cli/src/main.ts', ...words];
   return new Promise((done) => {
     const child = execFile(
       process.execPath,

@@ -1,15 +1,15 @@
 // What the functions of this service are given.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import type { Rights } from '@almanac/service-kit/rights/rights';
-import type { AccountLimiter } from './account-limiter.ts';
-import type { RowsAnnouncer } from './announce/rows-announcer.ts';
-import type { Catalogue } from './catalogue/catalogue.ts';
-import type { Counts } from './counting/counts.ts';
-import type { Pools } from './database.ts';
-import type { Indexing } from './indexing/indexing.ts';
-import type { PageCache } from './rows/page-cache.ts';
-import type { PageSlots } from './rows/page-slots.ts';
+import type { RowsAnnouncer } from './events/rows-announcer.ts';
+import type { Indexing } from './maintenance/automatic-indexes/automatic-indexes.ts';
+import type { Counts } from './pages/count-cache.ts';
+import type { PageCache } from './pages/page-cache.ts';
+import type { PageSlots } from './pages/page-concurrency.ts';
+import type { AccountLimiter } from './postgres/account-limiter.ts';
+import type { Pools } from './postgres/pools.ts';
 import type { SqlViews } from './sql-views/sql-views.ts';
+import type { Catalogue } from './tables/catalogue.ts';
 
 export type DataContext = {
   pools: Pools;

@@ -5,9 +5,9 @@ import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { tableDataRoutes } from './api/table-data.routes.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import type { DataContext } from './context.ts';
-import { tableDataRoutes } from './rows/table-data.routes.ts';
 
 export function dataRoutes(ctx: DataContext): Route[] {
   return [...tableDataRoutes(ctx)];

@@ -6,17 +6,17 @@ import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac
 import type { Clusters } from './clusters/clusters.ts';
 import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
-import { applyDeployment, findAppliedDeployment, planDeployment } from './deploy/deployment.ts';
-import { dropBranch, dropTable } from './deploy/removal.ts';
-import { restoreTable } from './deploy/restoration.ts';
-import { readTables } from './deploy/wanted.ts';
-import { countRows, getDeployedTable } from './deployed-tables.ts';
-import { bulkLoad } from './load/bulk-load.ts';
-import { cancelLoad } from './load/cancel-load.ts';
-import { checkColumnSources } from './load/check-sources.ts';
-import { readRejectedRows } from './load/rejected-rows.ts';
-import { mergeRows } from './merge/merge-rows.ts';
-import { bulkRead } from './read/bulk-read.ts';
+import { applyDeployment, findAppliedDeployment, planDeployment } from './deployments/deployment.ts';
+import { dropBranch, dropTable } from './deployments/removal.ts';
+import { restoreTable } from './deployments/restoration.ts';
+import { readTables } from './deployments/wanted-tables.ts';
+import { bulkRead } from './exports/bulk-read.ts';
+import { bulkLoad } from './imports/bulk-load.ts';
+import { cancelLoad } from './imports/cancel-load.ts';
+import { checkColumnSources } from './imports/check-sources.ts';
+import { readRejectedRows } from './imports/rejected-rows.ts';
+import { mergeRows } from './merges/merge-rows.ts';
+import { countRows, getDeployedTable } from './tables/deployed-tables.ts';
 
 const callers = {
   PlanDeployment: ['metadata'],

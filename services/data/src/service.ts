@@ -5,8 +5,8 @@ import { migrate } from '@almanac/service-kit/postgres/migrate';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
-import { createRights, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
-import { type Cluster, createCluster } from './clusters/cluster.ts';
+import { createRightsCache, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
+import { type Cluster, createCluster } from './cluster.ts';
 import { Clusters } from './clusters/clusters.ts';
 import type { DataConfig } from './config.ts';
 import type { DataContext } from './context.ts';
@@ -26,7 +26,7 @@ export async function createData(config: DataConfig, overrides: Overrides = {}):
   const runtime = await createServiceRuntime(config.common, overrides);
   const { bus } = runtime;
   const identity = runtime.rpcClient('identity', config.identityRpc);
-  const rights = createRights(identity.client, { isHearing: () => bus.isReady() });
+  const rights = createRightsCache(identity.client, { isReceivingEvents: () => bus.isReady() });
   const clusters = new Clusters(
     config.secrets.databaseUrls.map(({ name, url }) => createCluster({ name, url, config, runtime, rights })),
     config.newAccountsOn,

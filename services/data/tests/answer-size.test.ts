@@ -2,7 +2,7 @@
 // nothing. Without that bound PostgreSQL fails at 1 GB, and Node at 512 MB with the whole process.
 import { ExactNumber } from '@almanac/service-kit/api/json-body';
 import { limits } from '@almanac/service-kit/limits';
-import { mayOverflow, withinAnswerSql } from '../src/query/answer-size.ts';
+import { mayOverflow, withinAnswerSql } from '../src/rows/answer-size.ts';
 import { type DataNet, deploy, givenData } from './given.ts';
 
 let net: DataNet;

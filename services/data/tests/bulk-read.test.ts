@@ -1,7 +1,7 @@
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
-import { quietName } from '../src/database.ts';
-import { bulkRead } from '../src/read/bulk-read.ts';
+import { bulkRead } from '../src/exports/bulk-read.ts';
+import { quietName } from '../src/postgres/pools.ts';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from './given.ts';
 import { marksPassed, passed, patch, remove, restore } from './versions.ts';

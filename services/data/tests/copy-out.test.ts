@@ -6,7 +6,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
 import pg from 'pg';
-import { copyOut } from '../src/read/copy-out.ts';
+import { copyOut } from '../src/exports/copy-out.ts';
 
 const MB = 1024 * 1024;
 const name = 'copy-out-test';

@@ -1,5 +1,5 @@
 // The rows with which a copy of a table begins: in the transaction of its first deployment, as its original has them then.
-import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { plan } from './columns.ts';
@@ -39,7 +39,7 @@ it('are announced like any others', async () => {
   const main = await givenOriginal({ A: { name: 'a' }, B: { name: 'b' } });
   const heard: Record<string, unknown>[] = [];
   const bus = await startBus(net.database.url, 'jobs');
-  await bus.subscribe(alike(['data.rows.changed'], anyPayload), async ({ payload }) => void heard.push(payload));
+  await bus.subscribe(samePayload(['data.rows.changed'], anyPayload), async ({ payload }) => void heard.push(payload));
   await deploy(net, [copyOf(main)]);
   const ofCopy = expect.objectContaining({ table_definition_id: main.id + 1, inserted: 2, updated: 0, deleted: 0 });
   await eventually(() => expect(heard).toContainEqual(ofCopy));

@@ -1,6 +1,7 @@
 // Hierarchies: no row leads back to itself, whoever writes it.
-import type { ForeignKey } from '../src/catalogue/structure.ts';
-import { proveHierarchiesSql } from '../src/deploy/hierarchies.ts';
+
+import { proveHierarchiesSql } from '../src/deployments/schema/hierarchy-checks.ts';
+import type { ForeignKey } from '../src/tables/table.ts';
 import { plan } from './columns.ts';
 import { create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
 

@@ -1,5 +1,5 @@
 // What becomes of history when its table is deployed again or removed, and when versions grow old.
-import { sweep } from '../src/housekeeping.ts';
+import { sweep } from '../src/maintenance/housekeeping.ts';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
 import { gaps, kept, marksPassed, passed, patch, remove, revert, rowsAsOf, versionsOf } from './versions.ts';

@@ -1,10 +1,10 @@
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
-import { Indexing } from '../src/indexing/indexing.ts';
-import type { MadeIndexes } from '../src/indexing/made-indexes.ts';
-import { enableTrigrams } from '../src/indexing/trigrams.ts';
-import { planGrid } from '../src/query/grid-plan.ts';
-import { gridSql } from '../src/query/page-sql.ts';
+import { Indexing } from '../src/maintenance/automatic-indexes/automatic-indexes.ts';
+import type { MadeIndexes } from '../src/maintenance/automatic-indexes/existing-indexes.ts';
+import { enableTrigrams } from '../src/maintenance/automatic-indexes/trigrams.ts';
+import { planGrid } from '../src/pages/grid-plan.ts';
+import { gridSql } from '../src/pages/page-sql.ts';
 import { type DataNet, deploy, givenData, type TableInput } from './given.ts';
 
 let net: DataNet;

@@ -1,7 +1,7 @@
 // What one account's loads may take: of connections, of time, of what is kept. And that they end when they are told to.
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
-import { loadLimits } from '../src/load/load-limits.ts';
+import { loadLimits } from '../src/imports/staging/load-limits.ts';
 import { load, rejected } from './files.ts';
 import { caller, deploy } from './given.ts';
 import { file_columns, givenTable, net, nextId, overLoads, shown } from './loads.ts';

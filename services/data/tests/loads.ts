@@ -1,6 +1,6 @@
 // What the tests of bulk loads begin with: a data service, tables to load into, and what is in them afterwards.
 import { eventually } from '@almanac/testkit/eventually';
-import { sweepStaging } from '../src/load/staging.ts';
+import { sweepStaging } from '../src/imports/staging/staging.ts';
 import { load } from './files.ts';
 import { create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
 

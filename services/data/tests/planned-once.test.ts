@@ -3,12 +3,12 @@
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
-import type { DeployedTable } from '../src/catalogue/structure.ts';
-import { run } from '../src/database.ts';
-import { type Statement, unseenIn } from '../src/query/statement.ts';
+import { run } from '../src/postgres/pools.ts';
+import { readRecord } from '../src/records/record-input.ts';
+import { insertSql, showSql, updateSql } from '../src/records/write-sql.ts';
 import type { Origin } from '../src/rows/origin.ts';
-import { readRecord } from '../src/rows/record-input.ts';
-import { insertSql, showSql, updateSql } from '../src/rows/write-sql.ts';
+import { type Statement, unseenIn } from '../src/sql/statement.ts';
+import type { DeployedTable } from '../src/tables/table.ts';
 import { type DataNet, deploy, givenData } from './given.ts';
 
 let net: DataNet;

@@ -2,7 +2,7 @@
 // has changed them and their references are made anew all the same.
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
-import { settle } from '../src/deploy/unsettled.ts';
+import { settle } from '../src/maintenance/pending-constraints.ts';
 import { nextId, plan } from './columns.ts';
 import { create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
 

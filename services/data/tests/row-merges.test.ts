@@ -1,7 +1,7 @@
 // Merging rows three ways, by hand: what each side has made of a row since both had the same, and what comes of it.
 
 import { eventually } from '@almanac/testkit/eventually';
-import { sweep } from '../src/housekeeping.ts';
+import { sweep } from '../src/maintenance/housekeeping.ts';
 import { create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
 import {
   base,

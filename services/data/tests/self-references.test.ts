@@ -1,5 +1,5 @@
 // Loads into tables that refer to themselves: the rows of one file lean on each other, on those that are there, and on those that go.
-import { historyName } from '../src/query/identifiers.ts';
+import { historyName } from '../src/sql/identifiers.ts';
 import { load, rejected } from './files.ts';
 import { deploy } from './given.ts';
 import { givenStaff, net, nextId, overLoads, staff } from './loads.ts';

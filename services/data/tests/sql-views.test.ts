@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import pg from 'pg';
-import { sweep } from '../src/housekeeping.ts';
+import { sweep } from '../src/maintenance/housekeeping.ts';
 import { load } from './files.ts';
 import { type ColumnInput, caller, create, type DataNet, deploy, givenData, type TableInput } from './given.ts';
 import { patch, remove } from './versions.ts';

@@ -1,9 +1,9 @@
-import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { sweep } from '../src/housekeeping.ts';
+import { sweep } from '../src/maintenance/housekeeping.ts';
 import { load } from './files.ts';
 import { caller, create, type DataNet, deploy, givenData } from './given.ts';
 
@@ -22,7 +22,10 @@ describe('changed rows', () => {
   it('are announced per table, batched and counted', async () => {
     const heard: Record<string, unknown>[] = [];
     const bus = await startBus(net.database.url, 'jobs');
-    await bus.subscribe(alike(['data.rows.changed'], anyPayload), async ({ payload }) => void heard.push(payload));
+    await bus.subscribe(
+      samePayload(['data.rows.changed'], anyPayload),
+      async ({ payload }) => void heard.push(payload),
+    );
     const rows = await Promise.all([1, 2, 3].map((id) => create(net, 1, { id })));
     await load(net, 1, Array.from({ length: 50 }, (_, i) => `${100 + i},y\n`).join(''), { file_columns: ['id', 'x'] });
     await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [rows[0].svc_sk] });

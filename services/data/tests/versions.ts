@@ -2,7 +2,7 @@
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { Call } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
-import { readMark } from '../src/read/mark.ts';
+import { readMark } from '../src/postgres/high-water-mark.ts';
 import type { DataNet } from './given.ts';
 
 const path = '/api/v1/table_data';

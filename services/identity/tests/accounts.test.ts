@@ -23,7 +23,7 @@ describe('accounts', () => {
       ...more,
     });
 
-  it('are opened with an administrator who can log in and an application that gets tokens', async () => {
+  it('are created with an administrator who can log in and an application that gets tokens', async () => {
     const made = await create();
     expect(made).toMatchObject({
       admin_email: 'root@acme.example',
@@ -54,7 +54,7 @@ describe('accounts', () => {
     );
   });
 
-  it('are not opened with what makes no sense; nothing is left behind', async () => {
+  it('are not created from invalid input, which leaves nothing behind', async () => {
     const before = await identity.context.prisma.account.count();
     const made = create({ name: ' ', admin_email: 'x', redirect_uri: 'http://evil.test', plan: 'gold' });
     await expect(made).rejects.toMatchObject({ kind: 'validation_failed', errors: expect.any(Array) });
@@ -62,7 +62,7 @@ describe('accounts', () => {
     expect(await identity.context.prisma.account.count()).toBe(before);
   });
 
-  it('are opened and listed by operators only', async () => {
+  it('are created and listed by operators only', async () => {
     await expect(identity.rpc('gateway').ListAccounts(operator, {})).rejects.toMatchObject({ kind: 'forbidden' });
     await expect(identity.rpc('metadata').RotateSigningKey(operator, {})).rejects.toMatchObject({ kind: 'forbidden' });
     await expect(identity.rpc('jobs').ListRevocations(operator, {})).rejects.toMatchObject({ kind: 'forbidden' });
@@ -88,7 +88,7 @@ describe('accounts', () => {
     });
   });
 
-  it('are changed by administrators; overage is told to billing', async () => {
+  it('are changed by administrators; a change of overage is passed to billing', async () => {
     const changed = await account.admin('PATCH', '/account', {
       account: { name: 'Acme Ltd', date_style: 'DMY', overage_enabled: true },
     });
@@ -104,7 +104,7 @@ describe('accounts', () => {
     expect((await ordinary('PATCH', '/account', { name: 'Mine' })).status).toBe(403);
   });
 
-  it('report what is wrong with a change', async () => {
+  it('report the problems of a change', async () => {
     const bad = await account.admin('PATCH', '/account', { name: '', date_style: 'YMD' });
     expect(bad.status).toBe(422);
     expect(bad.body.errors).toHaveLength(2);
@@ -112,7 +112,7 @@ describe('accounts', () => {
       expect((await account.admin('PATCH', '/account', body)).status).toBe(400);
   });
 
-  it('that are closed give no tokens and let nobody log in', async () => {
+  it('that are closed get no tokens and no log-ins', async () => {
     const closed = await identity.account();
     await identity.context.prisma.account.update({ where: { id: closed.account_id }, data: { status: 'closed' } });
     const { client_id, client_secret } = closed;

@@ -1,4 +1,5 @@
-// /oauth_applications/{id}/secrets: two that work side by side, what is seen of them, and the last one that stays.
+// /oauth_applications/{id}/secrets: two that work side by side, what is seen of them, and the last
+// one that stays.
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, actsOf, basic, givenIdentity, type Identity, postForm } from './given.ts';
 
@@ -25,7 +26,7 @@ describe('the secrets of an application', () => {
     (await postForm(`${url}/oauth/token`, { grant_type: 'client_credentials' }, basic(client_id, secret))).status ===
     200;
 
-  it('are two while one takes the place of the other', async () => {
+  it('are two while one replaces the other', async () => {
     const made = await given();
     const added = await add(made);
     expect(added).toMatchObject({
@@ -45,7 +46,7 @@ describe('the secrets of an application', () => {
     expect([await works(made, made.client_secret), await works(made, added.body.client_secret)]).toEqual([false, true]);
   });
 
-  it('tell by the application when they were regenerated', async () => {
+  it('set the application’s updated_at when they are regenerated', async () => {
     const { id } = await given();
     const past = new Date('2026-01-02T03:04:05.678Z');
     await identity.context.prisma.oauth_application.update({ where: { id }, data: { updated_at: past } });
@@ -70,7 +71,7 @@ describe('the secrets of an application', () => {
     expect(await secretsOf(made)).toHaveLength(1);
   });
 
-  it('never show themselves again', async () => {
+  it('are never shown again', async () => {
     const made = await given();
     const added = await add(made);
     const listed = await account.admin('GET', `/oauth_applications/${made.id}/secrets`);
@@ -79,14 +80,14 @@ describe('the secrets of an application', () => {
       expect(JSON.stringify(listed.body)).not.toContain(secret);
   });
 
-  it('are not more than two, also when many are asked for at once', async () => {
+  it('are at most two, also when many are created concurrently', async () => {
     const made = await given();
     const answers = await Promise.all(Array.from({ length: 8 }, () => add(made)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(422)]);
     expect(await secretsOf(made)).toHaveLength(2);
   });
 
-  it('are never less than one for a confidential application, also when all are deleted at once', async () => {
+  it('are at least one for a confidential application, also when all are deleted concurrently', async () => {
     const made = await given();
     await add(made);
     const ids = (await secretsOf(made)).map(({ id }) => id);
@@ -108,7 +109,7 @@ describe('the secrets of an application', () => {
     const [made, sibling] = [await given(), await given()];
     await add(made);
     await add(sibling);
-    const stranger = await identity.account();
+    const otherAccount = await identity.account();
     const [secret] = await secretsOf(sibling);
     expect((await remove(made, secret?.id)).status).toBe(404);
     for (const [method, path] of [
@@ -116,16 +117,16 @@ describe('the secrets of an application', () => {
       ['POST', ''],
       ['DELETE', `/${secret?.id}`],
     ] as const) {
-      const foreign = await stranger.admin(method, `/oauth_applications/${sibling.id}/secrets${path}`);
-      const unknown = await stranger.admin(method, `/oauth_applications/2147483647/secrets${path}`);
+      const foreign = await otherAccount.admin(method, `/oauth_applications/${sibling.id}/secrets${path}`);
+      const unknown = await otherAccount.admin(method, `/oauth_applications/2147483647/secrets${path}`);
       expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
     }
     expect(await secretsOf(sibling)).toHaveLength(2);
   });
 
-  it('are the administrators’ business', async () => {
+  it('are for administrators only', async () => {
     const made = await given();
-    const user = await account.admin('POST', '/users', { email: 'nobody@example.com' });
+    const user = await account.admin('POST', '/users', { email: 'member@example.com' });
     const ordinary = identity.as({ accountId: account.account_id, userId: user.body.id });
     const [secret] = await secretsOf(made);
     expect((await ordinary('GET', `/oauth_applications/${made.id}/secrets`)).status).toBe(403);
@@ -133,7 +134,7 @@ describe('the secrets of an application', () => {
     expect((await ordinary('DELETE', `/oauth_applications/${made.id}/secrets/${secret?.id}`)).status).toBe(403);
   });
 
-  it('tell the hour in which they were used last', async () => {
+  it('show the hour of their last use', async () => {
     const made = await given();
     const added = await add(made);
     await Promise.all(Array.from({ length: 10 }, () => works(made, added.body.client_secret)));
@@ -151,7 +152,7 @@ describe('the secrets of an application', () => {
     await eventually(async () => expect((await secretsOf(made))[1]?.last_used_at).not.toBe(earlier.toISOString()));
   });
 
-  it('give tokens also when their use can’t be noted', async () => {
+  it('work also when their use can’t be recorded', async () => {
     const made = await given();
     const { prisma } = identity.context;
     await prisma.$executeRaw`
@@ -164,7 +165,7 @@ describe('the secrets of an application', () => {
     expect((await secretsOf(made))[0]?.last_used_at).toBeNull();
   });
 
-  it('leave what became of them in the audit log, and nothing of themselves', async () => {
+  it('leave their changes in the audit log, but not their text', async () => {
     const made = await given();
     const added = await add(made);
     await remove(made, added.body.id);

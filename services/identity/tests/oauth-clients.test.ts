@@ -1,4 +1,5 @@
-// Three OAuth client libraries complete every grant, told nothing but the issuer and their client.
+// Three OAuth client libraries complete every grant, configured with the issuer and their client
+// alone.
 import { generateKeyPair, SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
@@ -185,7 +186,7 @@ describe('OAuth client libraries', () => {
       expect(Object.keys(key).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
   });
 
-  it('rotates keys: the next one was already published, tokens of the old one go on working', async () => {
+  it('rotates keys: the next one was already published, tokens of the old one stay valid', async () => {
     const { client_id, client_secret } = account;
     const config = await openid.discovery(new URL(identity.url), client_id, client_secret, undefined, {
       algorithm: 'oauth2',
@@ -209,7 +210,7 @@ describe('OAuth client libraries', () => {
       expect(await openid.tokenIntrospection(config, access_token)).toMatchObject({ active: true });
   });
 
-  it('keeps private keys encrypted, and takes no token that somebody else signed', async () => {
+  it('keeps private keys encrypted, and accepts no token signed with another key', async () => {
     for (const { private_key } of await identity.context.prisma.signing_key.findMany())
       expect(Buffer.from(private_key).toString('latin1')).not.toContain('"d"');
     const [{ kid }] = (await identity.context.keys.publicKeys()).keys as [{ kid: string }];

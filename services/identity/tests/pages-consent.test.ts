@@ -1,8 +1,9 @@
-// What people allow is remembered until they take it back: asked once, shown on their own page, gone with all its tokens.
+// A consent lasts until the user takes it back: asked once, listed on the user's page, revoked with
+// its tokens.
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Client, findClient } from '../src/applications.ts';
-import { allow as allowConsent, createAllowedCode } from '../src/people/consents.ts';
+import { type Client, findClient } from '../src/applications/clients.ts';
+import { createConsentedCode, grantConsent } from '../src/browser/consents.ts';
 import {
   type Account,
   adminOf,
@@ -53,7 +54,7 @@ const askedAgain = async (browser: Browser, request: Record<string, string | und
 };
 
 describe('a consent', () => {
-  it('is remembered: the next request for no more gets its code at once, and the code works', async () => {
+  it('lasts: the next request for no more gets its code at once, and the code works', async () => {
     const { browser } = await allowed({ scope: 'api:read api:write' });
     for (const scope of ['api:read api:write', 'api:read']) {
       const page = await browser.open(authorizeUrl(identity, account, { scope, state: 's' }));
@@ -65,13 +66,13 @@ describe('a consent', () => {
     }
   });
 
-  it('covers no wider scope: that is asked for, saying what is new, and then remembered with the rest', async () => {
+  it('covers no wider scope: that is asked for, marked as new, and then kept with the rest', async () => {
     const { browser } = await allowed({ scope: 'api:read' });
     const wider = authorizeUrl(identity, account, { scope: 'api:read api:delete' });
     const page = await browser.open(wider);
     expect(page.status).toBe(200);
-    const [anew, before] = page.html.split('You have allowed it to');
-    expect(anew).toContain('Delete tables, rows and settings');
+    const [added, before] = page.html.split('You have allowed it to');
+    expect(added).toContain('Delete tables, rows and settings');
     expect(before).toContain('Read tables, rows and settings');
     await browser.submit(page, ...pressOf(page, '/oauth/authorize', 'allow'));
     expect(await askedAgain(browser, { scope: 'api:delete' })).toBe(false);
@@ -88,14 +89,14 @@ describe('a consent', () => {
     expect(await askedAgain(browser, { scope: 'api:read api:admin' })).toBe(false);
   });
 
-  it('is asked for again when the client wants that', async () => {
+  it('is asked for again when the client wants it', async () => {
     const { browser } = await allowed();
     expect(await askedAgain(browser, { prompt: 'consent' })).toBe(true);
     expect(await askedAgain(browser, { prompt: 'login consent' })).toBe(true);
     expect(await askedAgain(browser, { prompt: 'login' })).toBe(false);
   });
 
-  it('is for what the page showed, whatever else the application may do by the time of the answer', async () => {
+  it('is for what the page showed, whatever the application may do when the user decides', async () => {
     const made = await account.machine('POST', '/oauth_applications', {
       name: 'Growing',
       redirect_uri: redirectUri,
@@ -114,7 +115,7 @@ describe('a consent', () => {
     expect((await browser.open(url)).html).toContain('Do everything that you may do');
   });
 
-  it('is not made by saying no', async () => {
+  it('is not created by denying', async () => {
     const browser = new Browser();
     const page = await openConsent(browser, authorizeUrl(identity, account), adminOf(account));
     await browser.submit(page, ...pressOf(page, '/oauth/authorize', 'deny'));
@@ -122,7 +123,7 @@ describe('a consent', () => {
     expect(await acts('consent.granted')).toEqual([]);
   });
 
-  it('is one person’s for one application', async () => {
+  it('is of one user for one application', async () => {
     await allowed();
     const password = 'correct horse battery';
     const other = await account.admin('POST', '/users', { email: 'other@example.com', password });
@@ -139,7 +140,7 @@ describe('a consent', () => {
     expect(await askedAgain(first, { client_id: application.body.client_id })).toBe(true);
   });
 
-  it('loses nothing when two are given at the same moment', async () => {
+  it('loses nothing when two are given concurrently', async () => {
     const pages = await Promise.all(
       ['api:read', 'api:write', 'api:delete', 'api:admin'].map(async (scope) => {
         const browser = new Browser();
@@ -158,7 +159,7 @@ describe('a consent', () => {
     );
   });
 
-  it('is not given, nor a code made, in a session that ends at the same moment', async () => {
+  it('is not given, nor a code created, in a session that ends concurrently', async () => {
     const { browser } = await allowed({ scope: 'api:read' });
     const sessionId = browser.cookies.get('almanac_session') as string;
     const { prisma } = identity.context;
@@ -166,11 +167,11 @@ describe('a consent', () => {
     const code = { client, user_id: account.admin_user_id, redirect_uri: redirectUri, code_challenge: undefined };
     const origin = { requestId: 'request', address: '127.0.0.1' };
     const asked = { ...code, scope: 'api' };
-    expect(await createAllowedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toHaveLength(43);
+    expect(await createConsentedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toHaveLength(43);
     await prisma.session.deleteMany({ where: { user_id: account.admin_user_id } });
     const codes = await prisma.authorization_code.count();
-    expect(await createAllowedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toBeUndefined();
-    expect(await allowConsent(identity.context, origin, sessionId, asked)).toBeUndefined();
+    expect(await createConsentedCode(identity.context, sessionId, { ...code, scope: 'api:read' })).toBeUndefined();
+    expect(await grantConsent(identity.context, origin, sessionId, asked)).toBeUndefined();
     expect(await prisma.authorization_code.count()).toBe(codes);
     expect(await acts('consent.granted')).toHaveLength(1);
   });
@@ -215,12 +216,12 @@ describe('a consent', () => {
 describe('my applications', () => {
   const listUrl = () => `${identity.url}/oauth/applications`;
 
-  it('are a page for those who are logged in', async () => {
+  it('are a page for logged-in users', async () => {
     const page = await new Browser().open(listUrl());
     expect([page.status, page.location]).toEqual([303, `${identity.url}/oauth/login`]);
   });
 
-  it('are listed with what they may do, since when and when last used; none is said too', async () => {
+  it('are listed with scopes, since when and when last used; an empty list says so', async () => {
     const browser = await logInAlone(identity, adminOf(account));
     expect((await browser.open(listUrl())).html).toContain('No application acts for you.');
     const { code } = await allowed({ scope: 'api:read api:write' });
@@ -237,7 +238,7 @@ describe('my applications', () => {
     expect(used.html).toContain(`Account number: ${account.account_id}.`);
   });
 
-  it('hold what has tokens from before consents were remembered', async () => {
+  it('include applications with tokens from before consents were stored', async () => {
     const { browser, code } = await allowed();
     await exchange(identity, account, code);
     await identity.context.prisma.consent.deleteMany({ where: { account_id: account.account_id } });
@@ -248,7 +249,7 @@ describe('my applications', () => {
     expect((await browser.open(listUrl())).html).toContain('No application acts for you.');
   });
 
-  it('are of this person only', async () => {
+  it('are of this user only', async () => {
     await allowed();
     const password = 'correct horse battery';
     await account.admin('POST', '/users', { email: 'alone@example.com', password });
@@ -256,7 +257,7 @@ describe('my applications', () => {
     expect((await browser.open(listUrl())).html).toContain('No application acts for you.');
   });
 
-  it('lose everything when taken back: consent, refresh tokens, access tokens, codes under way; and the page says so once', async () => {
+  it('lose everything when taken back: consent, refresh tokens, access tokens, unused codes; and the page says so once', async () => {
     const { browser, code } = await allowed();
     const first = (await exchange(identity, account, code)).body;
     const second = (await refresh(identity, account, first.refresh_token)).body;
@@ -318,7 +319,7 @@ describe('my applications', () => {
     expect(await acts('consent.revoked')).toHaveLength(1);
   });
 
-  it('never leave a token alive that was granted while they were taken back', async () => {
+  it('never keep a token that was granted while they were taken back', async () => {
     const { browser } = await allowed();
     const page = await browser.open(listUrl());
     const [codes] = await Promise.all([
@@ -332,7 +333,7 @@ describe('my applications', () => {
     expect(await identity.context.prisma.consent.count({ where: { account_id: account.account_id } })).toBe(0);
   });
 
-  it('show no notice that a link or another’s cookie brings along', async () => {
+  it('show no notice from a link or another user’s cookie', async () => {
     const browser = await logInAlone(identity, adminOf(account));
     const word = Buffer.from('Call 555-0100').toString('base64url');
     browser.cookies.set('almanac_notice', `${word}.${'A'.repeat(43)}`);

@@ -1,4 +1,5 @@
-// Asking for a link to set a new password: the same answer to everybody, and a mail to whoever has the address.
+// Requesting a link to set a new password: the same page for every address, and a mail to its
+// users.
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, authorizeUrl, formOf, givenIdentity, type Identity } from './given.ts';
@@ -20,12 +21,12 @@ const invite = async () => (await account.admin('POST', '/users', { email: `invi
 const acts = (action: string) =>
   identity.context.prisma.audit_event.findMany({ where: { account_id: account.account_id, action } });
 
-describe('forgetting a password', () => {
+describe('a request for a new password', () => {
   const ask = async (email: string, { url = `${identity.url}/oauth/password/forgot`, browser = visitor() } = {}) => {
     const page = await browser.open(url);
     return browser.submit(page, formOf(page, '/oauth/password/forgot'), { email });
   };
-  // Each from a network of its own, so that one test's asking doesn't slow another's down.
+  // Each comes from another network, so that the tests don't throttle each other.
   let network = 0;
   const visitor = () => {
     network += 1;
@@ -35,7 +36,7 @@ describe('forgetting a password', () => {
   it('is linked from both log-in pages, and leads back to them', async () => {
     for (const url of [`${identity.url}/oauth/login`, authorizeUrl(identity, account, { state: 'a&b"c' })]) {
       const browser = new Browser();
-      const link = hrefOf(await browser.open(url), 'Forgotten your password?');
+      const link = hrefOf(await browser.open(url), 'Forgot your password?');
       const page = await browser.open(link);
       expect(page.status).toBe(200);
       const back = await browser.open(hrefOf(page, 'Back to log-in'));
@@ -44,7 +45,7 @@ describe('forgetting a password', () => {
     }
   });
 
-  it('asks for a mail to whoever has the address, in the application’s account', async () => {
+  it('requests a mail to the user with the address, in the application’s account', async () => {
     const elsewhere = await identity.account();
     await elsewhere.admin('POST', '/users', { email: account.admin_email, password });
     const url = authorizeUrl(identity, account).replace('/authorize', '/password/forgot');
@@ -66,7 +67,7 @@ describe('forgetting a password', () => {
     ).toBe(0);
   });
 
-  it('without an application asks for a mail to each active user who has the address', async () => {
+  it('without an application requests a mail to each active user with the address', async () => {
     const email = `shared${++made}@example.com`;
     const ids: number[] = [];
     for (const status of ['active', 'active', 'suspended']) {
@@ -82,7 +83,7 @@ describe('forgetting a password', () => {
     expect(mailsTo(identity, ids[2] as number)).toEqual([]);
   });
 
-  it('answers the same whether anybody has the address or not, and writes that down', async () => {
+  it('shows the same page for known and unknown addresses, and is recorded', async () => {
     const seen = async (email: string) => {
       const page = await ask(email);
       return { status: page.status, html: page.html.replaceAll(email.replace('\0', ''), 'EMAIL') };
@@ -94,19 +95,19 @@ describe('forgetting a password', () => {
       where: { id },
       data: { status: 'suspended', email_key: `off${id}@x` },
     });
-    for (const email of [`nobody${++made}@example.com`, `off${id}@x`, 'not an address', 'a\0b'])
+    for (const email of [`unknown${++made}@example.com`, `off${id}@x`, 'not an address', 'a\0b'])
       expect(await seen(email)).toEqual(known);
     const { email } = await invite();
     expect(await seen(email)).toEqual(known);
     const url = authorizeUrl(identity, account).replace('/authorize', '/password/forgot');
-    await ask(`nobody${++made}@example.com`, { url });
+    await ask(`unknown${++made}@example.com`, { url });
     expect(await acts('password_reset.requested')).toEqual([
       expect.objectContaining({ result: 'succeeded' }),
       expect.objectContaining({ result: 'failed', user_id: null, application_id: expect.any(Number) }),
     ]);
   });
 
-  it('floods nobody’s mailbox, whoever asks and from wherever, and tells neither who exists', async () => {
+  it('is throttled for each mailbox, from wherever it comes, and reveals no users', async () => {
     const statusesOf = async (email: string) => {
       const one = visitor();
       const statuses = [];
@@ -116,22 +117,22 @@ describe('forgetting a password', () => {
     };
     const known = await statusesOf(account.admin_email);
     expect(known).toEqual([200, 200, 200, 429, 429, 200, 200, 200, 429, 429]);
-    expect(await statusesOf(`nobody${++made}@example.com`)).toEqual(known);
+    expect(await statusesOf(`unknown${++made}@example.com`)).toEqual(known);
     await eventually(() => expect(mailsTo(identity, account.admin_user_id)).toHaveLength(6));
     const page = await ask(account.admin_email);
     expect(Number(page.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(page.html).toContain('role="alert"');
   });
 
-  it('lets one network ask for a few addresses only', async () => {
+  it('is throttled for each network', async () => {
     const browser = visitor();
     const statuses = [];
-    for (let i = 0; i < 31; i += 1) statuses.push((await ask(`nobody${++made}@example.com`, { browser })).status);
+    for (let i = 0; i < 31; i += 1) statuses.push((await ask(`unknown${++made}@example.com`, { browser })).status);
     expect(statuses.slice(0, 30)).toEqual(Array(30).fill(200));
     expect(statuses.slice(30)).toEqual([429]);
   });
 
-  it('brings the application’s request back once the password is set in the same browser', async () => {
+  it('continues the application’s request once the password is set in the same browser', async () => {
     const url = authorizeUrl(identity, account, { state: 'kept', scope: 'api:read' });
     const browser = visitor();
     await ask(account.admin_email, { url: url.replace('/authorize', '/password/forgot'), browser });
@@ -144,12 +145,12 @@ describe('forgetting a password', () => {
     expect(next.location).toBe(`${identity.url}/oauth/login`);
   });
 
-  it('brings back no request that was planted, is for another account or no longer holds', async () => {
-    const stranger = await identity.account();
+  it('continues no request that was planted, is for another account or is no longer valid', async () => {
+    const otherAccount = await identity.account();
     const packed = (query: string) => Buffer.from(query).toString('base64url');
     const queryOf = (url: string) => new URL(url).search.slice(1);
     for (const request of [
-      packed(queryOf(authorizeUrl(identity, stranger))),
+      packed(queryOf(authorizeUrl(identity, otherAccount))),
       packed(queryOf(authorizeUrl(identity, account, { redirect_uri: 'https://evil.test' }))),
       packed(queryOf(authorizeUrl(identity, account, { scope: 'everything' }))),
       packed('//evil.test'),

@@ -1,4 +1,4 @@
-// The pages against hostile visitors: every page, every form. What concerns one page alone stands in that page's own tests.
+// Every page and every form against hostile input. Tests of a single page are in that page's file.
 import { request as httpRequest } from 'node:http';
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
@@ -19,14 +19,14 @@ import {
 const outOfBand = 'urn:ietf:wg:oauth:2.0:oob';
 const password = 'correct horse battery';
 const evil = `<script>alert(1)</script>"><img src=x onerror=alert(2)>'&\u202Egnp.exe\u0007`;
-// What it may look like at most: text, and nothing that turns it around.
+// How it may be shown: as text, isolated from the text around it.
 const tame = '&lt;script&gt;alert(1)&lt;/script&gt;&quot;&gt;&lt;img src=x onerror=alert(2)&gt;&#39;&amp;gnp.exe';
 
 let identity: Identity;
 let account: Account;
-/** An application and an account with names as bad as names get, and somebody whose password may change. */
+/** An application and an account with hostile names, and a user whose password may change. */
 let application: { id: number; client_id: string };
-let forgetful: number;
+let resettable: number;
 
 beforeAll(async () => {
   identity = await givenIdentity();
@@ -38,14 +38,14 @@ beforeAll(async () => {
   });
   expect(made.status).toBe(201);
   application = made.body;
-  forgetful = (await account.admin('POST', '/users', { email: 'forgetful@example.com', password })).body.id;
+  resettable = (await account.admin('POST', '/users', { email: 'resettable@example.com', password })).body.id;
   await identity.context.prisma.account.update({ where: { id: account.account_id }, data: { name: evil } });
 });
 afterAll(() => identity.close());
 
 const evilUrl = (more: Record<string, string> = {}) =>
   authorizeUrl(identity, account, { client_id: application.client_id, ...more });
-const resetLink = async (user_id = forgetful) =>
+const resetLink = async (user_id = resettable) =>
   (
     await identity
       .rpc('jobs')
@@ -61,7 +61,7 @@ const visitor = (() => {
   return () => new Browser({ 'X-Forwarded-For': `10.1.${++made}.1` });
 })();
 
-/** Every page there is. */
+/** Every page. */
 const pages: Record<string, () => Promise<PageSeen>> = {
   'log in for an application': () => visitor().open(evilUrl()),
   'log in again': async () => {
@@ -92,7 +92,7 @@ const pages: Record<string, () => Promise<PageSeen>> = {
     await browser.submit(page, form, {});
     return browser.open(at('/oauth/applications'));
   },
-  'forgotten password': () => visitor().open(evilUrl().replace('/authorize', '/password/forgot')),
+  'forgot password': () => visitor().open(evilUrl().replace('/authorize', '/password/forgot')),
   'a link is on its way': async () => {
     const browser = visitor();
     const page = await browser.open(at('/oauth/password/forgot'));
@@ -123,7 +123,7 @@ describe.each(Object.keys(pages))('the page of %s', (name) => {
     expect(page.status).toBeLessThan(500);
   });
 
-  it('can not be framed, scripted, sniffed, cached, or leak its address (AUZ-12)', () => {
+  it('can’t be framed, scripted, sniffed or cached, and doesn’t leak its address (AUZ-12)', () => {
     const header = (wanted: string) => page.headers.get(wanted);
     const policy = header('content-security-policy') as string;
     expect(policy).toMatch(/^default-src 'none';/);
@@ -138,19 +138,19 @@ describe.each(Object.keys(pages))('the page of %s', (name) => {
     expect(header('access-control-allow-origin')).toBeNull();
   });
 
-  it('shows names as text, whatever they hold (AUZ-22)', () => {
+  it('shows names as text, whatever they contain (AUZ-22)', () => {
     expect(page.html).not.toMatch(/<script|<img|\u202E/);
     if (/alert\(/.test(page.html)) expect(page.html).toContain(tame);
   });
 
-  it('loads and links nothing from elsewhere, and runs nothing (AUZ-24)', () => {
+  it('loads and links nothing from other origins, and has no scripts (AUZ-24)', () => {
     const html = page.html.replaceAll(tame, '');
     for (const [, target] of html.matchAll(/(?:src|href|action|formaction|srcset|poster|data)="([^"]*)"/g))
       expect(target).toMatch(/^(\/oauth\/|#)/);
     expect(html).not.toMatch(/<(style|iframe|object|embed|base|meta http-equiv)|\son\w+=|style="|javascript:/i);
   });
 
-  it('reads well to everybody: a language, a title, one heading, labels, a main part', () => {
+  it('is accessible: a language, a title, one heading, labels, a main part', () => {
     if (page.status === 303) return expect(page.html).toBe('');
     expect(page.html).toMatch(/^<!doctype html>\n<html lang="en">/);
     expect(page.html).toMatch(/<title>[^<]+ · Almanac<\/title>/);
@@ -163,7 +163,7 @@ describe.each(Object.keys(pages))('the page of %s', (name) => {
 });
 
 describe('a form', () => {
-  /** Every form, opened by somebody it works for, and how to see that it did nothing. */
+  /** Every form, opened by a user it works for, and a check that it had no effect. */
   const forms: Record<
     string,
     { open: (browser: Browser) => Promise<PageSeen>; action: string; nothing: () => Promise<unknown> }
@@ -196,7 +196,7 @@ describe('a form', () => {
       action: '/oauth/applications',
       nothing: () => identity.context.prisma.consent.count(),
     },
-    'forgotten password': {
+    'forgot password': {
       open: (browser) => browser.open(at('/oauth/password/forgot')),
       action: '/oauth/password/forgot',
       nothing: () => identity.context.prisma.audit_event.count({ where: { action: 'password_reset.requested' } }),
@@ -216,8 +216,8 @@ describe('a form', () => {
       const browser = visitor();
       const page = await open(browser);
       const foreign = formOf(await open(visitor()), action).fields.csrf as string;
-      // A form of the same visitor, about nothing as well: only its purpose is another.
-      const other = name === 'forgotten password' ? '/oauth/login' : '/oauth/password/forgot';
+      // A form of the same session and subject: only its purpose differs.
+      const other = name === 'forgot password' ? '/oauth/login' : '/oauth/password/forgot';
       const otherForm = formOf(await browser.open(at(other)), other).fields.csrf as string;
       const before = await nothing();
       const form = formOf(page, action);
@@ -269,9 +269,9 @@ describe('a form', () => {
         await post('', 'application/x-www-form-urlencoded'),
       ].map(({ status }) => status);
       expect(statuses).toEqual([400, 400, 400, 413, 403, 403, 403]);
-      for (const strange of ['\0', '\ud800', evil, 'x'.repeat(50_000), "'; drop table session; --"]) {
+      for (const hostile of ['\0', '\ud800', evil, 'x'.repeat(50_000), "'; drop table session; --"]) {
         const again = await open(browser);
-        const given = { email: strange, password: strange, again: strange, account: strange, decision: strange };
+        const given = { email: hostile, password: hostile, again: hostile, account: hostile, decision: hostile };
         const answer = await browser.submit(again, formOf(again, action), given);
         expect(answer.status).toBeLessThan(500);
       }
@@ -303,7 +303,7 @@ describe('redirects', () => {
     expect(request).toBe(target);
   });
 
-  it('go to the configured host, whatever Host and forwarded host a request names (AUZ-25)', async () => {
+  it('go to the configured host, whatever Host and forwarded host the request has (AUZ-25)', async () => {
     const send = (path: string) =>
       new Promise<string | undefined>((resolve, reject) => {
         const headers = { host: 'evil.test', 'x-forwarded-host': 'evil.test', forwarded: 'host=evil.test' };
@@ -340,7 +340,7 @@ describe('redirects', () => {
 });
 
 describe('sessions', () => {
-  it('of a user who was deleted or disabled lead to the log-in page, and their forms give nothing (AUZ-21)', async () => {
+  it('of a deleted or disabled user lead to the log-in page, and their forms have no effect (AUZ-21)', async () => {
     for (const end of ['delete', 'disable'] as const) {
       const email = `${end}@example.com`;
       const { id } = (await account.admin('POST', '/users', { email, password })).body;
@@ -356,7 +356,7 @@ describe('sessions', () => {
     }
   });
 
-  it('of an account that was closed are over', async () => {
+  it('of a closed account have ended', async () => {
     const closed = await identity.account();
     const browser = await logInAlone(identity, adminOf(closed));
     await identity.context.prisma.account.update({ where: { id: closed.account_id }, data: { status: 'closed' } });
@@ -364,7 +364,7 @@ describe('sessions', () => {
   });
 
   it.each(['', 'x', '../../etc/passwd', 'A'.repeat(43), `${'A'.repeat(42)}é`, "' or 1=1 --", 'A'.repeat(4_000)])(
-    'are nobody’s under the id %.20j',
+    'have no user under the id %.20j',
     async (id) => {
       const browser = visitor();
       browser.cookies.set('almanac_session', encodeURIComponent(id));
@@ -372,7 +372,7 @@ describe('sessions', () => {
     },
   );
 
-  it('of an application that is gone: its request leads nowhere (AUZ-03)', async () => {
+  it('don’t help a deleted application: its request redirects nowhere (AUZ-03)', async () => {
     const made = await account.machine('POST', '/oauth_applications', {
       name: 'Short-lived',
       redirect_uri: redirectUri,
@@ -395,7 +395,7 @@ describe('guessing', () => {
     return (await browser.submit(page, formOf(page, '/oauth/login'), person)).status;
   };
 
-  it('one password for many people is slowed down by network, and by no means for others (AUZ-15)', async () => {
+  it('one password for many users is throttled for the network, and not for others (AUZ-15)', async () => {
     const statuses: number[] = [];
     for (let i = 0; i < 104; i += 1) {
       const browser = new Browser({ 'X-Forwarded-For': `192.0.2.${i}` });
@@ -406,7 +406,7 @@ describe('guessing', () => {
     expect(await tryOf(visitor(), adminOf(account))).toBe(303);
   });
 
-  it('many passwords for one person from everywhere are slowed down; a device he has logged in on is not (AUZ-15)', async () => {
+  it('many passwords for one user from everywhere are throttled; the user’s known device is not (AUZ-15)', async () => {
     const own = await identity.account();
     const known = visitor();
     const { url, context } = identity;
@@ -428,7 +428,7 @@ describe('guessing', () => {
   });
 });
 
-it('a link for a new password changes its own user only, whatever the form says (AUZ-25)', async () => {
+it('a link for a new password changes its own user only, whatever the form contains (AUZ-25)', async () => {
   const email = 'bystander@example.com';
   const { id } = (await account.admin('POST', '/users', { email, password })).body;
   const browser = visitor();
@@ -444,5 +444,5 @@ it('a link for a new password changes its own user only, whatever the form says 
   });
   expect(answer.status).toBe(303);
   await logInAlone(identity, { email, password });
-  await logInAlone(identity, { email: 'forgetful@example.com', password: chosen });
+  await logInAlone(identity, { email: 'resettable@example.com', password: chosen });
 });

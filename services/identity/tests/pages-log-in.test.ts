@@ -1,7 +1,7 @@
-// Log in and out without an application, and what the audit log keeps of either way.
+// Logging in without an application, logging out, and the entries of both in the audit log.
 import { Browser } from '@almanac/api-client/browser';
 import { networkOf } from '@almanac/service-kit/http/client-address';
-import { throttleRules } from '../src/throttle.ts';
+import { throttleRules } from '../src/security/throttle.ts';
 import {
   type Account,
   adminOf,
@@ -44,20 +44,20 @@ const acts = (account_id = account.account_id) =>
   });
 
 describe('log-in without an application', () => {
-  it('leads to one’s own applications, and so does the log-in page from then on', async () => {
+  it('leads to the user’s own applications, and so does the log-in page from then on', async () => {
     const browser = await logInAlone(identity, adminOf(account));
     const page = await browser.open(`${identity.url}/oauth/login`);
     expect([page.status, page.location]).toEqual([303, `${identity.url}/oauth/applications`]);
     expect((await browser.open(page.location as string)).html).toContain(account.admin_email);
   });
 
-  it('is the same as the one for an application: the consent page asks for no password', async () => {
+  it('counts for applications, too: the consent page asks for no password', async () => {
     const browser = await logInAlone(identity, adminOf(account));
     const page = await browser.open(authorizeUrl(identity, account));
     expect(page.html).not.toContain('type="password"');
   });
 
-  it('finds the user whose password it is, so that a user made elsewhere with his address tells and spoils nothing', async () => {
+  it('finds the user whose password it is, so that a user of another account with the same address reveals and blocks nothing', async () => {
     const [own, hostile] = [await identity.account(), await identity.account()];
     const email = newEmail();
     await newUser(own, email);
@@ -72,7 +72,7 @@ describe('log-in without an application', () => {
     }
   });
 
-  it('needs the account number when the password is that of several accounts too, and only then', async () => {
+  it('needs the account number only when the password is right in several accounts', async () => {
     const [first, second] = [await identity.account(), await identity.account()];
     const email = newEmail();
     await newUser(first, email);
@@ -88,7 +88,7 @@ describe('log-in without an application', () => {
     }
   });
 
-  it('takes an address for one when its other users are disabled or invited', async () => {
+  it('ignores disabled and invited users with the same address', async () => {
     const [first, second, third] = [await identity.account(), await identity.account(), await identity.account()];
     const email = newEmail();
     await newUser(first, email);
@@ -98,7 +98,7 @@ describe('log-in without an application', () => {
     expect((await tryAlone({ email, password })).status).toBe(303);
   });
 
-  it('answers every failure alike, with the same work', async () => {
+  it('responds to every failure alike, with the same work', async () => {
     const [first, second] = [await identity.account(), await identity.account()];
     const twice = newEmail();
     for (const each of [first, second]) await newUser(each, twice);
@@ -149,7 +149,7 @@ describe('log-in without an application', () => {
     identity.context.passwords = passwords;
   });
 
-  it('gives a new session id; the one from before is worth nothing', async () => {
+  it('gives a new session id; the old one is invalid', async () => {
     const browser = new Browser();
     await browser.open(`${identity.url}/oauth/login`);
     const before = browser.cookies.get('almanac_session') as string;
@@ -160,14 +160,14 @@ describe('log-in without an application', () => {
     expect((await thief.open(`${identity.url}/oauth/applications`)).location).toBe(`${identity.url}/oauth/login`);
   });
 
-  it('shows on its form again what was given, but the password', async () => {
+  it('keeps the input in its form, except the password', async () => {
     const answer = await tryAlone({ email: '"><b>@x', password: 'wrong-password', account: '7' });
     expect(answer.html).toContain('value="&quot;&gt;&lt;b&gt;@x"');
     expect(answer.html).toContain('value="7"');
     expect(answer.html).not.toContain('wrong-password');
   });
 
-  it('slows guessing down, but not on a device where the person has logged in before', async () => {
+  it('throttles guessing, but not on a known device of the user', async () => {
     const known = await logInAlone(identity, adminOf(account));
     known.cookies.delete('almanac_session');
     const wrong = { ...adminOf(account), password: 'wrong password' };
@@ -177,18 +177,18 @@ describe('log-in without an application', () => {
     const right = await tryAlone(adminOf(account));
     expect([right.status, Number(right.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect((await tryAlone(adminOf(account), known)).status).toBe(303);
-    // Tries here tell nothing about the account: there they are counted apart.
+    // Tries here reveal nothing about the account: its own tries have other counters.
     expect((await tryFor(account, adminOf(account))).status).toBe(303);
   });
 });
 
-describe('an address that somebody in another account has too', () => {
+describe('an address that a user of another account has, too', () => {
   const [own, other] = [password, 'battery horse correct'];
   let victims: Account;
   let hostile: Account;
   let email: string;
   let victim: { id: number; password_hash: string };
-  /** Whose password was checked against what, for the tests that count; nobody's is `undefined`. */
+  /** The stored hashes that passwords were checked against; `undefined` without a user. */
   let checked: (string | null | undefined)[];
   let passwords: Identity['context']['passwords'];
 
@@ -202,7 +202,7 @@ describe('an address that somebody in another account has too', () => {
     passwords = identity.context.passwords;
     identity.context.passwords = {
       ...passwords,
-      // Each hash once only.
+      // Each hash once.
       verify(secret, stored) {
         checked.push(stored);
         const about = `${secret} ${stored}`;
@@ -227,7 +227,7 @@ describe('an address that somebody in another account has too', () => {
     await prolongWaits();
     return status;
   };
-  // They begin with two seconds: too few for a slow machine.
+  // Waits start with two seconds: too short for a slow machine.
   const prolongWaits = () =>
     identity.context.prisma.$executeRawUnsafe(
       `update rate_limit set expire = $1 where key like 'wait.%' and expire > $2`,
@@ -242,7 +242,7 @@ describe('an address that somebody in another account has too', () => {
   const checksOf = ({ password_hash }: { password_hash: string }) =>
     checked.filter((stored) => stored === password_hash).length;
 
-  it('is not guessed at without end by whoever logs in as himself in between', async () => {
+  it('can’t be guessed at without limit by a user who logs in as themself in between', async () => {
     const browser = from('198.18.1.1');
     for (let round = 0; round < 6; round += 1) {
       expect(await guess(browser, other)).toBe(303);
@@ -253,7 +253,7 @@ describe('an address that somebody in another account has too', () => {
     expect(await guess(from('198.18.1.1'), own, { account: String(victims.account_id) })).toBe(303);
   });
 
-  it('is as slow to guess at from a device on which the other one has logged in', async () => {
+  it('is throttled as much from a known device of the other user', async () => {
     const browser = from('198.18.3.1');
     expect(await guess(browser, other)).toBe(303);
     const statuses = await times(8, () => guess(browser, 'wrong password'));
@@ -261,17 +261,17 @@ describe('an address that somebody in another account has too', () => {
     expect(checksOf(victim)).toBe(5);
   });
 
-  it('keeps a device of its own: neither strangers nor a namesake’s device shut it out', async () => {
+  it('keeps its known device: neither other addresses nor the other user’s device lock it out', async () => {
     const known = from('198.18.4.1');
     expect(await guess(known, own)).toBe(303);
-    const stranger = from('198.18.4.1');
-    expect(await times(7, () => guess(stranger, 'wrong password'))).toContain(429);
+    const outsider = from('198.18.4.1');
+    expect(await times(7, () => guess(outsider, 'wrong password'))).toContain(429);
     expect(await guess(known, own)).toBe(303);
-    // That has cleared what was counted of this device alone.
-    expect(await guess(stranger, 'wrong password')).toBe(429);
+    // That has cleared the counters of this device alone.
+    expect(await guess(outsider, 'wrong password')).toBe(429);
   });
 
-  it('lets a known device of one in from a throttled network, without checking the other one', async () => {
+  it('admits a known device of one user from a throttled network, without checking the other user', async () => {
     const known = from('198.18.40.1');
     expect(await guess(known, other)).toBe(303);
     const network = [{ rule: 'logInNetwork', key: networkOf('198.18.40.1') }] as const;
@@ -285,14 +285,14 @@ describe('an address that somebody in another account has too', () => {
     expect(await identity.context.throttle.waitSeconds([...network])).toBeGreaterThan(0);
   });
 
-  it('counts a log-in of the other one as a try at this one: a password set to see whether it is the same tells no more', async () => {
+  it('counts a log-in of the other user as a try at this one, so a password set to compare reveals no more', async () => {
     const statuses = await times(9, () => guess(from('198.18.5.1'), other));
     expect(statuses).toEqual(Array(9).fill(303));
     expect(checksOf(victim)).toBe(5);
     expect(checked).toHaveLength(27);
   });
 
-  it('answers and counts a password of both as a wrong one, for each of them', async () => {
+  it('treats a password of both as wrong, for each of them', async () => {
     const namesake = await identity.context.prisma.user.findFirstOrThrow({
       where: { account_id: hostile.account_id, email },
     });
@@ -311,7 +311,7 @@ describe('an address that somebody in another account has too', () => {
     ]);
   });
 
-  it('shows no more of itself when the other one is throttled, or this one, than an address of one user', async () => {
+  it('looks like an address of one user when either user is throttled', async () => {
     const alone = newEmail();
     await newUser(hostile, alone, { password: other });
     const seen = async (address: string, network: number) => {
@@ -319,7 +319,7 @@ describe('an address that somebody in another account has too', () => {
       const answer = (secret: string, by = browser) => guess(by, secret, { email: address });
       const statuses = [await answer(other)];
       statuses.push(...(await times(7, () => answer('wrong password'))));
-      // The same device somewhere else, then the same place without the device.
+      // The same device from another network, then the same network without the device.
       const moved = from(`198.18.${network + 1}.1`);
       moved.cookies.set('almanac_device', browser.cookies.get('almanac_device') as string);
       statuses.push(await answer('wrong password', moved), await answer(other, moved));
@@ -331,7 +331,7 @@ describe('an address that somebody in another account has too', () => {
     expect(await seen(email, 10)).toEqual(await seen(alone, 20));
   });
 
-  it('has failures and throttling in the audit log of each account, and one user’s log-in in his account alone', async () => {
+  it('has failures and throttling in the audit log of each account, and a user’s log-in in their account alone', async () => {
     const nobodys = (await acts(0)).length;
     const browser = from('198.18.30.1');
     await times(8, () => guess(browser, 'wrong password'));
@@ -346,7 +346,7 @@ describe('an address that somebody in another account has too', () => {
     expect(await guess(from('198.18.31.1'), own)).toBe(303);
     expect(await acts(victims.account_id)).toHaveLength(7);
     expect(await acts(hostile.account_id)).toHaveLength(6);
-    // Guessing hidden behind log-ins of the other one is told of when it becomes too much.
+    // Guessing hidden behind log-ins of the other user is recorded when it is throttled.
     await times(7, () => guess(from('198.18.32.1'), other));
     expect((await acts(victims.account_id)).at(-1)).toMatchObject({
       action: 'login.throttled',
@@ -357,7 +357,7 @@ describe('an address that somebody in another account has too', () => {
 });
 
 describe('log-out', () => {
-  it('asks first when a link leads to it, then ends the session and says so', async () => {
+  it('asks for confirmation, then ends the session and says so', async () => {
     const browser = await logInAlone(identity, adminOf(account));
     const page = await browser.open(`${identity.url}/oauth/logout`);
     expect(page.status).toBe(200);
@@ -370,14 +370,14 @@ describe('log-out', () => {
     expect((await browser.open(`${identity.url}/oauth/applications`)).status).toBe(303);
   });
 
-  it('has nothing to ask whoever is not logged in', async () => {
+  it('asks nothing without a session', async () => {
     const page = await new Browser().open(`${identity.url}/oauth/logout`);
     expect(page.location).toBe(`${identity.url}/oauth/login`);
   });
 });
 
 describe('the audit log', () => {
-  it('keeps each log-in, failed log-in and log-out, with who, for what and from where, and no secret', async () => {
+  it('keeps each log-in, failed log-in and log-out, with user, application and address, and no secret', async () => {
     const browser = new Browser({ 'X-Forwarded-For': '198.51.100.7, 203.0.113.9' });
     const person = adminOf(account);
     await tryFor(account, { ...person, password: 'wrong password' }, browser);
@@ -403,7 +403,7 @@ describe('the audit log', () => {
     expect(text).not.toContain(account.admin_password);
   });
 
-  it('keeps one note a minute of a flood that was throttled', async () => {
+  it('keeps one entry a minute of many throttled tries', async () => {
     for (let i = 0; i < 12; i += 1) await tryFor(account, { ...adminOf(account), password: 'wrong password' });
     const kept = await acts();
     expect(kept.filter(({ action }) => action === 'login.failed')).toHaveLength(5);
@@ -412,7 +412,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('keeps tries that name no account under nobody’s number', async () => {
+  it('keeps tries that name no account under account 0', async () => {
     const before = (await acts(0)).length;
     await tryAlone({ email: newEmail(), password });
     expect(await acts(0)).toHaveLength(before + 1);

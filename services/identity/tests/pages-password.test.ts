@@ -1,9 +1,9 @@
 // Passwords set by mailed one-time links.
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
-import { digestOf } from '../src/digest.ts';
 import { sweep } from '../src/housekeeping.ts';
-import { openLinksAtMost, SpentLink, usePasswordLink } from '../src/password-links.ts';
+import { maxOpenLinks, UnusableLink, usePasswordLink } from '../src/passwords/password-links.ts';
+import { digestOf } from '../src/security/digest.ts';
 import {
   type Account,
   adminOf,
@@ -47,7 +47,7 @@ const expectSpent = (page: PageSeen) => {
 };
 
 describe('an invitation', () => {
-  it('lets its user choose a password, who is active from then on and can log in', async () => {
+  it('lets its user choose a password and makes the user active', async () => {
     const { id, email } = await invite();
     const browser = new Browser();
     const answer = await setPassword(await invitationFor(id), {}, browser);
@@ -61,7 +61,7 @@ describe('an invitation', () => {
     await eventually(() => expect(mailsTo(identity, id)).toEqual(['invitation', 'password_changed']));
   });
 
-  it('is worth nothing once an administrator has set a password, or has changed the address', async () => {
+  it('is invalid once an administrator has set a password or changed the address', async () => {
     const first = await invite();
     const link = await invitationFor(first.id);
     await account.admin('PATCH', `/users/${first.id}`, { password: 'another horse battery' });
@@ -76,7 +76,7 @@ describe('an invitation', () => {
 });
 
 describe('a link', () => {
-  it('says whom it is for and what a password must be, and keeps its secret out of page and address', async () => {
+  it('shows its user and the rules for passwords, and keeps its secret out of page and address', async () => {
     const link = await resetLink();
     const browser = new Browser();
     const first = await browser.open(link);
@@ -96,7 +96,7 @@ describe('a link', () => {
     expectSpent(await whileHeld(identity, 'user', () => openLink(link), id));
   });
 
-  it('works once: not again, not twice at the same moment', async () => {
+  it('works once: not again, not twice concurrently', async () => {
     const link = await resetLink();
     const browsers = [new Browser(), new Browser(), new Browser(), new Browser()];
     const pages = await Promise.all(browsers.map((browser) => openLink(link, browser)));
@@ -115,7 +115,7 @@ describe('a link', () => {
     expect(await acts('password.changed')).toHaveLength(1);
   });
 
-  it('that is used, expired, cut short, unknown or missing leads to one and the same page', async () => {
+  it('that is used, expired, truncated, unknown or missing leads to one page', async () => {
     const used = await resetLink();
     await setPassword(used);
     const expired = await resetLink();
@@ -131,7 +131,7 @@ describe('a link', () => {
     expect(new Set(pages).size).toBe(1);
   });
 
-  it('that was opened and has ended meanwhile changes nothing', async () => {
+  it('that was opened and has ended in between changes nothing', async () => {
     const link = await resetLink();
     const browser = new Browser();
     const page = await openLink(link, browser);
@@ -141,18 +141,18 @@ describe('a link', () => {
     await logInAlone(identity, adminOf(account));
   });
 
-  it('is left as it is when its user is disabled at the very moment of use', async () => {
+  it('stays unused when its user is disabled concurrently', async () => {
     const token = tokenOf(await resetLink());
     const { prisma } = identity.context;
     await prisma.user.update({ where: { id: account.admin_user_id }, data: { status: 'suspended' } });
     const origin = { requestId: 'request', address: '127.0.0.1' };
-    await expect(usePasswordLink(identity.context, token, password, origin)).rejects.toThrow(SpentLink);
+    await expect(usePasswordLink(identity.context, token, password, origin)).rejects.toThrow(UnusableLink);
     const link = await prisma.password_link.findUniqueOrThrow({ where: { digest: digestOf(token) } });
     expect(link.used_at).toBeNull();
     expect(await acts('password.changed')).toEqual([]);
   });
 
-  it('is told by another visitor’s form from its own, and by the form of another link', async () => {
+  it('refuses the form of another session and of another link', async () => {
     const [first, second] = [await resetLink(), await invitationFor((await invite()).id)];
     const browser = new Browser();
     const page = await openLink(first, browser);
@@ -184,16 +184,16 @@ describe('a link', () => {
     expect((await browser.submit(answer, form, { password, again: password })).status).toBe(303);
   });
 
-  it('is one of a few that work at a time; using one ends the others', async () => {
+  it('is one of a few that work at the same time; using one ends the others', async () => {
     const links = [];
-    for (let i = 0; i <= openLinksAtMost; i += 1) links.push(await resetLink());
+    for (let i = 0; i <= maxOpenLinks; i += 1) links.push(await resetLink());
     expectSpent(await openLink(links[0] as string));
     expect((await openLink(links[1] as string)).status).toBe(200);
     expect((await setPassword(links[2] as string)).status).toBe(303);
     for (const link of links) expectSpent(await openLink(link));
   });
 
-  it('is forgotten when it has expired, and not before', async () => {
+  it('is deleted when it has expired, and not before', async () => {
     const { prisma } = identity.context;
     const [old, open] = [await resetLink(), await resetLink()];
     const where = { digest: digestOf(tokenOf(old)) };
@@ -205,7 +205,7 @@ describe('a link', () => {
 });
 
 describe('a reset', () => {
-  it('ends sessions, and the tokens and codes of every application: somebody else may have had the password', async () => {
+  it('ends sessions, and the tokens and codes of every application: the password may have leaked', async () => {
     const browser = await logInAlone(identity, adminOf(account));
     const tokens = (await exchange(identity, account, await codeOf(identity, account))).body;
     const code = await codeOf(identity, account);
@@ -216,13 +216,13 @@ describe('a reset', () => {
     const { revocations } = await identity.rpc('gateway').ListRevocations({ accountId: 0 }, {});
     const claims = JSON.parse(Buffer.from(tokens.access_token.split('.')[1], 'base64url').toString());
     expect(revocations).toContainEqual(expect.objectContaining({ kind: 'token', subject: claims.jti }));
-    // What was allowed is still allowed: it is the person's own word.
+    // Consents stay: they are the user's own decision.
     await logInAlone(identity, { email: account.admin_email, password });
     const again = await codeOf(identity, { ...account, admin_password: password });
     expect((await exchange(identity, account, again)).status).toBe(200);
   });
 
-  it('comes before every log-in whose password was checked before it: none begins a session afterwards', async () => {
+  it('prevents sessions of log-ins whose password was checked before it', async () => {
     const { passwords, prisma } = identity.context;
     let isReset = () => {};
     const reset = new Promise<void>((resolve) => {
@@ -236,7 +236,7 @@ describe('a reset', () => {
       ...passwords,
       async verify(...given) {
         const right = await passwords.verify(...given);
-        if (right) checked += 1; // others are checked only to take the same time for any address
+        if (right) checked += 1; // the others only take the same time
         await reset;
         return right;
       },
@@ -252,7 +252,7 @@ describe('a reset', () => {
     expect(await prisma.session.count({ where: { user_id: account.admin_user_id } })).toBe(0);
   });
 
-  it('leaves the tokens of an application itself and of other people alone', async () => {
+  it('leaves the tokens of applications themselves and of other users alone', async () => {
     const { id, email } = await invite({ password });
     const other = { ...account, admin_email: email, admin_password: password };
     const tokens = (await exchange(identity, account, await codeOf(identity, other))).body;
@@ -261,16 +261,16 @@ describe('a reset', () => {
     expect((await account.admin('GET', `/users/${id}`)).status).toBe(200);
   });
 
-  it('logs out whoever sat at the browser', async () => {
-    const stranger = await identity.account();
-    const browser = await logInAlone(identity, adminOf(stranger));
+  it('ends the browser’s session', async () => {
+    const otherAccount = await identity.account();
+    const browser = await logInAlone(identity, adminOf(otherAccount));
     const answer = await setPassword(await resetLink(), {}, browser);
     const page = await browser.open(answer.location as string);
     expect(page.status).toBe(200);
     expect(page.html).toContain('Your password is set.');
   });
 
-  it('lets its user in at once, however much others have guessed', async () => {
+  it('lets its user log in at once, however much others have guessed', async () => {
     const wrong = { email: account.admin_email, password: 'wrong password' };
     const guess = async (browser: Browser, person: Record<string, string>) => {
       const page = await browser.open(authorizeUrl(identity, account));

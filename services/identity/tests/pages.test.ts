@@ -1,4 +1,4 @@
-// The authorization endpoint and its pages, as a browser and as an attacker meet them.
+// The authorization endpoint and its pages, for browsers and for attackers.
 import { Browser, type PageSeen } from '@almanac/api-client/browser';
 import {
   type Account,
@@ -31,7 +31,7 @@ describe('the pages', () => {
     formOf(page, '/oauth/authorize').buttons.find((button) => button.value === value);
   const answerOf = (page: PageSeen) => Object.fromEntries(new URL(page.location as string).searchParams);
 
-  describe('before anybody is trusted', () => {
+  describe('before the client is trusted', () => {
     it.each([
       'https://evil.test/cb',
       `${redirectUri}/../x`,
@@ -48,34 +48,34 @@ describe('the pages', () => {
       'javascript:alert(1)',
       'data:text/html,x',
       '',
-    ])('sends nobody to %j', async (uri) => {
+    ])('does not redirect to %j', async (uri) => {
       const page = await open({ redirect_uri: uri });
       expect([page.status, page.location]).toEqual([400, undefined]);
       expect(page.html).toContain('role="alert"');
     });
 
     it.each([['unknown'], [''], ['x'.repeat(5_000)], ['a\0b'], ['constructor']])(
-      'sends nobody anywhere for the client id %.20j',
+      'does not redirect for the client id %.20j',
       async (client_id) => {
         const page = await open({ client_id });
         expect([page.status, page.location]).toEqual([400, undefined]);
       },
     );
 
-    it('refuses a repeated client id or address', async () => {
+    it('refuses a repeated client id or redirect URI', async () => {
       for (const more of [`&client_id=${account.client_id}`, `&redirect_uri=${encodeURIComponent(redirectUri)}`]) {
         const page = await new Browser().open(authorizeUrl(identity, account) + more);
         expect([page.status, page.location]).toEqual([400, undefined]);
       }
     });
 
-    it('lets a loopback address vary its port', async () => {
+    it('accepts any port of a loopback URI', async () => {
       const page = await open({ redirect_uri: 'http://127.0.0.1:51234/callback' });
       expect(page.status).toBe(200);
     });
   });
 
-  describe('what is wrong with the request goes back to the client', () => {
+  describe('a problem of the request is sent to the client', () => {
     it.each([
       ['token', 'unsupported_response_type'],
       ['id_token', 'unsupported_response_type'],
@@ -117,14 +117,14 @@ describe('the pages', () => {
       expect(answerOf(page).error).toBe('invalid_request');
     });
 
-    it('on a page, when the client has no address', async () => {
+    it('on a page, when the client is out-of-band', async () => {
       const page = await open({ redirect_uri: outOfBand, scope: 'everything' });
       expect([page.status, page.location]).toEqual([400, undefined]);
       expect(page.html).toContain('invalid_scope');
     });
   });
 
-  it('gives back state untouched and encoded, and names the issuer', async () => {
+  it('returns state unchanged and encoded, and names the issuer', async () => {
     const state = `a b+c&d=e\r\nSet-Cookie: x=1"'<script>${'x'.repeat(2_000)}é`;
     const page = await allow(authorizeUrl(identity, account, { state }), adminOf(account));
     expect(page.status).toBe(303);
@@ -132,7 +132,7 @@ describe('the pages', () => {
     expect(page.headers.get('set-cookie') ?? '').not.toContain('x=1');
   });
 
-  it('keeps the query that a registered address has', async () => {
+  it('keeps the query of a registered redirect URI', async () => {
     const page = await allow(
       authorizeUrl(identity, account, { redirect_uri: 'https://app.example/cb?from=almanac' }),
       adminOf(account),
@@ -140,7 +140,7 @@ describe('the pages', () => {
     expect(page.location).toMatch(/^https:\/\/app\.example\/cb\?from=almanac&code=/);
   });
 
-  it('shows the code on a page when there is no address to send it to', async () => {
+  it('shows the code on a page to an out-of-band client', async () => {
     const page = await allow(authorizeUrl(identity, account, { redirect_uri: outOfBand }), adminOf(account));
     expect([page.status, page.location]).toEqual([200, undefined]);
     expect(page.headers.get('cache-control')).toBe('no-store');
@@ -148,7 +148,7 @@ describe('the pages', () => {
     expect((await exchange(identity, account, code, { redirect_uri: outOfBand })).status).toBe(200);
   });
 
-  it('tells the client when the user does not allow it', async () => {
+  it('sends access_denied when the user does not allow it', async () => {
     const browser = new Browser();
     const page = await openConsent(browser, authorizeUrl(identity, account, { state: 's' }), adminOf(account));
     const denied = await browser.submit(page, formOf(page, '/oauth/authorize'), {}, press(page, 'deny'));
@@ -156,7 +156,7 @@ describe('the pages', () => {
   });
 
   describe('the consent form', () => {
-    it('says who asks, for what, and as whom', async () => {
+    it('shows the application, the scopes and the user', async () => {
       const page = await openConsent(
         new Browser(),
         authorizeUrl(identity, account, { scope: 'api:read' }),
@@ -168,7 +168,7 @@ describe('the pages', () => {
       expect(page.html).toContain(account.admin_email);
     });
 
-    it('is refused without its token, with another visitor’s, and with one from before log-in', async () => {
+    it('is refused without its CSRF token, with another session’s, and with one from before log-in', async () => {
       const browser = new Browser();
       const before = await browser.open(authorizeUrl(identity, account));
       const stale = formOf(before, '/oauth/login').fields.csrf as string;
@@ -200,7 +200,7 @@ describe('the pages', () => {
       }
     });
 
-    it('gives no more than was shown, whatever fields are added', async () => {
+    it('grants no more than was shown, whatever fields are added', async () => {
       const browser = new Browser();
       const page = await openConsent(browser, authorizeUrl(identity, account, { scope: 'api:read' }), adminOf(account));
       const more = { scope: 'api', redirect_uri: 'https://evil.test', client_id: 'x', user_id: '1' };
@@ -212,7 +212,7 @@ describe('the pages', () => {
   });
 
   describe('log-in', () => {
-    it('gives a new session id; the one from before is worth nothing', async () => {
+    it('gives a new session id; the old one is invalid', async () => {
       const browser = new Browser();
       await browser.open(authorizeUrl(identity, account));
       const before = browser.cookies.get('almanac_session') as string;
@@ -223,14 +223,14 @@ describe('the pages', () => {
       expect((await thief.open(authorizeUrl(identity, account))).html).toContain('type="password"');
     });
 
-    it('sets cookies that scripts and other sites can not use', async () => {
+    it('sets cookies that scripts and other sites can’t use', async () => {
       const page = await open();
       expect(page.headers.get('set-cookie')).toMatch(
         /^almanac_session=[\w-]{43}; Max-Age=\d+; Path=\/; .*HttpOnly; SameSite=Lax$/,
       );
     });
 
-    it('stays on our own origin whatever else is sent', async () => {
+    it('redirects within its own origin, whatever else is sent', async () => {
       const browser = new Browser();
       const page = await browser.open(authorizeUrl(identity, account));
       const answer = await browser.submit(page, formOf(page, '/oauth/login'), {
@@ -241,7 +241,7 @@ describe('the pages', () => {
       expect(answer.location).toMatch(new RegExp(`^${identity.url}/oauth/authorize\\?client_id=`));
     });
 
-    it('answers a wrong password and an unknown address alike', async () => {
+    it('responds to a wrong password and an unknown address alike', async () => {
       const tried = async (email: string) => {
         const browser = new Browser();
         const page = await browser.open(authorizeUrl(identity, account));
@@ -252,12 +252,12 @@ describe('the pages', () => {
       const known = await tried(account.admin_email);
       expect(known.status).toBe(422);
       expect(known.html).toContain('role="alert"');
-      expect(await tried('nobody@example.com')).toEqual(known);
+      expect(await tried('unknown@example.com')).toEqual(known);
     });
 
-    it('knows people of the application’s account only', async () => {
-      const stranger = await identity.account();
-      const page = await openConsent(new Browser(), authorizeUrl(identity, account), adminOf(stranger));
+    it('finds users of the application’s account only', async () => {
+      const otherAccount = await identity.account();
+      const page = await openConsent(new Browser(), authorizeUrl(identity, account), adminOf(otherAccount));
       expect(page.status).toBe(422);
     });
 
@@ -270,8 +270,8 @@ describe('the pages', () => {
       const browser = new Browser();
       await openConsent(browser, authorizeUrl(identity, account), adminOf(account));
       expect((await browser.open(authorizeUrl(identity, account))).html).not.toContain('type="password"');
-      const stranger = await identity.account();
-      expect((await browser.open(authorizeUrl(identity, stranger))).html).toContain('type="password"');
+      const otherAccount = await identity.account();
+      expect((await browser.open(authorizeUrl(identity, otherAccount))).html).toContain('type="password"');
       const { prisma } = identity.context;
       const where = { id: account.admin_user_id };
       await prisma.user.update({ where, data: { status: 'suspended' } });
@@ -289,7 +289,7 @@ describe('the pages', () => {
       expect((await browser.open(authorizeUrl(identity, account))).html).toContain('type="password"');
     });
 
-    it('slows guessing down, but not on a device where the person has logged in before', async () => {
+    it('throttles guessing, but not on a known device of the user', async () => {
       const other = await identity.account();
       const known = new Browser();
       await openConsent(known, authorizeUrl(identity, other), adminOf(other));
@@ -309,7 +309,7 @@ describe('the pages', () => {
     });
   });
 
-  it('sends every page with headers that keep it from being framed, scripted, cached or leaked', async () => {
+  it('sends every page with headers against framing, scripts, caching and leaks', async () => {
     const pages = [
       await open(),
       await open({ client_id: 'unknown' }),
@@ -330,7 +330,7 @@ describe('the pages', () => {
     expect(pages[2]?.headers.get('content-security-policy')).toContain("form-action 'self' http://127.0.0.1:9876;");
   });
 
-  it('shows names as text, whatever they hold', async () => {
+  it('shows names as text, whatever they contain', async () => {
     const name = `<script>alert(1)</script>"><img src=x onerror=alert(2)>\u202Efdp.exe`;
     const made = await account.machine('POST', '/oauth_applications', {
       name,
@@ -342,7 +342,7 @@ describe('the pages', () => {
     expect(page.html).not.toMatch(/<script|<img|\u202E/);
   });
 
-  it('serves its own style sheet, and no page asks for anything else', async () => {
+  it('serves its own style sheet, and no page loads anything else', async () => {
     const page = await open();
     const sheet = /<link rel="stylesheet" href="([^"]+)">/.exec(page.html)?.[1] as string;
     const answer = await fetch(new URL(sheet, identity.url));

@@ -4,7 +4,7 @@ import { type Account, formOf, type Identity } from './given.ts';
 
 export const password = 'correct horse battery';
 
-/** What jobs asks for when it writes a mail. */
+/** The call with which jobs fetches a link for a mail. */
 export async function linkFor(
   identity: Identity,
   account: Account,
@@ -15,7 +15,7 @@ export async function linkFor(
   return (await identity.rpc('jobs').CreatePasswordLink(call, { user_id, purpose })).url;
 }
 
-/** Opens a link; answers the page behind it. */
+/** Opens a link and returns its page. */
 export async function openLink(link: string, browser = new Browser()): Promise<PageSeen> {
   const page = await browser.open(link);
   return page.location ? browser.open(page.location) : page;
@@ -31,7 +31,7 @@ export async function setPassword(
   return browser.submit(page, formOf(page, '/oauth/password'), { password, again: password, ...given });
 }
 
-/** The mails that a user would have got, by template. */
+/** The templates of the mails that were requested for a user. */
 export function mailsTo(identity: Identity, user_id: number): unknown[] {
   return identity.mails
     .filter(({ payload }) => (payload.user_ids as number[]).includes(user_id))

@@ -1,4 +1,4 @@
-// Grant refresh_token: rotation, and the end of a family of which an old token comes again.
+// Grant refresh_token: rotation, and the revocation of a family after reuse.
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import {
@@ -31,7 +31,7 @@ describe('refresh_token', () => {
     return (await postForm(`${identity.url}/oauth/introspect`, { client_id, client_secret, token })).body.active;
   };
 
-  it('rotates: each token works once and gives the next', async () => {
+  it('rotates: each token works once and returns the next', async () => {
     let { refresh_token } = await begin();
     for (let i = 0; i < 3; i += 1) {
       const answer = await refresh(identity, account, refresh_token);
@@ -41,7 +41,7 @@ describe('refresh_token', () => {
     }
   });
 
-  it('ends the whole family when a rotated token comes again, its access tokens too', async () => {
+  it('revokes the whole family and its access tokens when a rotated token is reused', async () => {
     const first = await begin();
     const second = (await refresh(identity, account, first.refresh_token)).body;
     expect(await refresh(identity, account, first.refresh_token)).toMatchObject(refused);
@@ -62,7 +62,7 @@ describe('refresh_token', () => {
     expect(await isActive(two.access_token)).toBe(true);
   });
 
-  it('answers fifty uses at the same time on two instances once, without faults, and leaves no chain', async () => {
+  it('accepts one of fifty concurrent uses on two instances, without a 500, and leaves no valid token', async () => {
     const another = await identity.another();
     const { refresh_token, access_token } = await begin();
     const places = Array.from({ length: 50 }, (_, i) => (i % 2 ? another : identity));
@@ -90,7 +90,7 @@ describe('refresh_token', () => {
     expect(whole).toMatchObject({ status: 200, body: { scope: 'api:read api:write' } });
   });
 
-  it('gives what both the user allowed and the application still has, and refuses only what is asked beyond', async () => {
+  it('gives what the user allowed and the application still has, and refuses only requests for more', async () => {
     const made = await account.machine('POST', '/oauth_applications', {
       name: 'Shrinking',
       redirect_uri: redirectUri,
@@ -112,14 +112,14 @@ describe('refresh_token', () => {
     expect(again).toMatchObject({ status: 200, body: { scope: 'api:read api:write' } });
   });
 
-  it('refuses the token to other clients without ending the family', async () => {
+  it('refuses the token to other clients without revoking the family', async () => {
     const { refresh_token } = await begin();
-    const stranger = await identity.account();
-    expect(await refresh(identity, stranger, refresh_token)).toMatchObject(refused);
+    const otherAccount = await identity.account();
+    expect(await refresh(identity, otherAccount, refresh_token)).toMatchObject(refused);
     expect((await refresh(identity, account, refresh_token)).status).toBe(200);
   });
 
-  it('refuses access tokens, strangers and expired ones', async () => {
+  it('refuses access tokens, unknown tokens and expired ones', async () => {
     const { access_token, refresh_token } = await begin();
     expect(await refresh(identity, account, access_token)).toMatchObject(refused);
     expect(await refresh(identity, account, randomUUID())).toMatchObject(refused);
@@ -145,7 +145,7 @@ describe('refresh_token', () => {
     expect(await isActive(again.body.access_token)).toBe(false);
   });
 
-  it('refuses a user who is of another account by now', async () => {
+  it('refuses a user who has moved to another account', async () => {
     const { refresh_token } = await begin();
     const other = await identity.account();
     const { prisma } = identity.context;

@@ -1,4 +1,5 @@
-// Idempotency-Key: whatever a POST of identity does, it does once for a key, and its answer can be had again.
+// Idempotency-Key: every POST of identity has its effect once for a key, and a repetition gets the
+// same answer.
 import { sweep } from '../src/housekeeping.ts';
 import { identityRoutes } from '../src/http.ts';
 import { type Account, basic, givenIdentity, type Identity, postForm } from './given.ts';
@@ -56,7 +57,7 @@ const cases: Record<string, () => Promise<Case>> = {
 };
 
 describe('a repeated request', () => {
-  it.each(Object.keys(cases))('to %s has one effect and one answer, also when several come at once', async (name) => {
+  it.each(Object.keys(cases))('to %s has one effect and one answer, also concurrently', async (name) => {
     const { path, body } = await (cases[name] as () => Promise<Case>)();
     const key = next('key-');
     const before = await acts();
@@ -73,14 +74,14 @@ describe('a repeated request', () => {
     });
   });
 
-  it('is taken by every POST', () => {
+  it('is supported by every POST', () => {
     const posts = identityRoutes(identity.context).filter(({ method }) => method === 'POST');
     const without = posts.filter(({ requestHeaders }) => requestHeaders?.['Idempotency-Key'] === undefined);
     expect(without.map(({ path }) => path)).toEqual([]);
     expect(posts).toHaveLength(Object.keys(cases).length);
   });
 
-  it('gets the secret of the first one again, which nobody reads in the database', async () => {
+  it('gets the secret of the first one again, which the database doesn’t show', async () => {
     const key = next('key-');
     const body = { name: 'Warehouse', scopes: 'api:read' };
     const [first, again] = [await post('/oauth_applications', body, key), await post('/oauth_applications', body, key)];
@@ -93,7 +94,7 @@ describe('a repeated request', () => {
         expect(text).not.toContain(hidden);
   });
 
-  it('of another caller, or with another key, is another one', async () => {
+  it('of another caller, or with another key, is a new request', async () => {
     const key = next('key-');
     const body = { name: next('Group') };
     expect((await post('/user_groups', body, key)).status).toBe(201);
@@ -104,7 +105,7 @@ describe('a repeated request', () => {
     expect((await post('/user_groups', body, key, other.admin)).status).toBe(201);
   });
 
-  it('that was refused first is done when nothing is in its way any more', async () => {
+  it('that was refused at first is executed when the reason has ended', async () => {
     const key = next('key-');
     const body = { name: next('Group') };
     const { id } = (await account.admin('POST', '/user_groups', body)).body;
@@ -113,7 +114,7 @@ describe('a repeated request', () => {
     expect((await post('/user_groups', body, key)).status).toBe(201);
   });
 
-  it('is answered to nobody who has lost the right, and not at all once its application is gone', async () => {
+  it('is refused to a caller who has lost the right, and once its application is deleted', async () => {
     const { id } = await application();
     const [group] = (await account.admin('GET', '/user_groups?q=Administrators')).body.data;
     const member = { user_id: (await invited()).id, user_group_id: group.id };
@@ -132,7 +133,7 @@ describe('a repeated request', () => {
     expect(await add()).toBe(404);
   });
 
-  it('is a new one after a day', async () => {
+  it('is a new request after a day', async () => {
     const key = next('key-');
     const create = () => post('/oauth_applications', { name: 'Daily' }, key);
     const first = await create();
@@ -146,7 +147,7 @@ describe('a repeated request', () => {
     expect(await identity.context.prisma.idempotent_answer.count({ where: { key } })).toBe(0);
   });
 
-  it('takes a key of visible characters only', async () => {
+  it('needs a key of visible characters', async () => {
     for (const key of ['', 'a b', 'x'.repeat(256)])
       expect((await post('/user_groups', { name: 'Never' }, key)).status).toBe(400);
     expect(await count('user_group')).toBe(2);

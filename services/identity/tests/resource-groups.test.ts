@@ -1,4 +1,5 @@
-// The groups of domains and branches: made by metadata's question or its event, whichever comes first, and gone with them.
+// System groups of domains and branches: created by metadata's call or its event, whichever is
+// first, and deleted with them.
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, givenIdentity, type Identity } from './given.ts';
 
@@ -24,7 +25,7 @@ describe('groups of domains and branches', () => {
   const ensure = (resource_type: string, resource_id: number, name: string, creator_id?: number) =>
     identity.rpc('metadata').EnsureResourceGroups(call(), { resource_type, resource_id, name, creator_id });
 
-  it('are three for a domain and three for a branch, and who made it is a developer there', async () => {
+  it('are three for a domain and three for a branch, and its creator is a developer there', async () => {
     await ensure('domain', 1, 'Finance', creator);
     await ensure('branch', 1, 'main', creator);
     const facts = async (type: string) =>
@@ -47,7 +48,7 @@ describe('groups of domains and branches', () => {
     expect(held.permissions).toHaveLength(2);
   });
 
-  it('are made once, whether asked for, told of, or both, many times at once', async () => {
+  it('are created once by calls and events, also concurrent ones', async () => {
     const payload = { account_id: account.account_id, domain_id: 2, name: 'Twice', creator_id: creator };
     await Promise.all([
       ...Array.from({ length: 5 }, () => ensure('domain', 2, 'Twice', creator)),
@@ -59,7 +60,7 @@ describe('groups of domains and branches', () => {
     expect(await groupsOf('domain', 2)).toHaveLength(3);
   });
 
-  it('don’t take the creator back in when the message comes after he was taken out', async () => {
+  it('don’t add the creator again when the event arrives after their removal', async () => {
     await ensure('domain', 3, 'Late', creator);
     const [developers] = await groupsOf('domain', 3);
     const { body } = await account.machine('GET', `/user_group_assignments?q=user_id:eq:${creator}&sort=-id`);
@@ -84,22 +85,22 @@ describe('groups of domains and branches', () => {
     );
   });
 
-  it('go with their resource, and a late message does not bring them back', async () => {
-    const payload = { account_id: account.account_id, domain_id: 5, name: 'Gone', creator_id: creator };
-    await ensure('domain', 5, 'Gone', creator);
+  it('are deleted with their resource, and a late message does not bring them back', async () => {
+    const payload = { account_id: account.account_id, domain_id: 5, name: 'Removed', creator_id: creator };
+    await ensure('domain', 5, 'Removed', creator);
     await account.machine('POST', '/user_groups', {
-      name: 'Custom on Gone',
+      name: 'Custom on Removed',
       permissions: [{ action: 'edit', resource_type: 'domain', resource_id: 5 }],
     });
     await identity.publish('metadata.domain.deleted', payload);
     await eventually(async () => expect(await groupsOf('domain', 5)).toEqual([]));
     const permissions = await account.machine('GET', '/permissions?q=resource_type:eq:domain&q=resource_id:eq:5');
     expect(permissions.body.meta.total_count).toBe(0);
-    await ensure('domain', 5, 'Gone', creator);
+    await ensure('domain', 5, 'Removed', creator);
     expect(await groupsOf('domain', 5)).toEqual([]);
   });
 
-  it('tell who may approve: approvers of the branch and administrators, if they can log in', async () => {
+  it('determine who may approve: approvers of the branch and administrators, if they can log in', async () => {
     await ensure('branch', 6, 'release');
     const approvers = (await groupsOf('branch', 6)).find(({ name }) => name.endsWith('Approvers')) as unknown as {
       id: number;
@@ -113,13 +114,13 @@ describe('groups of domains and branches', () => {
     expect(elsewhere.users.map(({ id }) => id)).toEqual([account.admin_user_id]);
   });
 
-  it('tell who administers the account: nobody else, and nobody of another account', async () => {
+  it('determine who administers the account: no other user, and none of another account', async () => {
     const { users } = await identity.rpc('jobs').ListAdministrators(call(), {});
     expect(users.map(({ id }) => id)).toEqual([account.admin_user_id]);
     await expect(identity.rpc('metadata').ListAdministrators(call(), {})).rejects.toMatchObject({ kind: 'forbidden' });
   });
 
-  it('are told to metadata with their members, and nothing of other accounts', async () => {
+  it('are listed for metadata with their members, without those of other accounts', async () => {
     const asked = { resource_type: 'domain', resource_ids: [1, 999] };
     const { user_groups } = await identity.rpc('metadata').ListResourceGroups(call(), asked);
     expect(user_groups.map(({ name, actions }) => [name, actions])).toEqual([
@@ -128,8 +129,8 @@ describe('groups of domains and branches', () => {
       ['Finance Viewers', ['view']],
     ]);
     expect(user_groups[0]?.members).toMatchObject([{ id: creator, email: 'creator@example.com' }]);
-    const stranger = await identity.account();
-    const other = { accountId: stranger.account_id };
+    const otherAccount = await identity.account();
+    const other = { accountId: otherAccount.account_id };
     expect((await identity.rpc('metadata').ListResourceGroups(other, asked)).user_groups).toEqual([]);
     expect((await identity.rpc('metadata').ListUsers(other, { ids: [creator] })).users).toEqual([]);
     const foreign = identity.rpc('metadata').GetEffectivePermissions(other, { user_id: creator });
@@ -139,7 +140,7 @@ describe('groups of domains and branches', () => {
     ]);
   });
 
-  it('of a private branch are shown to its owner, who holds rights on it, and administrators', async () => {
+  it('of a private branch are visible to its owner, users with rights on it, and administrators', async () => {
     const branch = (is_private: boolean, revision: number) => ({ is_private, owner_id: creator, revision });
     const tell = (revision: number, is_private = true) =>
       identity.rpc('metadata').EnsureResourceGroups(call(), {
@@ -148,8 +149,8 @@ describe('groups of domains and branches', () => {
         name: 'secret',
         branch: branch(is_private, revision),
       });
-    const stranger = (await account.machine('POST', '/users', { email: 'stranger@example.com' })).body.id;
-    await identity.context.prisma.user.update({ where: { id: stranger }, data: { status: 'active' } });
+    const outsider = (await account.machine('POST', '/users', { email: 'outsider@example.com' })).body.id;
+    await identity.context.prisma.user.update({ where: { id: outsider }, data: { status: 'active' } });
     const as = (userId: number) => identity.as({ accountId: account.account_id, userId, scopes: ['api'] });
     const [group] = await groupsOf('branch', 1);
     expect(await tell(1)).toEqual({ knows_sight: true });
@@ -170,26 +171,26 @@ describe('groups of domains and branches', () => {
       return [isNamed, permissions.meta.total_count, nested, status];
     };
     const seen = [true, 4, 1, 200];
-    const unseen = [false, 0, 0, 404];
-    expect(await finds(stranger)).toEqual(unseen);
+    const hidden = [false, 0, 0, 404];
+    expect(await finds(outsider)).toEqual(hidden);
     expect(await finds(creator)).toEqual(seen);
     expect(await finds(account.admin_user_id)).toEqual(seen);
     const held = await identity.rpc('metadata').GetEffectivePermissions(call(), { user_id: creator });
     expect(held).toMatchObject({ private_branch_ids: [8] });
     expect(held.permissions).toContainEqual({ action: 'view', resource_type: 'branch', resource_id: 8 });
 
-    // What was told late changes nothing, what is told later does.
+    // A late event changes nothing, a later revision does.
     await tell(1, false);
-    expect(await finds(stranger)).toEqual(unseen);
+    expect(await finds(outsider)).toEqual(hidden);
     const { account_id } = account;
     const event = { account_id, branch_id: 8, name: 'secret', owner_id: creator, revision: 2 };
     await identity.publish('metadata.branch.updated', { ...event, branch_type: 'shared' });
-    await eventually(async () => expect(await finds(stranger)).toEqual(seen));
+    await eventually(async () => expect(await finds(outsider)).toEqual(seen));
     await tell(3);
-    expect(await finds(stranger)).toEqual(unseen);
-    // An earlier release tells nothing of it.
+    expect(await finds(outsider)).toEqual(hidden);
+    // An earlier release sends no visibility.
     await ensure('branch', 8, 'secret');
-    expect(await finds(stranger)).toEqual(unseen);
+    expect(await finds(outsider)).toEqual(hidden);
   });
 
   it('ignores messages about accounts that don’t exist', async () => {

@@ -1,4 +1,4 @@
-// POST /oauth/revoke and /oauth/introspect: for an application's own tokens, and for nobody else's.
+// POST /oauth/revoke and /oauth/introspect: for a client's own tokens only.
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt } from 'jose';
 import { type Account, actsOf, codeOf, exchange, givenIdentity, type Identity, postForm, refresh } from './given.ts';
@@ -22,7 +22,7 @@ describe('revocation and introspection', () => {
       .access_token as string;
   const personTokens = async () => (await exchange(identity, account, await codeOf(identity, account))).body;
 
-  it('revokes an access token and tells gateways until it would have expired', async () => {
+  it('revokes an access token and informs gateways until it would have expired', async () => {
     const token = await machineToken();
     expect(await introspect(token)).toMatchObject({ active: true, client_id: account.client_id, token_type: 'Bearer' });
     expect((await revoke(token)).status).toBe(200);
@@ -40,7 +40,7 @@ describe('revocation and introspection', () => {
     );
   });
 
-  it('writes down what was revoked by whom, once', async () => {
+  it('records once what was revoked and by whom', async () => {
     const [token, pair] = [await machineToken(), await personTokens()];
     for (const text of [token, token, pair.refresh_token, pair.refresh_token]) await revoke(text);
     const acts = (await actsOf(identity, account, 'token.revoked')).slice(-2);
@@ -52,7 +52,7 @@ describe('revocation and introspection', () => {
     expect(await actsOf(identity, await identity.account(), 'token.revoked')).toEqual([]);
   });
 
-  it('revokes a refresh token with all that came of it', async () => {
+  it('revokes a refresh token with its family', async () => {
     const first = await personTokens();
     const second = (await refresh(identity, account, first.refresh_token)).body;
     expect(await introspect(second.refresh_token)).toMatchObject({ active: true, user_id: account.admin_user_id });
@@ -62,17 +62,17 @@ describe('revocation and introspection', () => {
     expect((await refresh(identity, account, second.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('revokes nothing that is another client’s, and says nothing about it', async () => {
-    const stranger = await identity.account();
+  it('revokes and describes no token of another client', async () => {
+    const otherAccount = await identity.account();
     const { access_token, refresh_token } = await personTokens();
     for (const token of [access_token, refresh_token]) {
-      expect((await revoke(token, stranger)).status).toBe(200);
-      expect(await introspect(token, stranger)).toEqual({ active: false });
+      expect((await revoke(token, otherAccount)).status).toBe(200);
+      expect(await introspect(token, otherAccount)).toEqual({ active: false });
       expect(await introspect(token)).toMatchObject({ active: true });
     }
   });
 
-  it('answers 200 to what is no token, and needs one', async () => {
+  it('responds 200 to an invalid token, and needs one', async () => {
     for (const token of ['x', 'a.b.c', '{}', 'a\0b'])
       expect(await revoke(token)).toMatchObject({ status: 200, body: {} });
     expect((await revoke('')).body.error).toBe('invalid_request');
@@ -98,7 +98,7 @@ describe('revocation and introspection', () => {
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
   });
 
-  describe('are told to gateways', () => {
+  describe('are listed for gateways', () => {
     const list = (request: { page_size?: number; after?: number }) =>
       identity.rpc('gateway').ListRevocations({ accountId: 0 }, request);
     const given = async (count: number) => {
@@ -113,7 +113,7 @@ describe('revocation and introspection', () => {
     type Listed = Awaited<ReturnType<typeof list>>;
     const subjects = ({ revocations }: Listed) => revocations.map(({ subject }) => subject);
 
-    it('page by page, each after where the last one ended', async () => {
+    it('page by page, each after the end of the last one', async () => {
       await given(10);
       const whole = await list({ page_size: 10 });
       expect([subjects(whole), whole.more_after]).toEqual([all(10), 0]);
@@ -134,7 +134,7 @@ describe('revocation and introspection', () => {
       }
     });
 
-    it('all at once, when they are of a release that knows no pages', async () => {
+    it('all at once, for a release without pages', async () => {
       await given(5_001);
       for (const request of [{}, { page_size: 0 }, { page_size: -1 }]) {
         const answer = await list(request);
@@ -142,7 +142,7 @@ describe('revocation and introspection', () => {
       }
     });
 
-    it('without those that no living token can meet', async () => {
+    it('without those whose tokens have expired', async () => {
       await given(11);
       await identity.context.prisma.$executeRaw`
         update revocation set expires_at = now() - interval '1 second' where subject in ('n1', 'n11')`;

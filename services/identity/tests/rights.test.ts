@@ -1,4 +1,4 @@
-// Changes of rights: who may make them with which token, and the revision by which others know what an answer holds.
+// Changes of rights: who may make them with which token, and the revision that orders them.
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, givenIdentity, type Identity } from './given.ts';
 
@@ -36,7 +36,7 @@ describe('the revision of rights', () => {
       .filter(({ type, payload }) => type.endsWith('permission.changed') && payload.account_id === account.account_id)
       .map(({ payload }) => ({ userId: payload.user_id, revision: payload.revision }));
 
-  it('rises with each change, and is told by its event and by every later answer', async () => {
+  it('rises with each change, and is in its event and in every later answer', async () => {
     const user_id = await newUser();
     const group = await newGroup({ action: 'view', resource_type: 'account' });
     expect(await rightsOf(user_id)).toMatchObject({ revision: 0, permissions: [] });
@@ -94,7 +94,7 @@ describe('the revision of rights', () => {
     expect((await rightsOf(account.admin_user_id)).revision).toBe(revision);
   });
 
-  it('is told once for each of many changes at once, none twice', async () => {
+  it('is announced once for each of many concurrent changes, none twice', async () => {
     const developers = await groupNamed('Developers');
     const users = await Promise.all(Array.from({ length: 8 }, newUser));
     await Promise.all(
@@ -113,7 +113,7 @@ describe('the revision of rights', () => {
 describe('who administers the account', () => {
   const refused = { error: 'Insufficient scope. Required: api:admin', errors: [expect.any(String)] };
 
-  it('is not changed by a token that may only write, not even an administrator’s or a machine’s', async () => {
+  it('is not changed by a token that may only write, even an administrator’s or a machine’s', async () => {
     const user_id = await newUser();
     const mine = await newGroup({ action: 'admin', resource_type: 'account' });
     const machine = identity.as({ accountId: account.account_id, scopes: ['api:write', 'api:delete'] });
@@ -143,7 +143,7 @@ describe('who administers the account', () => {
     }
   });
 
-  it('is asked about after what is not there and after the right', async () => {
+  it('is checked after existence and after the right', async () => {
     const user_group_id = await groupNamed('Administrators');
     const call = administratorWith('api:write');
     expect((await call('POST', '/user_group_assignments', { user_id: 2_147_483_647, user_group_id })).status).toBe(404);
@@ -169,7 +169,7 @@ describe('who administers the account', () => {
 });
 
 describe('an ordinary user', () => {
-  it('can neither raise his own rights nor anybody’s, whatever his token', async () => {
+  it('can raise neither their own rights nor any others, whatever their token', async () => {
     const user_id = await newUser();
     const group = await newGroup({ action: 'view', resource_type: 'account' });
     await account.admin('POST', '/user_group_assignments', { user_id, user_group_id: group });
@@ -182,7 +182,7 @@ describe('an ordinary user', () => {
       ['POST', '/users', { email: 'friend@example.com' }],
       ['GET', `/users/${user_id}`],
       ['PATCH', `/users/${user_id}`, { license_type: 'developer' }],
-      ['PATCH', `/users/${account.admin_user_id}`, { password: 'known to somebody else' }],
+      ['PATCH', `/users/${account.admin_user_id}`, { password: 'known to another person' }],
       ['DELETE', `/users/${account.admin_user_id}`],
       ['POST', '/user_groups', { name: 'Mine', permissions: raised }],
       ['PATCH', `/user_groups/${group}`, { permissions: raised }],
@@ -204,7 +204,7 @@ describe('an ordinary user', () => {
     expect(await rightsOf(user_id)).toEqual(before);
   });
 
-  it('who is an end user is none, even among the administrators', async () => {
+  it('is no administrator as an end user, even in the group Administrators', async () => {
     const user_id = await newUser();
     await account.admin('POST', '/user_group_assignments', {
       user_id,
@@ -249,7 +249,7 @@ describe('what a token that may only write changes', () => {
     expect((await machineWith('api:delete')('DELETE', `/user_group_assignments/${made.body.id}`)).status).toBe(204);
   });
 
-  it('is the name of the account, but not whether calls go on beyond the allowance', async () => {
+  it('is the name of the account, but not whether calls beyond the allowance are accepted', async () => {
     for (const call of [administratorWith('api:write'), machineWith('api:write')]) {
       const answer = await call('PATCH', '/account', { account: { overage_enabled: true } });
       expect([answer.status, answer.body]).toEqual([403, refused]);

@@ -1,10 +1,10 @@
-// Throttling where it counts: many tries at the same moment, over several instances.
+// Throttling of many concurrent tries over several instances.
 
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { createThrottle, type ThrottleKey, throttleRules } from '../src/throttle.ts';
+import { createThrottle, type ThrottleKey, throttleRules } from '../src/security/throttle.ts';
 
 let database: TestDatabase;
 let pool: ReturnType<typeof createPool>;
@@ -20,15 +20,15 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('lets no more through of tries at the same moment than of tries one after the other', async () => {
+it('admits no more of concurrent tries than of tries one after another', async () => {
   const instances = [createThrottle(pool), createThrottle(pool)] as const;
-  const keys: ThrottleKey[] = [{ rule: 'logInFrom', key: 'somebody' }];
+  const keys: ThrottleKey[] = [{ rule: 'logInFrom', key: 'a user' }];
   const waits = await Promise.all(
     Array.from({ length: 100 }, (_, i) => (instances[i % 2] ?? instances[0]).count(keys)),
   );
   expect(waits.filter((wait) => wait === 0)).toHaveLength(throttleRules.logInFrom.tries);
   expect(await instances[0].waitSeconds(keys)).toBeGreaterThan(0);
-  await instances[1].succeeded(keys);
+  await instances[1].clear(keys);
   expect(await instances[0].waitSeconds(keys)).toBe(0);
   expect(await instances[0].count(keys)).toBe(0);
 });

@@ -1,8 +1,9 @@
-// POST /oauth/token from outside: what it reads, whom it trusts, what it answers; and grant client_credentials.
+// POST /oauth/token: parameters, client authentication, responses; and the grant
+// client_credentials.
 import { createHash } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { throttleRules } from '../src/throttle.ts';
+import { throttleRules } from '../src/security/throttle.ts';
 import { type Account, actsOf, basic, givenIdentity, type Identity, postForm } from './given.ts';
 
 describe('the token endpoint', () => {
@@ -21,7 +22,7 @@ describe('the token endpoint', () => {
 
   const machine = { grant_type: 'client_credentials' };
 
-  it('answers exactly the fields of the contract, not to be cached', async () => {
+  it('returns exactly the fields of the contract, not to be cached', async () => {
     const answer = await token({ ...machine, ...credentials });
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body).toSorted()).toEqual([
@@ -36,7 +37,7 @@ describe('the token endpoint', () => {
     expect(answer.headers.get('pragma')).toBe('no-cache');
   });
 
-  it.each(['token/', 'nope', 'token/7', ''])('has nothing beside it, at /oauth/%s', async (path) => {
+  it.each(['token/', 'nope', 'token/7', ''])('has no neighbour at /oauth/%s', async (path) => {
     const answer = await postForm(`${identity.url}/oauth/${path}`, { ...machine, ...credentials });
     expect([answer.status, answer.headers.get('cache-control'), answer.body]).toEqual([
       404,
@@ -45,7 +46,7 @@ describe('the token endpoint', () => {
     ]);
   });
 
-  it('issues a JWT access token (RFC 9068) that says who, for whom and how long', async () => {
+  it('issues a JWT access token (RFC 9068) with subject, audience and expiry', async () => {
     const { body } = await token({ ...machine, ...credentials });
     expect(decodeProtectedHeader(body.access_token)).toMatchObject({ alg: 'ES256', typ: 'at+jwt' });
     const claims = decodeJwt(body.access_token);
@@ -63,7 +64,7 @@ describe('the token endpoint', () => {
     expect(claims).toMatchObject({ application_id: expect.any(Number), jti: expect.any(String) });
   });
 
-  it('takes credentials by HTTP Basic, form-encoded as RFC 6749 says', async () => {
+  it('accepts credentials by HTTP Basic, form-encoded as RFC 6749 says', async () => {
     const encoded = account.client_secret.replace(/./g, (c) => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
     expect((await token(machine, basic(account.client_id, account.client_secret))).status).toBe(200);
     expect((await token(machine, basic(account.client_id, encoded))).status).toBe(200);
@@ -87,7 +88,7 @@ describe('the token endpoint', () => {
 
   it('refuses wrong secrets and unknown clients alike', async () => {
     const wrong = await token({ ...machine, client_id: account.client_id, client_secret: 'wrong' });
-    const unknown = await token({ ...machine, client_id: 'nobody', client_secret: 'wrong' });
+    const unknown = await token({ ...machine, client_id: 'unknown', client_secret: 'wrong' });
     expect(wrong.status).toBe(401);
     expect(unknown.status).toBe(401);
     expect(unknown.body).toEqual(wrong.body);
@@ -117,7 +118,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('never takes credentials from two places at once', async () => {
+  it('never accepts credentials in two places at once', async () => {
     const header = basic(account.client_id, account.client_secret);
     const otherId = await token({ ...machine, client_id: 'other' }, header);
     expect([otherId.status, otherId.body.error]).toEqual([400, 'invalid_request']);
@@ -158,20 +159,20 @@ describe('the token endpoint', () => {
     expect((await token({ ...credentials, grant_type: '' })).body.error).toBe('invalid_request');
   });
 
-  it('answers 405 to other methods', async () => {
+  it('responds 405 to other methods', async () => {
     const answer = await fetch(`${identity.url}/oauth/token`);
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('POST');
   });
 
-  it('gives scopes within the application’s and no others', async () => {
+  it('grants scopes of the application and no others', async () => {
     const asked = async (scope: string) => (await token({ ...machine, ...credentials, scope })).body;
     expect((await asked('api:write api:read')).scope).toBe('api:read api:write');
     for (const scope of ['api:readx', 'API', 'api:', 'api:read\tapi:admin', 'openid', '*'])
       expect((await asked(scope)).error).toBe('invalid_scope');
   });
 
-  it('gives an application all of its scopes when it asks for none, and never more', async () => {
+  it('grants an application all of its scopes when it requests none, and never more', async () => {
     const made = await account.machine('POST', '/oauth_applications', {
       name: 'Reader',
       scopes: 'api:read api:delete',
@@ -183,7 +184,7 @@ describe('the token endpoint', () => {
     expect((await token({ ...machine, ...own, scope: 'api:read api:admin' })).body.error).toBe('invalid_scope');
   });
 
-  it('gives a public application no token of its own', async () => {
+  it('grants a public application no token of its own', async () => {
     const made = await account.machine('POST', '/oauth_applications', { name: 'Public', confidential: false });
     expect(made.body.client_secret).toBeNull();
     const answer = await token({ ...machine, client_id: made.body.client_id });
@@ -191,7 +192,7 @@ describe('the token endpoint', () => {
     expect((await token({ ...machine, client_id: made.body.client_id, client_secret: 'x' })).status).toBe(401);
   });
 
-  it('slows down guessing with 429 but never refuses the right secret', async () => {
+  it('throttles guessing with 429 but never refuses the right secret', async () => {
     const from = (address: string) => ({ 'x-forwarded-for': `203.0.113.9, ${address}` });
     const other = await identity.account();
     const statuses: number[] = [];
@@ -206,7 +207,7 @@ describe('the token endpoint', () => {
     const right = { ...machine, client_id: other.client_id, client_secret: other.client_secret };
     expect((await token(right, from('198.51.100.7'))).status).toBe(200);
     expect((await token(right, from('192.0.2.1'))).status).toBe(200);
-    // The audit log has every guess that was looked at, and one entry for all that were not.
+    // The audit log has every guess that was checked, and one entry for all throttled ones.
     const failures = await eventually(async () => {
       const acts = await actsOf(identity, other, 'login.failed');
       expect(acts.length).toBeGreaterThanOrEqual(30);
@@ -221,7 +222,7 @@ describe('the token endpoint', () => {
     );
   });
 
-  it('slows down guessing from many networks too, and still never refuses the right secret', async () => {
+  it('throttles guessing from many networks, too, and still never refuses the right secret', async () => {
     const other = await identity.account();
     const guess = (i: number) =>
       token(

@@ -1,4 +1,4 @@
-// /users: who may be made, changed and deleted, and what becomes of tokens.
+// /users: creating, changing and deleting users, and the end of their tokens.
 import { Browser } from '@almanac/api-client/browser';
 import { eventually } from '@almanac/testkit/eventually';
 import {
@@ -39,7 +39,7 @@ describe('users', () => {
   const join = (user_id: number, user_group_id: number, of = account) =>
     of.machine('POST', '/user_group_assignments', { user_id, user_group_id });
 
-  it('are made invited, and active with a password, which is never shown', async () => {
+  it('are created invited, or active with a password, which is never shown', async () => {
     const invited = await account.admin('POST', '/users', {
       user: { email: ' Ada@Example.com ', first_name: 'Ada', last_name: 'Lovelace', license_type: 'end_user' },
     });
@@ -70,7 +70,7 @@ describe('users', () => {
     expect((await openConsent(new Browser(), authorizeUrl(identity, account), person)).status).toBe(200);
   });
 
-  it('take null for a name that is not told', async () => {
+  it('accept null for a missing name', async () => {
     const made = await newUser({ first_name: null, last_name: null });
     expect(made).toMatchObject({ first_name: '', last_name: '', license_type: 'developer' });
     await account.machine('PATCH', `/users/${made.id}`, { first_name: 'Bo', last_name: 'Ek' });
@@ -101,7 +101,7 @@ describe('users', () => {
     expect((await account.admin('POST', '/users', { email: 5 })).status).toBe(400);
   });
 
-  it('can not be given what is not theirs to say', async () => {
+  it('refuse attributes that clients can’t set', async () => {
     const user = await newUser();
     for (const more of [{ id: 1 }, { account_id: 1 }, { created_at: 'x' }, { password_hash: 'x' }])
       expect((await account.admin('PATCH', `/users/${user.id}`, more)).status).toBe(400);
@@ -109,7 +109,7 @@ describe('users', () => {
     expect((await account.admin('GET', '/users?sort=email_key')).status).toBe(400);
   });
 
-  it('have an address that is theirs alone in the account, whatever its case', async () => {
+  it('have a unique address in the account, whatever its case', async () => {
     const { email } = await newUser();
     const taken = { error: 'Validation failed', errors: ['Email has already been taken'] };
     for (const twin of [email, email.toUpperCase(), `\uFF55${email.slice(1)}`]) {
@@ -119,8 +119,8 @@ describe('users', () => {
     const other = await newUser();
     expect((await account.admin('PATCH', `/users/${other.id}`, { email })).body).toEqual(taken);
     expect((await account.admin('POST', '/users', { email: email.replace('@', '+tag@') })).status).toBe(201);
-    const stranger = await identity.account();
-    expect((await stranger.admin('POST', '/users', { email })).status).toBe(201);
+    const otherAccount = await identity.account();
+    expect((await otherAccount.admin('POST', '/users', { email })).status).toBe(201);
     const together = await Promise.all(
       Array.from({ length: 8 }, () => account.admin('POST', '/users', { email: 'at-once@example.com' })),
     );
@@ -128,15 +128,15 @@ describe('users', () => {
   });
 
   it('are listed by page, filter and order', async () => {
-    const stranger = await identity.account();
-    for (const name of ['Cy', 'Bo', 'Al']) await newUser({ first_name: name, last_name: 'Listed' }, stranger);
-    const listed = await stranger.admin('GET', '/users?q=last_name:eq:Listed&sort=first_name&per_page=2&page=1');
+    const otherAccount = await identity.account();
+    for (const name of ['Cy', 'Bo', 'Al']) await newUser({ first_name: name, last_name: 'Listed' }, otherAccount);
+    const listed = await otherAccount.admin('GET', '/users?q=last_name:eq:Listed&sort=first_name&per_page=2&page=1');
     expect(listed.body.data.map(({ first_name }: { first_name: string }) => first_name)).toEqual(['Al', 'Bo']);
     expect(listed.body.meta).toEqual({ page: 1, per_page: 2, total_count: 3, total_pages: 2 });
-    expect((await stranger.admin('GET', '/users?unknown=1')).status).toBe(400);
+    expect((await otherAccount.admin('GET', '/users?unknown=1')).status).toBe(400);
   });
 
-  it('are the administrators’ business: 404 comes before 403, 403 before what is wrong with the body', async () => {
+  it('are for administrators only: 404 before 403, 403 before problems of the body', async () => {
     const { id } = await newUser();
     const ordinary = identity.as({ accountId: account.account_id, userId: id });
     expect((await ordinary('GET', '/users')).status).toBe(403);
@@ -147,10 +147,10 @@ describe('users', () => {
   });
 
   it('of another account are not found, byte for byte as if they never existed', async () => {
-    const stranger = await identity.account();
+    const otherAccount = await identity.account();
     const { id } = await newUser();
     for (const [method, content] of [['GET'], ['PATCH', { first_name: 'X' }], ['DELETE']] as [string, unknown?][])
-      for (const call of [stranger.admin, stranger.machine]) {
+      for (const call of [otherAccount.admin, otherAccount.machine]) {
         const foreign = await call(method, `/users/${id}`, content);
         const unknown = await call(method, '/users/99999999999', content);
         expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
@@ -158,7 +158,7 @@ describe('users', () => {
     expect((await account.admin('GET', `/users/${id}`)).body.first_name).toBe('');
   });
 
-  it('lose sessions with their old password, and are told of the new one', async () => {
+  it('lose sessions with their old password, and get a mail about the new one', async () => {
     const { id, email } = await newUser({ password });
     const browser = new Browser();
     await openConsent(browser, authorizeUrl(identity, account), { email, password });
@@ -181,7 +181,7 @@ describe('users', () => {
     await eventually(() => expect(mailsTo(id)).toEqual(Array(4).fill('invitation')));
   });
 
-  it('are not invited without end by deleting them and making them anew', async () => {
+  it('are not invited without limit by deleting and creating them again', async () => {
     const email = 'flooded@example.com';
     const again = async () => {
       const made = await account.admin('POST', '/users', { email });
@@ -197,7 +197,7 @@ describe('users', () => {
     expect((await other.admin('POST', '/users', { email })).status).toBe(201);
   });
 
-  it('use up no invitation of an address by being refused, one after the other or at once', async () => {
+  it('use up no invitation of an address by a refused request, sequential or concurrent', async () => {
     const { id, email } = await newUser();
     const taken = { error: 'Validation failed', errors: ['Email has already been taken'] };
     const refused = [];
@@ -212,7 +212,7 @@ describe('users', () => {
     expect((await account.admin('POST', `/users/${made}/send_invitation`)).status).toBe(200);
   });
 
-  it('are invited as often at once as one after the other, and no mail is sent of what is refused', async () => {
+  it('are invited as often concurrently as sequentially, and a refused request sends no mail', async () => {
     const { id } = await newUser();
     const together = await Promise.all(
       Array.from({ length: 8 }, () => account.admin('POST', `/users/${id}/send_invitation`)),
@@ -232,20 +232,20 @@ describe('users', () => {
       422,
       { error: 'Wrong state', errors: ['The user is active, not invited.'] },
     ]);
-    const stranger = await identity.account();
-    expect((await stranger.admin('POST', path)).status).toBe(404);
+    const otherAccount = await identity.account();
+    expect((await otherAccount.admin('POST', path)).status).toBe(404);
     expect((await account.machine('POST', path, { hurry: true })).status).toBe(400);
   });
 
   it('are shown without a group that is deleted while they are read', async () => {
     const { id } = await newUser();
-    const [kept, gone] = [await newGroup('Kept'), await newGroup('Gone')];
-    for (const group of [kept, gone]) await join(id, group);
-    const shown = await whileHeld(identity, 'user_group', () => account.machine('GET', `/users/${id}`), gone);
+    const [kept, removed] = [await newGroup('Kept'), await newGroup('Removed')];
+    for (const group of [kept, removed]) await join(id, group);
+    const shown = await whileHeld(identity, 'user_group', () => account.machine('GET', `/users/${id}`), removed);
     expect([shown.status, shown.body.user_groups]).toEqual([200, [{ id: kept, name: 'Kept' }]]);
   });
 
-  it('take their tokens, sessions and memberships along when they are deleted', async () => {
+  it('are deleted with their tokens, sessions and memberships', async () => {
     const { id, email } = await newUser({ password });
     await join(id, await administratorsOf(account));
     const person = { ...account, admin_email: email, admin_password: password };
@@ -264,12 +264,12 @@ describe('users', () => {
         expect.arrayContaining(['identity.user.deleted', 'identity.permission.changed']),
       ),
     );
-    const gone = identity.as({ accountId: account.account_id, userId: id });
-    const answer = await gone('GET', '/users');
+    const deleted = identity.as({ accountId: account.account_id, userId: id });
+    const answer = await deleted('GET', '/users');
     expect([answer.status, answer.body.error]).toEqual([401, 'Invalid resource owner']);
   });
 
-  it('can not delete themselves, nor the last administrator be deleted or capped by licence', async () => {
+  it('can’t delete themselves, and the last administrator can’t be deleted or limited by licence', async () => {
     const own = await identity.account();
     const self = await own.admin('DELETE', `/users/${own.admin_user_id}`);
     expect([self.status, self.body.errors]).toEqual([422, ["You can't delete yourself."]]);
@@ -277,7 +277,7 @@ describe('users', () => {
     expect((await own.machine('DELETE', `/users/${own.admin_user_id}`)).body).toEqual(rule);
     const capped = await own.machine('PATCH', `/users/${own.admin_user_id}`, { license_type: 'end_user' });
     expect([capped.status, capped.body]).toEqual([422, rule]);
-    // An invited administrator can't log in yet, so he is no substitute.
+    // An invited administrator can't log in yet, so they don't count.
     const invited = await newUser({}, own);
     await join(invited.id, await administratorsOf(own), own);
     expect((await own.machine('DELETE', `/users/${own.admin_user_id}`)).status).toBe(422);
@@ -285,7 +285,7 @@ describe('users', () => {
     expect((await own.machine('DELETE', `/users/${own.admin_user_id}`)).status).toBe(204);
   });
 
-  it('can not remove each other as the last administrators at the same moment', async () => {
+  it('can’t concurrently remove each other as the last administrators', async () => {
     const own = await identity.account();
     const second = await newUser({ password }, own);
     await join(second.id, await administratorsOf(own), own);

@@ -14,7 +14,7 @@ import {
   type Overrides,
   type ServiceRuntime,
 } from '@almanac/service-kit/process/service-runtime';
-import { createRights, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
+import { createRightsCache, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
 import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
@@ -71,7 +71,7 @@ export async function createJobs(
     prisma,
     pool,
     store,
-    rights: createRights(identity.client, { isHearing: () => bus.isReady() }),
+    rights: createRightsCache(identity.client, { isReceivingEvents: () => bus.isReady() }),
     identity: identity.client,
     metadata: metadata.client,
     data: data.client,

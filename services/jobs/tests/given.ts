@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { type CallClaims, createContextSigner } from '@almanac/service-kit/caller/call-context';
 import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
 import type { BusMessage } from '@almanac/service-kit/messaging/bus/bus';
-import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import { anyPayload, gather, startBus } from '@almanac/testkit/bus';
@@ -112,7 +112,7 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
   const events: BusMessage[] = [];
   const listener = await startBus(busDatabase.url, 'test');
   await listener.subscribe(
-    alike(['jobs.import.finished', 'jobs.export.finished'], anyPayload),
+    samePayload(['jobs.import.finished', 'jobs.export.finished'], anyPayload),
     (message) => void events.push(message),
   );
   const acts = await gather(listener, 'test.acts', ['jobs.audit.requested'], ({ payload }) => payload as AuditEntry);

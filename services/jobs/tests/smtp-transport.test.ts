@@ -84,7 +84,7 @@ describe('the SMTP transport', () => {
     expect([...server.accepted, ...implicit.accepted].map(({ isSecure }) => isSecure)).toEqual([true, true]);
 
     const refused = [
-      { server, file: 'other.crt', advice: "Nobody who is trusted here vouches for the server's certificate" },
+      { server, file: 'other.crt', advice: "No trusted authority has issued the server's certificate" },
       { server: await given({ names: ['elsewhere'] }), file: 'ca.crt', advice: 'is for other names' },
       { server: await given({ days: -1 }), file: 'ca.crt', advice: 'renew it there' },
     ];

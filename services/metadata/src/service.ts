@@ -8,7 +8,7 @@ import { migrate } from '@almanac/service-kit/postgres/migrate';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime } from '@almanac/service-kit/process/service-runtime';
-import { createRights } from '@almanac/service-kit/rights/rights-cache';
+import { createRightsCache } from '@almanac/service-kit/rights/rights-cache';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { MetadataConfig } from './config.ts';
 import type { MetadataContext } from './context.ts';
@@ -38,7 +38,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Me
   const context: MetadataContext = {
     logger,
     prisma,
-    rights: createRights(identity.client, { isHearing: () => bus.isReady() }),
+    rights: createRightsCache(identity.client, { isReceivingEvents: () => bus.isReady() }),
     identity: identity.client,
     data: data.client,
     timing: config.timing,

@@ -210,7 +210,7 @@ describe('a repeated request', () => {
     const made = await post(developer, '/table_definitions', body, key);
     expect(made.status).toBe(201);
     metadata.neighbours.identity.users.get(developer.id)?.permissions.splice(0);
-    metadata.context.rights.forget(work.account.id, developer.id);
+    metadata.context.rights.invalidate(work.account.id, developer.id);
     expect((await post(developer, '/table_definitions', body, key)).status).toBe(403);
     await work.admin.send('DELETE', `/table_definitions/${made.body.id}`);
     expect((await post(developer, '/table_definitions', body, key)).status).toBe(404);

@@ -2,7 +2,7 @@
 
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
-import { alike } from '@almanac/service-kit/messaging/bus/received-message';
+import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
 import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { anyPayload, startBus } from '@almanac/testkit/bus';
@@ -158,7 +158,7 @@ describe('events', () => {
     ].map((name) => `metadata.${name}`);
     await bus.consume(
       'listener.all',
-      alike(types, anyPayload),
+      samePayload(types, anyPayload),
       async ({ type, payload }) => void heard.push({ type, payload }),
     );
     const account = await givenAccount(metadata);

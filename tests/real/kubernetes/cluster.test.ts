@@ -212,7 +212,7 @@ describe('the overlay `local`, with TLS between the services', () => {
   it('makes an account and serves it', async () => {
     const create = shown(
       'kubernetes.md',
-      'kubectl -n almanac exec deployment/operator -- node scripts/admin.ts accounts create --name Acme --plan business --admin-email ops@acme.example',
+      'kubectl -n almanac exec deployment/operator -- node packages/admin-cli/src/main.ts accounts create --name Acme --plan business --admin-email ops@acme.example',
     );
     const made = JSON.parse(await run(`${create} --redirect-uri http://127.0.0.1:9876/callback --json`));
     api = createApi(baseUrl, (await signInPerson(baseUrl, made.application, made.admin)).access_token);
@@ -247,12 +247,12 @@ describe('the overlay `local`, with TLS between the services', () => {
     await run(shown('kubernetes.md', 'kubectl -n almanac scale deployment/operator --replicas=1'));
     const list = shown(
       'kubernetes.md',
-      'kubectl -n almanac exec deployment/operator -- node scripts/admin.ts accounts list',
+      'kubectl -n almanac exec deployment/operator -- node packages/admin-cli/src/main.ts accounts list',
     );
     expect(await run(list)).toContain('Acme');
     const backup = shown(
       'kubernetes.md',
-      'kubectl -n almanac exec deployment/operator -- node scripts/admin.ts backup /backups/first',
+      'kubectl -n almanac exec deployment/operator -- node packages/admin-cli/src/main.ts backup /backups/first',
     );
     expect(JSON.parse(await run(`${backup} --json`)).databases).toHaveLength(5);
     await run(shown('kubernetes.md', 'kubectl -n almanac scale deployment/operator --replicas=0'));

@@ -29,7 +29,7 @@ const attributes = z.strictObject({
 });
 
 describe('a flood of problems', () => {
-  it('is told by its first hundred and a line that counts the others', () => {
+  it('lists its first hundred and counts the others in one line', () => {
     const many = z.strictObject({ items: z.array(z.string()).max(1000) });
     const { kind, errors } = failure(() => readParameters(many, { items: Array(500).fill(1) }));
     expect([kind, errors.length, errors[99], errors[100]]).toEqual([

@@ -1,11 +1,12 @@
-// What a handler reads of a request: path and query parameters, body parameters, and the attributes of a resource.
-// Parameters that are missing or of the wrong kind are 400; attributes that break a rule are 422, all problems at once;
-// an attribute of the wrong JSON type or an unknown property is 400 (design 3.11).
+// Reads requests: path and query parameters, body parameters, and the attributes of a resource.
+// Missing or malformed parameters are 400. Attributes that break a rule are 422; an attribute of
+// the wrong JSON type and an unknown property are 400 (design 3.11). All problems are listed at
+// once.
 import { z } from 'zod';
 import { ServiceError, shorten } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** A system id. Ids above int4 can't exist; they are clamped to the largest so that every look-up simply finds nothing. */
+/** A system id. Ids above int4 can't exist: they become the largest one, which no row has. */
 export const idSchema = z
   .number()
   .int()
@@ -13,7 +14,7 @@ export const idSchema = z
   .transform((id) => Math.min(id, limits.int4))
   .meta({ type: 'integer', minimum: 1 });
 
-/** The same for path and query parameters, which arrive as text. */
+/** An id in a path or a query, where it is text. */
 export const idTextSchema = z
   .string()
   .regex(/^\d{1,15}$/, 'must be a positive integer')
@@ -22,7 +23,7 @@ export const idTextSchema = z
   .transform((id) => Math.min(id, limits.int4))
   .meta({ type: 'integer', minimum: 1 });
 
-/** A name as a person gives it: trimmed-not-blank, at most 255 code points. */
+/** A name that a person chose: not blank, at most 255 code points. */
 export const nameSchema = z
   .string()
   .refine((text) => text.trim() !== '', "can't be blank")
@@ -51,7 +52,7 @@ export function humanize(field: string): string {
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
-/** What null is refused with where the schema doesn't allow it. */
+/** The issues by which zod refuses null. */
 const ofWrongType = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[] {
@@ -63,9 +64,9 @@ function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[]
   if (isAttribute && (missing || (at === null && ofWrongType.has(issue.code))))
     return [{ kind: 'validation_failed', sentence: `${label} can't be blank` }];
   if (missing) return [{ kind: 'bad_request', sentence: `${label} is required.` }];
-  // A word that is not in the list breaks a rule; a number where a word belongs is of the wrong type.
-  const strange = issue.code === 'invalid_value' && !issue.values.some((known) => typeof known === typeof at);
-  const ruleBroken = isAttribute && issue.code !== 'invalid_type' && issue.code !== 'invalid_union' && !strange;
+  // A text that is not in the list breaks a rule; a number in place of a text is of the wrong type.
+  const isWrongType = issue.code === 'invalid_value' && !issue.values.some((known) => typeof known === typeof at);
+  const ruleBroken = isAttribute && issue.code !== 'invalid_type' && issue.code !== 'invalid_union' && !isWrongType;
   const kind = ruleBroken ? 'validation_failed' : 'bad_request';
   return [{ kind, sentence: `${label} ${phrase(issue)}` }];
 }
@@ -93,7 +94,7 @@ function phrase(issue: Issue): string {
   return issue.message;
 }
 
-// Several kinds told apart by a word have `options`; several types say what each would have taken.
+// A discriminated union names its `options`; another one has an issue for each of its types.
 function choice(issue: z.core.$ZodIssueInvalidUnion): string {
   if ('options' in issue && Array.isArray(issue.options))
     return `must be one of ${issue.options.map(String).join(', ')}`;
@@ -110,7 +111,7 @@ function bound(which: string, limit: number | bigint, origin: string): string {
   return `must be ${which} ${limit}${origin === 'string' ? ' characters long' : ''}`;
 }
 
-// What JSON calls it; a record of ours is an object to the caller.
+// The type as JSON calls it.
 function article(type: string): string {
   if (type === 'int') return 'an integer';
   if (type === 'record') return 'an object';
@@ -123,13 +124,13 @@ function fail(problems: Problem[]): never {
 }
 
 /**
- * Refuses lists that are too long before their items are checked: each of a million that are wrong would have
- * a problem of its own.
+ * Refuses lists that are too long before their items are checked: a million wrong items would make
+ * a million problems.
  */
 function refuseLongLists(schema: z.ZodType, value: unknown, isAttribute: boolean): void {
   if (!(schema instanceof z.ZodObject) || !isBag(value)) return;
   const problems = Object.entries(value).flatMap(([name, list]) => {
-    const maximum = Array.isArray(list) ? mostItems(schema.shape[name]) : undefined;
+    const maximum = Array.isArray(list) ? maxItemsOf(schema.shape[name]) : undefined;
     if (maximum === undefined || (list as unknown[]).length <= maximum) return [];
     const issue = { code: 'too_big', origin: 'array', maximum, inclusive: true, path: [name], message: '' } as const;
     return describe(issue as unknown as Issue, value, isAttribute);
@@ -137,11 +138,11 @@ function refuseLongLists(schema: z.ZodType, value: unknown, isAttribute: boolean
   if (problems.length > 0) fail(problems);
 }
 
-/** How many items a list at this place may have; undefined where no list with a limit belongs. */
-function mostItems(schema: z.core.$ZodType | undefined): number | undefined {
+/** The maximum of items that a schema allows in a list; undefined when it sets none. */
+function maxItemsOf(schema: z.core.$ZodType | undefined): number | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
-    return mostItems(schema.unwrap());
-  if (schema instanceof z.ZodUnion) return schema.options.map(mostItems).find((most) => most !== undefined);
+    return maxItemsOf(schema.unwrap());
+  if (schema instanceof z.ZodUnion) return schema.options.map(maxItemsOf).find((most) => most !== undefined);
   if (!(schema instanceof z.ZodArray)) return undefined;
   const most = (schema.def.checks ?? []).flatMap(({ _zod: { def } }) =>
     'maximum' in def ? [Number(def.maximum)] : [],
@@ -149,7 +150,7 @@ function mostItems(schema: z.core.$ZodType | undefined): number | undefined {
   return most.length === 0 ? undefined : Math.min(...most);
 }
 
-/** Checks parameters (path, query or body) against a schema; anything wrong is 400 with every problem. */
+/** Checks parameters of path, query or body. Throws 400 with every problem. */
 export function readParameters<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   refuseLongLists(schema, value, false);
   const result = schema.safeParse(value);
@@ -157,7 +158,7 @@ export function readParameters<T extends z.ZodType>(schema: T, value: unknown): 
   return fail(result.error.issues.flatMap((issue) => describe(issue as Issue, value, false)));
 }
 
-/** Checks the attributes of a resource: broken rules are 422, wrong types and unknown properties 400, all at once. */
+/** Checks attributes. Throws 422 for broken rules, 400 for wrong types and unknown properties. */
 export function readAttributes<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   refuseLongLists(schema, value, true);
   const result = schema.safeParse(value);
@@ -169,9 +170,10 @@ type Bag = Record<string, unknown>;
 const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Splits a body into parameters and attributes. Attributes may come nested (`{"domain": {"name": …}}`), flat
- * (`{"name": …}`) or with bracket keys (`{"domain[name]": …}`); parameters may be nested beside them. Naming one twice is
- * 400, and so are far more properties than are known, at once.
+ * Splits a body into parameters and attributes. Attributes may be nested
+ * (`{"domain": {"name": …}}`), flat (`{"name": …}`) or have bracket keys (`{"domain[name]": …}`);
+ * parameters may be nested beside them. A name that is given twice is 400. So are far more
+ * properties than are known, in one problem.
  */
 export function splitBody(
   body: unknown,
@@ -188,8 +190,8 @@ export function splitBody(
   refuseFlood(body, 'The body');
   const rest: Bag = Object.create(null);
   const own: Bag = Object.create(null);
-  // A resource without attributes of its own has its parameters under the key (`{"export": {"branch_id": …}}`).
-  const homeOf = (name: string) => (parameters.has(name) && !names.has(name) ? rest : own);
+  // A resource without attributes has its parameters under the key: `{"export": {"branch_id": …}}`.
+  const bagOf = (name: string) => (parameters.has(name) && !names.has(name) ? rest : own);
   const put = (bag: Bag, name: string, value: unknown) => {
     if (name in bag) throw new ServiceError('bad_request', `${shorten(name)} is given twice.`);
     bag[name] = value;
@@ -199,11 +201,11 @@ export function splitBody(
     if (key !== undefined && name === key) {
       if (!isBag(value)) throw new ServiceError('bad_request', `${key} must be an object.`);
       refuseFlood(value, key);
-      for (const [inner, innerValue] of Object.entries(value)) put(homeOf(inner), inner, innerValue);
+      for (const [inner, innerValue] of Object.entries(value)) put(bagOf(inner), inner, innerValue);
     } else if (key !== undefined && bracket && bracket[1] === key) {
       if (bracket[3] !== undefined && !Array.isArray(value))
         throw new ServiceError('bad_request', `${shorten(name)} must be an array.`);
-      put(homeOf(bracket[2] as string), bracket[2] as string, value);
+      put(bagOf(bracket[2] as string), bracket[2] as string, value);
     } else if (names.has(name)) put(own, name, value);
     else put(rest, name, value);
   }

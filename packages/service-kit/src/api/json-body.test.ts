@@ -93,7 +93,7 @@ describe('parseJsonBody', () => {
   });
 
   it('refuses what is nested too deep before it is parsed, and not brackets inside texts', () => {
-    // What is no JSON either would be told as that by a parser.
+    // A parser would refuse these for another reason: they are no JSON either.
     expect(() => parse(`{"a":"\\\\","b":${'['.repeat(400_000)}`)).toThrow(
       `The body is nested deeper than ${limits.jsonDepth} levels.`,
     );

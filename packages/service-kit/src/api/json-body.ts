@@ -1,12 +1,15 @@
-// Turns the bytes of a request body into JSON that is safe to look into: valid UTF-8, no prototype keys, bounded depth,
-// no property twice, and numbers that JavaScript can't hold exactly kept as their own text.
+// Parses the bytes of a request body into JSON that is safe to use: valid UTF-8, no prototype keys,
+// bounded depth, no property twice. Numbers that JavaScript can't hold exactly stay text.
 
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { scanJson } from './json-scan.ts';
 
-/** A JSON number that a double can't hold exactly (a bigint, a long decimal), kept as it was written. */
+/**
+ * A JSON number that a double can't hold exactly (a bigint, a long decimal), kept as it was
+ * written.
+ */
 export class ExactNumber {
   readonly text: string;
   constructor(text: string) {
@@ -18,7 +21,7 @@ export class ExactNumber {
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** A number of fewer characters and without an exponent is what a double prints. */
+/** A shorter number without an exponent survives the way through a double. */
 const inexactLength = 16;
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const smallestNormal = 2 ** -1022;
@@ -27,10 +30,12 @@ const forbiddenKeys = new Set(['__proto__']);
 const bad = (problem: string) => new ServiceError('bad_request', problem);
 const invalid = (what: string) => bad(`${what} is not valid JSON.`);
 
-/** Parses a request body; every defect is `bad_request` with a sentence. Numbers that would be rounded become ExactNumber. */
+/**
+ * Parses a request body. Throws `bad_request` for any defect. Inexact numbers become ExactNumber.
+ */
 export const parseJsonBody = (bytes: Uint8Array): unknown => parseJson(bytes, 'The body');
 
-/** The same for any JSON that comes from outside; `what` begins the sentences. */
+/** Parses any JSON from outside; `what` is the subject of the error texts. */
 export function parseJson(bytes: Uint8Array, what: string): unknown {
   const { propertiesWritten, inexact } = scan(bytes, what);
   let text: string;
@@ -47,14 +52,15 @@ export function parseJson(bytes: Uint8Array, what: string): unknown {
   }
   const inspector = new Inspector(what, inexact);
   const inspected = inspector.inspect(value);
-  // JSON.parse keeps the last of two properties with one name, and a reader of the first would be misled.
+  // JSON.parse keeps the last of two properties with one name; a reader of the first would be
+  // misled.
   if (inspector.properties < propertiesWritten) throw bad(`${what} names a property twice in one object.`);
   return inspected;
 }
 
 type Inexact = { start: number; end: number; text: string };
 
-/** Refuses what is nested too deep before anything is built of it, and finds the numbers that would be rounded. */
+/** Refuses deep nesting before anything is parsed, and finds the numbers that would be rounded. */
 function scan(bytes: Uint8Array, what: string): { propertiesWritten: number; inexact: Inexact[] } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const inexact: Inexact[] = [];
@@ -71,9 +77,9 @@ function scan(bytes: Uint8Array, what: string): { propertiesWritten: number; ine
   return { propertiesWritten, inexact };
 }
 
-// What stands for a number that would be rounded while the body is parsed: JSON.parse tells the source of a
-// number only to a function that it calls for each value, which takes seconds for a body of many values.
-// No text may hold U+0000, and nobody outside knows the rest.
+// A placeholder for a number that would be rounded, while the body is parsed. JSON.parse gives the
+// source of a number to a reviver only, which takes seconds for a body of many values. No request
+// can contain the mark: no text may hold U+0000, and the rest is random.
 const mark = `\u0000${randomBytes(9).toString('base64url')}`;
 const writtenMark = mark.replace('\u0000', '\\u0000');
 
@@ -91,7 +97,7 @@ function withMarks(bytes: Uint8Array, inexact: Inexact[]): Buffer {
   return written.subarray(0, length);
 }
 
-// A double prints back its shortest text; up to 15 significant digits that text is the number that was written.
+// A double prints its shortest text, which equals the written number up to 15 significant digits.
 function isExact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false;
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
@@ -99,11 +105,11 @@ function isExact(value: number, source: string): boolean {
     .replace(/[eE].*$/, '')
     .replace(/[-.]/g, '')
     .replace(/^0+/, '');
-  // Too near to zero a double has fewer digits, or none at all.
+  // Subnormal doubles have fewer digits.
   return digits === '' || (digits.length <= 15 && Math.abs(value) >= smallestNormal);
 }
 
-/** Refuses what no body may hold, puts the numbers back in place of their marks, and counts the properties. */
+/** Refuses forbidden keys and texts, replaces marks by their numbers, and counts the properties. */
 class Inspector {
   properties = 0;
   private readonly what: string;

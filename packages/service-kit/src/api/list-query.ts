@@ -1,5 +1,6 @@
-// What every collection understands: page, per_page, sort and q (contract, Conventions; design 3.11).
-// Reading is pure; each service turns the result into its own query over an allow-list of fields.
+// The query parameters of every collection: page, per_page, sort and q (contract, Conventions;
+// design 3.11). Reading them is pure; each service makes its query from the result and its allowed
+// fields.
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -22,9 +23,11 @@ export const operators = [
 ] as const;
 export type Operator = (typeof operators)[number];
 
-// A bigint of ours stays below 2^53, so it is a number everywhere.
+// The bigints of collections stay below 2^53, so they are numbers everywhere.
 type Kind = 'text' | 'integer' | 'bigint' | 'boolean' | 'time' | 'uuid';
-/** The fields of a resource that `q` and `sort` may name, with their types; a question mark: may be null. */
+/**
+ * The fields that `q` and `sort` may name, with their types; a question mark marks nullable ones.
+ */
 export type Fields = Record<string, Kind | `${Kind}?`>;
 
 export type Value = string | number | boolean | Date;
@@ -36,14 +39,14 @@ export type ListQuery = {
   sort?: { field: string; direction: 'asc' | 'desc' };
 };
 
-// However many are asked for, no more than the maximum are served.
+// A larger number counts as the maximum.
 const positive = (maximum: number) =>
   z
     .string()
     .regex(/^[1-9]\d*$/, 'must be a positive integer')
     .transform((text) => Math.min(Number(text), maximum));
 
-/** The query parameters every list has; spread into the `query` shape of a list route. */
+/** The parameters of every list; list routes spread them into their `query` shape. */
 export const listParameters = {
   page: positive(limits.int4)
     .optional()
@@ -73,7 +76,10 @@ export const listParameters = {
 
 type RawListQuery = { page?: number; per_page?: number; sort?: string; q?: string | string[] };
 
-/** Reads the list parameters against the allowed fields; a bad field, operator or value is 400. `bareField` is what a bare word searches. */
+/**
+ * Reads the list parameters. Throws 400 for an unknown field, operator or value. A bare word in `q`
+ * searches `bareField`.
+ */
 export function readListQuery(raw: RawListQuery, fields: Fields, bareField = 'name'): ListQuery {
   const texts = raw.q === undefined ? [] : Array.isArray(raw.q) ? raw.q : [raw.q];
   const list: ListQuery = {
@@ -148,8 +154,8 @@ function readValue(text: string, type: Kind, field: string, operator: Operator):
 }
 
 /**
- * What a condition compares times with: an instant, or the first one of a day. Times have whole milliseconds, so what is before a
- * finer one, or from it on, is so of the next.
+ * Reads the operand of a comparison of times: an instant, or a day, which means its first instant.
+ * Stored times have whole milliseconds, so `lt` and `gte` round a finer operand up.
  */
 export function readMoment(text: string, operator: Operator): Date | undefined {
   const instant = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00Z` : text;
@@ -171,7 +177,7 @@ export function page<T>(data: T[], list: ListQuery, totalCount: number): Page<T>
   };
 }
 
-/** The schema of such an answer, for the OpenAPI document. */
+/** The schema of a collection's answer, for the OpenAPI document. */
 export function pageSchema<T extends z.ZodType>(item: T) {
   return z.object({
     data: z.array(item),
@@ -179,14 +185,16 @@ export function pageSchema<T extends z.ZodType>(item: T) {
   });
 }
 
-/** `skip` and `take` of a page; pages past any real offset stay inside int4 so that they are empty, not errors. */
+/**
+ * `skip` and `take` of a page. A huge offset is capped at int4: the page is empty, not an error.
+ */
 export function window(list: ListQuery): { skip: number; take: number } {
   return { skip: Math.min((list.page - 1) * list.perPage, limits.int4), take: list.perPage };
 }
 
 type PrismaFilter = Record<string, unknown>;
 
-/** Conditions as a Prisma `where` (AND); text matches ignore case except `eq`, `not_eq`, `in`; like-wildcards are literal. */
+/** Conditions as a Prisma `where`. `eq`, `not_eq` and `in` respect case; wildcards are literal. */
 export function prismaWhere(conditions: Condition[]): { AND: PrismaFilter[] } {
   return { AND: conditions.map(prismaCondition) };
 }
@@ -207,22 +215,24 @@ const prismaOperators = {
   not_null: () => ({ not: null }),
 } satisfies Record<Operator, (values: Value[]) => PrismaFilter>;
 
-// Prisma passes % and _ through to LIKE; a caller means them as they stand.
+// Prisma passes % and _ through to LIKE; in a search they are ordinary characters.
 const likeLiteral = (value: Value | undefined) => String(value).replace(/[\\%_]/g, '\\$&');
 
-// Everything that is listed has an id. (An empty OR within AND is left out by Prisma, and would find everything.)
+// Matches no row: every row has an id. (Prisma drops an empty OR within AND, which would match
+// all.)
 const nothing: PrismaFilter = { id: { in: [] } };
 
 function prismaCondition({ field, operator, values, nullable }: Condition): PrismaFilter {
   if (!nullable && operator === 'null') return nothing;
   if (!nullable && operator === 'not_null') return {};
-  // In SQL "not equal" is unknown for null; to a reader of a list an item without a value is not equal either.
+  // In SQL, null is neither equal nor unequal; in a list, an item without a value counts as
+  // unequal.
   if (nullable && (operator === 'not_eq' || operator === 'not_contains'))
     return { OR: [{ [field]: prismaOperators[operator](values) }, { [field]: null }] };
   return { [field]: prismaOperators[operator](values) };
 }
 
-/** `orderBy` for Prisma: the asked field, ties and default by id. */
+/** `orderBy` for Prisma: the requested field, then the id. */
 export function prismaOrderBy(list: ListQuery): Record<string, 'asc' | 'desc'>[] {
   return list.sort && list.sort.field !== 'id'
     ? [{ [list.sort.field]: list.sort.direction }, { id: 'asc' }]

@@ -1,12 +1,12 @@
-// Names as people give them, and the form in which two of them are the same.
+// Names that people choose, and the form in which two of them are compared.
 import { nameSchema } from './input.ts';
 
 // A name in its normalised form must fit into one entry of an index (2,704 bytes).
 const normalizedCodePoints = 600;
 
 /**
- * The form in which two names are the same: compatibility forms unified, invisible characters dropped, blanks made one,
- * case ignored. What is stored and shown is the name as given.
+ * Normalizes a name for comparison: compatibility forms unified, invisible characters dropped,
+ * white space collapsed, case folded. The name itself is stored and shown as it was given.
  */
 export function normalizeName(name: string): string {
   return name
@@ -18,7 +18,7 @@ export function normalizeName(name: string): string {
     .normalize('NFKC');
 }
 
-/** A name that has something to show and to compare. */
+/** A name with at least one visible character. */
 export const visibleNameSchema = nameSchema
   .refine((name) => normalizeName(name) !== '', "can't be blank")
   .refine((name) => [...normalizeName(name)].length <= normalizedCodePoints, 'is too long');

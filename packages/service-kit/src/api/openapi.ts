@@ -1,4 +1,5 @@
-// The OpenAPI 3.1 document, made from the routes' own schemas; each service answers its fragment, the gateway merges them.
+// Builds the OpenAPI 3.1 document from the schemas of the routes. Each service serves its fragment,
+// the gateway merges them.
 import { z } from 'zod';
 import { type Route, requiredScope } from './route.ts';
 
@@ -106,12 +107,12 @@ function operation(declared: Route, service: string): Json {
         "The month's allowance is used up (`API allowance exceeded`), or the account makes too many calls at once or in ten seconds (`Too many requests`).",
       ),
       '500': errorAnswer('Something failed on the side of the service.'),
-      '503': laterAnswer('Not available just now.'),
+      '503': laterAnswer('Currently unavailable; try again.'),
     },
   };
 }
 
-/** The part of the document one service contributes. */
+/** The fragment of one service. */
 export function openApiFragment(service: string, routes: Route[]): Pick<OpenApiDocument, 'paths'> {
   const paths: OpenApiDocument['paths'] = {};
   for (const declared of routes) {
@@ -121,7 +122,7 @@ export function openApiFragment(service: string, routes: Route[]): Pick<OpenApiD
   return { paths };
 }
 
-/** All fragments as one document; paths in alphabetical order so that it reads the same every time. */
+/** Merges the fragments into one document, with the paths in alphabetical order. */
 export function mergeOpenApi(fragments: Pick<OpenApiDocument, 'paths'>[], serverUrl: string): OpenApiDocument {
   const merged: OpenApiDocument['paths'] = {};
   for (const fragment of fragments)

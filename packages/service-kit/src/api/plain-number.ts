@@ -1,9 +1,12 @@
-// JSON numbers as plain digits: an exponent is written out, so that one pattern reads numbers and strings alike.
+// Writes JSON numbers without an exponent, so that one pattern reads numbers and strings alike.
 import { ExactNumber } from './json-body.ts';
 
 const longest = 2000;
 
-/** The number without exponent, exactly; a number too long to write out comes back as it was and then breaks its rule. */
+/**
+ * The exact number without an exponent. One that is too long to write out stays as it is, and fails
+ * the check that follows.
+ */
 export function plainNumber(value: number | ExactNumber): string {
   const text = value instanceof ExactNumber ? value.text : Object.is(value, -0) ? '0' : String(value);
   if (text.length > longest) return text;
@@ -19,7 +22,8 @@ export function plainNumber(value: number | ExactNumber): string {
   return trim(`${sign}${digits.slice(0, point)}.${digits.slice(point)}`);
 }
 
-// Of a fraction. From the end: a pattern would begin anew at each of many noughts in the middle.
+// Trims the zeros of a fraction. A regular expression would be quadratic in the zeros in the
+// middle.
 function trim(text: string): string {
   let end = text.length;
   while (text[end - 1] === '0') end -= 1;

@@ -1,5 +1,5 @@
-// How an endpoint is declared: method, path, who may call it, what it reads and answers. The same declaration checks the
-// request and makes the OpenAPI document, so the two can't drift.
+// The declaration of an endpoint: method, path, required scope, input and answer. One declaration
+// checks the requests and makes the OpenAPI document, so the two can't drift.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { CallContext } from '../caller/call-context.ts';
@@ -9,7 +9,9 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 type Shape = z.ZodRawShape;
 type Read<T extends Shape | undefined> = T extends Shape ? z.output<z.ZodObject<T>> : Record<string, never>;
 
-/** What a handler is given. `body()` and `attributes()` read on demand, so that 404 and 403 come before 400 and 422. */
+/**
+ * A handler's input. `body()` and `attributes()` read lazily: 404 and 403 come before 400 and 422.
+ */
 export type RouteInput<
   P extends Shape | undefined,
   Q extends Shape | undefined,
@@ -26,7 +28,7 @@ export type RouteInput<
   response: ServerResponse;
 };
 
-/** A JSON answer that is text already (rows rendered by PostgreSQL), or its bytes: sent as it is. */
+/** A JSON answer that PostgreSQL has rendered, as text or bytes. It is sent as it is. */
 export class JsonText {
   readonly text: string | Buffer;
   constructor(text: string | Buffer) {
@@ -78,11 +80,11 @@ export type RouteDeclaration<
   handle: (input: RouteInput<P, Q, B, A>) => Promise<unknown>;
 };
 
-/** A route with its types forgotten, as servers and the OpenAPI document use it. */
+/** A route without its type parameters, for servers and the OpenAPI document. */
 // biome-ignore lint/suspicious/noExplicitAny: the declaration above has checked the handler against its own schemas.
 export type Route = RouteDeclaration<any, any, any, any>;
 
-/** Declares an endpoint; only for its type inference. */
+/** Declares an endpoint. Returns its argument: the function exists for type inference. */
 export function route<
   P extends Shape | undefined = undefined,
   Q extends Shape | undefined = undefined,

@@ -1,4 +1,4 @@
-// Serves the declared routes on an Express router, each call step by step: signed context, body,
+// Serves the declared routes on an Express router. The steps of a call: signed context, body,
 // parameters, handler, answer.
 import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
@@ -14,11 +14,11 @@ import {
 } from '../caller/call-context.ts';
 import { answerWithinHeader, readAnswerBy } from '../caller/deadline.ts';
 import { keyedBy, readIdempotencyKey } from '../caller/idempotency.ts';
-import { noToken } from '../caller/unauthenticated.ts';
+import { missingToken } from '../caller/unauthenticated.ts';
 import { ServiceError } from '../errors.ts';
 import { type Answering, sendError, sendJson, sendText } from '../http/answer.ts';
 import { readClientAddress } from '../http/client-address.ts';
-import { apiPrefix, nothingHere, pathOf, readPath } from '../http/path.ts';
+import { addressNotFound, apiPrefix, pathOf, readPath } from '../http/path.ts';
 import { limits } from '../limits.ts';
 import { type AuditAct, refusedAct } from '../messaging/audit.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -30,13 +30,15 @@ export type ApiOptions = {
   routes: Route[];
   logger: Logger;
   verifyContext: ContextVerifier;
-  /** Told of each call that a right was missing for (403), before it is answered: it belongs in the audit log. */
+  /**
+   * Records a call that was refused for a missing right (403) in the audit log, before the answer.
+   */
   onRefused?: (call: CallContext, act: AuditAct) => Promise<void>;
 };
 
 /**
- * A router of these routes under `/api/v1`: whatever has that prefix is answered here, the rest is
- * left to the next handler. A fixed word in a path wins over a `{parameter}` in its place.
+ * A router of these routes under `/api/v1`. It answers every path with that prefix, and leaves
+ * others to the next handler. A fixed segment of a path wins over a `{parameter}` in its place.
  */
 export function createApiRouter(options: ApiOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
@@ -47,7 +49,8 @@ export function createApiRouter(options: ApiOptions): Router {
     const served = router.route(place);
     for (const declared of options.routes.filter((each) => each.path === path))
       served[declared.method.toLowerCase() as Lowercase<Method>](serve(declared, options));
-    // The other methods, and paths below: a parameter of another route must not take a fixed word.
+    // The other methods, and paths below: a parameter of another route must not match a fixed
+    // segment.
     router.use(place, refuse);
   }
   router.use(refuse, (error: unknown, _req: Request, res: Response, _next: NextFunction) =>
@@ -56,21 +59,21 @@ export function createApiRouter(options: ApiOptions): Router {
   return router;
 }
 
-// A path comes behind those that begin with it, and one with a parameter behind one with a fixed word
-// in its place: `{` sorts behind letters, digits and `_`, and `~` behind `{`.
+// Longer paths come before their prefixes, and fixed segments before parameters: `{` sorts after
+// letters, digits and `_`, and `~` after `{`.
 const byPlace = (one: string, other: string) => (`${one}~` < `${other}~` ? -1 : 1);
 
-// Express would take a whole URL for its path and any encoding within a parameter, and answer 400 for
-// one that it can't decode; only normal paths get that far.
+// Express accepts a whole URL as a path and any encoding in a parameter, and answers 400 when it
+// can't decode one. Only paths in their normal spelling get that far.
 const passNormalPaths: RequestHandler = (request, _res, next) => {
   const path = pathOf(request.url);
   if (!path.startsWith(`${apiPrefix}/`)) next('router');
   else if (readPath(path)) next();
-  else throw nothingHere();
+  else throw addressNotFound();
 };
 
 const refuse: RequestHandler = () => {
-  throw nothingHere();
+  throw addressNotFound();
 };
 
 function serve(declared: Route, options: ApiOptions): RequestHandler {
@@ -88,7 +91,7 @@ function splitUrl(url: string): [path: string, query: string] {
 
 type Prepared = ReturnType<typeof prepare>;
 
-// What of a declaration is the same for every call.
+// The parts of a declaration that are the same for every call.
 function prepare(declared: Route) {
   return {
     schemas: {
@@ -110,7 +113,7 @@ async function answer(route: Route & Prepared, request: Request, res: Answering,
   if (route.hasForms) res.setHeader('Vary', formHeader);
   const bytes = takesBody(route) ? await readBody(route, request) : undefined;
   const readers = bodyReaders(route, bytes);
-  if (route.takesKey) noteKey(call, route, request, bytes);
+  if (route.takesKey) readKey(call, route, request, bytes);
   let result: unknown;
   try {
     result = await route.handle({
@@ -123,7 +126,7 @@ async function answer(route: Route & Prepared, request: Request, res: Answering,
       response: res,
     });
   } catch (error) {
-    await noteRefusal(call, { method: route.method, path: path.slice(apiPrefix.length, 512) }, error, options);
+    await recordRefusal(call, { method: route.method, path: path.slice(apiPrefix.length, 512) }, error, options);
     throw error;
   }
   if (res.headersSent) return;
@@ -140,7 +143,7 @@ async function readCall(
   verify: ContextVerifier,
 ): Promise<CallContext> {
   const context = request.headers[contextHeader];
-  if (typeof context !== 'string') throw noToken();
+  if (typeof context !== 'string') throw missingToken();
   const call = await verify(context, res.locals.requestId);
   call.address = readClientAddress(request);
   call.answerBy = readAnswerBy(request.headers[answerWithinHeader]);
@@ -150,8 +153,8 @@ async function readCall(
   return call;
 }
 
-// Whoever tries what he may not is written down; that this fails must not turn a refusal into something else.
-async function noteRefusal(
+// Records the refusal for the audit log. When that fails, the answer is still the refusal.
+async function recordRefusal(
   call: CallContext,
   attempt: { method: string; path: string },
   error: unknown,
@@ -159,7 +162,7 @@ async function noteRefusal(
 ): Promise<void> {
   if (!onRefused || !(error instanceof ServiceError) || error.kind !== 'forbidden') return;
   await onRefused(call, refusedAct(attempt, error.errors)).catch((failure: unknown) =>
-    logger.error({ err: failure, request_id: call.requestId }, 'a refusal could not be noted'),
+    logger.error({ err: failure, request_id: call.requestId }, 'a refusal could not be recorded'),
   );
 }
 
@@ -181,15 +184,15 @@ async function readBody({ bodyLimit }: Route, request: IncomingMessage): Promise
   try {
     return await getRawBody(request, { length, limit: bodyLimit ?? limits.jsonBodyBytes });
   } catch (cause) {
-    request.resume(); // what is still to come is nobody's next request
+    request.resume(); // the rest of the body must not be read as the next request
     if ((cause as { status?: number }).status === 413)
       throw new ServiceError('too_large', 'The body is larger than the limit.', { cause });
     throw new ServiceError('bad_request', 'The request could not be read.', { cause });
   }
 }
 
-// Its address, its bytes and the form of the answer that it asks for are all that makes another request of it.
-function noteKey(call: CallContext, { hasForms }: Prepared, request: IncomingMessage, bytes: Buffer | undefined): void {
+// Two requests are the same when address, body and requested form of the answer are.
+function readKey(call: CallContext, { hasForms }: Prepared, request: IncomingMessage, bytes: Buffer | undefined): void {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const { method = '', url = '' } = request;
   if (key === undefined) return;
@@ -197,10 +200,11 @@ function noteKey(call: CallContext, { hasForms }: Prepared, request: IncomingMes
   call.keyed = keyedBy(call, key, method, url, bytes?.toString('utf8') ?? '', ...form);
 }
 
-// What can't be text is refused here rather than by a database, or found as another text than the one that was sent.
+// Refuses what is no text here: a database would refuse it later, or search for another text.
 function queryOf(query: string): Record<string, unknown> {
   if (query === '') return {};
-  // The address is bounded; a parameter behind the first thousand would be as if it were not there.
+  // Without maxKeys, parameters after the first thousand would be ignored. The URL's size is
+  // bounded.
   const given = { ...parseQuery(query, undefined, undefined, { maxKeys: 0 }) };
   if (!query.includes('%')) return given;
   for (const [name, value] of Object.entries(given)) {
@@ -213,7 +217,7 @@ function queryOf(query: string): Record<string, unknown> {
   return given;
 }
 
-// Read on demand, so that 404 and 403 come before 400 and 422; only what is no JSON is told at once.
+// Lazy, so that 404 and 403 come before 400 and 422. Only invalid JSON is refused at once.
 function bodyReaders(route: Route & Prepared, bytes: Buffer | undefined) {
   const { schemas, attributeNames, bodyNames } = route;
   const json = bytes === undefined || bytes.length === 0 ? {} : parseJsonBody(bytes);
@@ -225,7 +229,7 @@ function bodyReaders(route: Route & Prepared, bytes: Buffer | undefined) {
   return {
     body: () => {
       const read = readParameters(schemas.body, split().rest);
-      // Without attributes nobody else looks at what is left under the resource's key.
+      // Without attributes, this is the only check of what is left under the resource's key.
       if (attributeNames.size === 0) readParameters(schemas.attributes, split().own);
       return read;
     },

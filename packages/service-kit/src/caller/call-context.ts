@@ -1,25 +1,29 @@
-// Who calls, signed: the only source of account and user inside the system (design, rule 3).
-// The gateway signs one for each accepted token, a service signs its own for work it does later. Ed25519 JWT, 60 s.
+// The signed call context: the only source of account and user inside the system (design, rule 3).
+// The gateway signs one for each accepted token; a service signs its own for work that it does
+// later. An Ed25519 JWT that lives for 60 s.
 import { createLocalJWKSet, importJWK, type JSONWebKeySet, type JWK, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../errors.ts';
-import { refusedToken } from './unauthenticated.ts';
+import { invalidToken } from './unauthenticated.ts';
 
 export const contextHeader = 'x-almanac-context';
 export const requestIdHeader = 'x-request-id';
 const audience = 'almanac-services';
 const lifetimeSeconds = 60;
-// Clocks may be 30 s apart. A context is used for the first half of its life only, so a verifier that is ahead still finds it alive;
-// past its end it is given no more than the way takes. A verifier that is behind sees it begin in the future.
+// Clocks may differ by 30 s. A signer uses a context for the first half of its life only, so it is
+// still valid for a verifier whose clock is ahead, plus a few seconds for the way. A verifier whose
+// clock is behind sees an `iat` in the future.
 const pastEndSeconds = 5;
 const futureSeconds = 30;
 
-/** Where a service takes calls: over HTTP from the gateway alone, by gRPC from whom its table of callers says. */
+/**
+ * Services take HTTP calls from the gateway alone, and gRPC calls from the callers in their table.
+ */
 export type Port = 'http' | 'rpc';
 
 export type Issuer = 'gateway' | 'identity' | 'metadata' | 'data' | 'jobs' | 'billing' | 'operator';
 
-/** What is true of a call. `userId` is absent for machines; `scopes` are those of the token. */
+/** The facts of a call. Machines have no `userId`; `scopes` are those of the token. */
 export type CallContext = {
   issuer: Issuer;
   accountId: number;
@@ -27,10 +31,10 @@ export type CallContext = {
   applicationId?: number;
   scopes: string[];
   branching: boolean;
-  /** How many bytes of files the account may keep; undefined: not told. */
+  /** The bytes of files that the account may keep; undefined when the signer doesn't know. */
   storageBytes?: number;
   requestId: string;
-  /** Where the caller is, as the gateway saw it: for the audit log, not for any decision. */
+  /** The caller's address as the gateway saw it: for the audit log, not for decisions. */
   address?: string;
   /** When its answer is due (deadline.ts). */
   answerBy?: number;
@@ -38,20 +42,20 @@ export type CallContext = {
   keyed?: Keyed;
 };
 
-/** What an Idempotency-Key stands for: the key of this caller, and a hash of the request. */
+/** An Idempotency-Key with its caller, and a hash of the request. */
 export type Keyed = { owner: [accountId: number, caller: string, key: string]; hash: string };
 
-/** `user:7`, `application:3`; a service acting on its own goes by its name. */
+/** `user:7`, `application:3`, or the name of a service that acts on its own. */
 export function callerName(call: Pick<CallContext, 'userId' | 'applicationId' | 'issuer'>): string {
   if (call.userId !== undefined) return `user:${call.userId}`;
   if (call.applicationId !== undefined) return `application:${call.applicationId}`;
   return call.issuer;
 }
 
-/** What the signer states; issuer and what a request brings along are added by the mechanism. */
+/** The claims that a signer states. The issuer and the facts of the request are added. */
 export type CallClaims = Omit<CallContext, 'issuer' | 'requestId' | 'address' | 'answerBy' | 'keyed'>;
 
-/** `to` is the port that it is for, `data:http`. */
+/** `to` is the port that may accept the context: `data:http`. */
 export type ContextSigner = (claims: CallClaims, to?: string) => Promise<string>;
 export type ContextVerifier = (token: string, requestId: string, port?: Port) => Promise<CallContext>;
 
@@ -59,7 +63,7 @@ export type ContextVerifier = (token: string, requestId: string, port?: Port) =>
 export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Promise<ContextSigner> {
   const key = await importJWK(privateJwk, 'EdDSA');
   return (claims, to) => {
-    const now = Math.floor(Date.now() / 1000); // once: a second may begin between two looks at the clock
+    const now = Math.floor(Date.now() / 1000); // read once: two reads may differ by a second
     return (
       new SignJWT({
         account: claims.accountId,
@@ -80,21 +84,22 @@ export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Prom
   };
 }
 
-type Remembered = { claims: Omit<CallContext, 'requestId'>; ports: string[]; expiresAt: number };
+type Verified = { claims: Omit<CallContext, 'requestId'>; ports: string[]; expiresAt: number };
 
 /**
- * Verifies contexts against the public keys of all issuers (kid = issuer). A verified text is remembered until it
- * expires, so the signature of a context used for many calls is checked once. Anything wrong is `unauthenticated`. With the name of the
- * service whose ports these are, a context holds only at the port that it was signed for.
+ * Verifies contexts against the public keys of all issuers (kid = issuer), and throws
+ * `unauthenticated`. A verified token is cached until it expires, so a context of many calls costs
+ * one check of its signature. With `service`, a context is valid only at the port it was signed
+ * for.
  */
 export function createContextVerifier(keySet: { keys: Record<string, unknown>[] }, service?: Issuer): ContextVerifier {
   const keys = createLocalJWKSet(keySet as unknown as JSONWebKeySet);
-  const remembered = new LRUCache<string, Remembered>({ max: 10_000 });
+  const cache = new LRUCache<string, Verified>({ max: 10_000 });
   return async (token, requestId, port) => {
-    let known = remembered.get(token);
+    let known = cache.get(token);
     if (!known || known.expiresAt <= Date.now()) {
       known = await verify(token, keys);
-      remembered.set(token, known);
+      cache.set(token, known);
     }
     if (service && port) requirePort(known, `${service}:${port}`);
     if (port === 'http' && known.claims.issuer !== 'gateway')
@@ -103,13 +108,13 @@ export function createContextVerifier(keySet: { keys: Record<string, unknown>[] 
   };
 }
 
-function requirePort({ ports }: Remembered, port: string): void {
+function requirePort({ ports }: Verified, port: string): void {
   // TODO after 0.2.0: refuse contexts that name no port; those of 0.1.0 don't (docs/adr/0002).
   if (ports.length === 0 || ports.includes(port)) return;
   throw new ServiceError('unauthenticated', 'The call context is for another port.');
 }
 
-async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>): Promise<Remembered> {
+async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>): Promise<Verified> {
   try {
     const { payload, protectedHeader } = await jwtVerify(token, keys, {
       algorithms: ['EdDSA'],
@@ -144,7 +149,10 @@ const userContextNeeded =
   'This operation needs a user context: use the authorization code flow instead of client credentials.';
 const branchingNeeded = 'Branching is not enabled on the current plan';
 
-/** True when the token has the scope or `api`, the parent of all (contract, Scopes). Whole words only. */
+/**
+ * True when the token has the scope or `api`, the parent of all (contract, Scopes). Whole words
+ * only.
+ */
 export function hasScope({ scopes }: Pick<CallContext, 'scopes'>, scope: string): boolean {
   return scopes.includes(scope) || scopes.includes('api');
 }
@@ -159,10 +167,10 @@ export function requireScope(call: Pick<CallContext, 'scopes'>, scope: string): 
   });
 }
 
-/** Throws 401 unless a person stands behind the call (contract, Grant types). */
+/** Throws 401 for a call without a user (contract, Grant types). */
 export function requireUser(call: CallContext): number {
   if (call.userId !== undefined) return call.userId;
-  throw refusedToken(userContextNeeded);
+  throw invalidToken(userContextNeeded);
 }
 
 /** Throws 403 unless the account's plan has branching (design 3.3). */

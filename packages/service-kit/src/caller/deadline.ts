@@ -1,20 +1,21 @@
-// How long a call may still take, carried from who waits for it to all that is asked on its behalf: nobody works for an answer that
-// comes too late (fault R41). Between processes it travels as time that is left, never as a time of day.
+// Deadlines: every call on behalf of another one has at most the time that the first has left, so
+// no service works on an answer that would come too late. Between processes a deadline travels as
+// the remaining time, never as a time of day.
 import { ServiceError } from '../errors.ts';
 
-/** How many milliseconds the gateway waits for the answer; only it may say so. */
+/** The milliseconds that the gateway waits for the answer. The gateway drops it from clients. */
 export const answerWithinHeader = 'x-almanac-answer-within';
 
-/** When the answer to a call is due, in milliseconds of `performance.now`; left out when nobody waits for it. */
-export type Due = { answerBy?: number };
+/** `answerBy` is in milliseconds of `performance.now`; work without a waiting caller has none. */
+export type Deadline = { answerBy?: number };
 
-/** Reads the header; undefined when it isn't there or is no time. */
+/** Reads the header; undefined when it is missing or malformed. */
 export function readAnswerBy(header: string | string[] | undefined): number | undefined {
   return typeof header === 'string' && /^\d{1,9}$/.test(header) ? performance.now() + Number(header) : undefined;
 }
 
-/** How many milliseconds what is asked for a call may take: `most`, or what the call itself has left. Throws `unavailable` when that is nothing. */
-export function timeLeft({ answerBy }: Due, most: number): number {
+/** The milliseconds for a call on behalf of another: `most`, or less. Throws when none are left. */
+export function timeLeft({ answerBy }: Deadline, most: number): number {
   if (answerBy === undefined) return most;
   const left = answerBy - performance.now();
   if (left <= 0) throw new ServiceError('unavailable', 'This took too long; try again.');

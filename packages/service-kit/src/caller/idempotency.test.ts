@@ -6,8 +6,8 @@ import type { CallContext } from './call-context.ts';
 import {
   type Answer,
   answerOnce,
+  deleteAnswer,
   findAnswer,
-  forgetAnswer,
   keyedBy,
   makeOnce,
   readIdempotencyKey,
@@ -52,7 +52,7 @@ const make = (keyed = request(), after = async () => {}): Promise<Answer> =>
 const things = async () => (await pool.query('select count(*)::int as n from thing')).rows[0].n;
 
 describe('an answer', () => {
-  it('is made once, whoever comes at the same time, and given again', async () => {
+  it('is made once for concurrent requests, and replayed', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => make()));
     answers.push(await make(), (await findAnswer(pgSql(pool), request())) as Answer);
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
@@ -87,9 +87,9 @@ describe('an answer', () => {
     expect(await things()).toBe(4);
   });
 
-  it('is forgotten after a day, or when it is taken back', async () => {
+  it('expires after a day, and can be deleted', async () => {
     await make();
-    await forgetAnswer(pgSql(pool), request());
+    await deleteAnswer(pgSql(pool), request());
     await make();
     await pool.query("update idempotent_answer set created_at = created_at - interval '24 hours'");
     expect(await findAnswer(pgSql(pool), request())).toBeUndefined();

@@ -1,7 +1,9 @@
-// Idempotency-Key: what a POST does, it does once for a key. The answer is kept in the transaction of the effect and given again for
-// 24 hours; what failed leaves nothing, so it can be repeated.
+// Idempotency-Key: a POST takes effect once for each key. Its answer is stored in the transaction
+// of the effect and replayed for 24 hours. A request that failed stores nothing, so it can be
+// repeated.
 //
-// The database of a service whose POSTs take keys has this table (Prisma: paste the model; SQL: paste the statement):
+// The database of a service whose POSTs take keys has this table (Prisma: paste the model; SQL:
+// paste the statement):
 //
 //   model idempotent_answer {
 //     account_id   Int
@@ -16,8 +18,9 @@
 //   }
 //
 //   create table idempotent_answer (
-//     account_id integer not null, caller text not null, key text not null, request_hash bytea not null,
-//     headers jsonb, body text, created_at timestamptz(3) not null default now(), primary key (account_id, caller, key)
+//     account_id integer not null, caller text not null, key text not null,
+//     request_hash bytea not null, headers jsonb, body text,
+//     created_at timestamptz(3) not null default now(), primary key (account_id, caller, key)
 //   );
 //   create index idempotent_answer_created_at on idempotent_answer (created_at);
 import { createHash } from 'node:crypto';
@@ -25,10 +28,10 @@ import { ServiceError, validationFailed } from '../errors.ts';
 import type { Sql } from '../postgres/database.ts';
 import { type CallContext, callerName, type Keyed } from './call-context.ts';
 
-/** The body of an answer, and the ETag when it has one. */
+/** A stored answer: its body, and its ETag if it has one. */
 export type Answer = { body: string; etag?: string };
 
-/** The key of a request, or undefined; a key that is none is 400. */
+/** The key of a request, if any. Throws 400 for a malformed one. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(header))
@@ -36,15 +39,16 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   return header;
 }
 
-/** `content`: all that makes another request of it. */
+/** `content` is everything in which two different requests differ. */
 export function keyedBy(call: CallContext, key: string, ...content: string[]): Keyed {
   const hash = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   return { owner: [call.accountId, callerName(call), key], hash };
 }
 
 /**
- * Runs `make` unless this request has been answered before, and keeps what it answers; undefined: it has done nothing. Another
- * request with the key is 422; the same one, still running, is waited for. `sql` is the transaction in which `make` works.
+ * Runs `make` and stores its answer, or replays the stored answer of this request. A `make` that
+ * returns undefined had no effect: nothing is stored. Another request with the key is 422; the same
+ * one, still running, is waited for. `sql` is the transaction in which `make` works.
  */
 export async function answerOnce<A extends Answer | undefined>(
   sql: Sql,
@@ -58,7 +62,7 @@ export async function answerOnce<A extends Answer | undefined>(
   return made;
 }
 
-/** The same where something is made: the id of what `make` has made, now or then. Without a key it is made whenever asked for. */
+/** Creates something once for a key, and returns its id. Without a key, it creates each time. */
 export async function makeOnce(sql: Sql, keyed: Keyed | undefined, make: () => Promise<number>): Promise<number> {
   if (!keyed) return make();
   const { body } = await answerOnce(sql, keyed, async () => ({ body: String(await make()) }));
@@ -81,7 +85,7 @@ async function claim(sql: Sql, keyed: Keyed): Promise<Answer | undefined> {
   return kept;
 }
 
-/** The answer that was given to this request before; 422 when the key came with another one. */
+/** The stored answer of this request. Throws 422 when the key belongs to another request. */
 export async function findAnswer(sql: Sql, { owner, hash }: Keyed): Promise<Answer | undefined> {
   const { rows } = await sql(
     `select request_hash = decode($4, 'hex') as same, body, headers->>'etag' as etag from idempotent_answer
@@ -95,7 +99,7 @@ export async function findAnswer(sql: Sql, { owner, hash }: Keyed): Promise<Answ
 }
 
 async function keep(sql: Sql, keyed: Keyed, answer: Answer | undefined): Promise<void> {
-  if (answer === undefined) return forgetAnswer(sql, keyed);
+  if (answer === undefined) return deleteAnswer(sql, keyed);
   const { body, ...headers } = answer;
   await sql(
     'update idempotent_answer set body = $4, headers = $5::jsonb where account_id = $1::int and caller = $2 and key = $3',
@@ -103,12 +107,12 @@ async function keep(sql: Sql, keyed: Keyed, answer: Answer | undefined): Promise
   );
 }
 
-/** Lets a request be done anew: what it began has come to nothing. */
-export async function forgetAnswer(sql: Sql, { owner }: Keyed): Promise<void> {
+/** Deletes a stored answer, so that the request can be repeated: its work came to nothing. */
+export async function deleteAnswer(sql: Sql, { owner }: Keyed): Promise<void> {
   await sql('delete from idempotent_answer where account_id = $1::int and caller = $2 and key = $3', owner);
 }
 
-/** Forgets answers older than a day. */
+/** Deletes answers older than a day. */
 export async function sweepAnswers(sql: Sql): Promise<void> {
   await sql(`delete from idempotent_answer where created_at < now() - interval '24 hours'`);
 }

@@ -3,14 +3,14 @@ import { ServiceError } from '../errors.ts';
 
 const realm = 'Bearer realm="almanac"';
 
-/** Nothing was given that could be a token. Then the challenge says no more than what is wanted (RFC 6750, 3.1). */
-export function noToken(): ServiceError {
+/** A request without a token: the challenge names no error (RFC 6750, 3.1). */
+export function missingToken(): ServiceError {
   const label = 'Tenant context not set';
   return new ServiceError('unauthenticated', label, { label, headers: { 'WWW-Authenticate': realm } });
 }
 
-/** The token doesn't hold, or not for this; `label` holds no double quote. `sentence` may say more than the label. */
-export function refusedToken(label: string, sentence = label): ServiceError {
+/** An invalid or insufficient token. `label` has no double quote; `sentence` may say more. */
+export function invalidToken(label: string, sentence = label): ServiceError {
   const challenge = `${realm}, error="invalid_token", error_description="${label}"`;
   return new ServiceError('unauthenticated', sentence, { label, headers: { 'WWW-Authenticate': challenge } });
 }

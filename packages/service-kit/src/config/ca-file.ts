@@ -1,9 +1,9 @@
-// The authority of a server that we connect to by TLS, where it isn't one that everybody knows: `ca_file=/path` in the server's URL.
-// (PostgreSQL's URLs have their own word for it, `sslrootcert`, which pg reads.)
+// The CA of a server that has a certificate of a private authority: `ca_file=/path` in its URL.
+// (For PostgreSQL it is `sslrootcert`, which pg reads.)
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** The path that the URL names, if any. Throws what is wrong with it, without repeating the URL. */
+/** The path in the URL, if any. Throws when the file is unusable; the text doesn't show the URL. */
 export function readCaFile(url: URL): string | undefined {
   const path = url.searchParams.get('ca_file');
   if (path === null) return undefined;
@@ -19,16 +19,16 @@ export function readCaFile(url: URL): string | undefined {
 }
 
 /**
- * What the file holds now. Ask for each new connection, so that a file that was exchanged counts from the next one on. One that is away
- * vouches for nobody.
+ * The certificates in the file. Read them for each new connection, so that an exchanged file counts
+ * from the next one on. A missing file trusts no server.
  */
 export function readAuthorities(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return nobody;
+    return noAuthority;
   }
 }
 
-// Not an empty text, which would stand for the authorities that everybody knows.
-const nobody = '# none';
+// Not an empty text, which would mean the authorities that Node trusts by default.
+const noAuthority = '# none';

@@ -1,9 +1,9 @@
-// Reads the environment once, applies defaults and reports every problem together, each a sentence.
+// Reads the environment once, applies defaults, and reports all problems at once, a sentence each.
 import { readCaFile } from './ca-file.ts';
 
 export type Environment = Record<string, string | undefined>;
 
-/** Thrown when the environment doesn't describe a service that could run. */
+/** The environment doesn't describe a service that can run. */
 export class ConfigError extends Error {
   readonly problems: string[];
 
@@ -16,7 +16,7 @@ export class ConfigError extends Error {
 
 type Fallback<T> = { default?: T };
 
-/** Collects what `readConfig` of a service asks for; `finish` throws one ConfigError with all problems. */
+/** Reads variables and collects problems; `finish` throws one ConfigError with all of them. */
 export class ConfigReader {
   private readonly env: Environment;
   readonly problems: string[] = [];
@@ -90,7 +90,10 @@ export class ConfigReader {
 export const serviceNames = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** What every service is told. Keys are JSON Web Keys: the public ones of all issuers, the private one of this service. */
+/**
+ * The settings of every service. Keys are JSON Web Keys: the public ones of all issuers, and the
+ * private one of this service.
+ */
 export type CommonConfig = {
   name: ServiceName;
   host: string;
@@ -108,7 +111,7 @@ export type CommonConfig = {
   httpTls: boolean;
 };
 
-/** Paths of PEM files: the own certificate, its key, and the authorities whose certificates are accepted of others. */
+/** Paths of PEM files: this service's certificate, its key, and the authorities it trusts. */
 export type RpcTlsFiles = { cert: string; key: string; ca: string };
 
 export const rpcTlsVariables = {
@@ -117,7 +120,7 @@ export const rpcTlsVariables = {
   ca: 'ALMANAC_RPC_TLS_CA_FILE',
 } as const satisfies RpcTlsFiles;
 
-/** The variables as a problem with one of them names them. */
+/** The variables as error texts list them. */
 export const rpcTlsVariableNames = Object.values(rpcTlsVariables).join(', ');
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
@@ -136,7 +139,7 @@ export function readCommonConfig(read: ConfigReader, name: ServiceName): CommonC
       .url('ALMANAC_PUBLIC_URL', 'the address clients use', ['http:', 'https:'], {
         default: 'http://127.0.0.1:8080',
       })
-      ?.replace(/\/+$/, ''), // nothing when it was refused: `finish` tells
+      ?.replace(/\/+$/, ''), // undefined when refused: `finish` throws
     logLevel: read.oneOf('ALMANAC_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',
     }),

@@ -1,26 +1,26 @@
-// How a service answers over HTTP: JSON, the contract's error body, and what is noted of an answer for its line in the log.
+// Sends HTTP answers: JSON, and the contract's error body. Keeps the facts for the access log.
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { toServiceError } from '../errors.ts';
 import type { Logger } from '../observability/logger.ts';
 import { toPostgresError } from '../postgres/errors.ts';
 
-/** What is known of a request while it is answered. Express has its `locals` in the same place, so pages note theirs alike. */
+/** The facts of a request while it is answered, where Express keeps its `locals`. */
 export type Locals = { requestId: string; route?: string; accountId?: number };
 export type Answering = ServerResponse & { locals: Locals };
 
-/** Takes a request id from the edge if it looks like one, else makes one. */
+/** The request id from the edge if it is well-formed, else a new one. */
 export function readRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{8,128}$/.test(given) ? given : randomUUID();
 }
 
-/** Answers with JSON that is text already, or its bytes. As a string it leaves in one write together with the headers. */
+/** Answers with JSON text or bytes. A string leaves in one write with the headers. */
 export function sendText(res: ServerResponse, status: number, text: string | Buffer): void {
   const bytes = Buffer.byteLength(text);
   res.statusCode = status;
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', bytes);
-  // A string of ASCII alone has the same bytes in Latin-1, of which no step of its way has to count or convert them.
+  // ASCII has the same bytes in Latin-1, which Node writes without counting or converting.
   res.end(text, text.length === bytes ? 'latin1' : 'utf8');
 }
 
@@ -28,7 +28,7 @@ export function sendText(res: ServerResponse, status: number, text: string | Buf
 export const sendJson = (res: ServerResponse, status: number, value: unknown): void =>
   sendText(res, status, JSON.stringify(value));
 
-/** Sends a failure in the contract's form; server faults are logged with their cause. */
+/** Sends a failure in the contract's form, and logs server faults with their cause. */
 export function sendError(res: Answering, thrown: unknown, logger: Logger): void {
   const error = toServiceError(toPostgresError(thrown));
   if (error.status >= 500) logger.error({ err: error.cause ?? error, request_id: res.locals.requestId }, error.message);

@@ -1,9 +1,9 @@
-// Where a request came from, as the gateway saw it.
+// The client's address, as the gateway saw it.
 import type { IncomingMessage } from 'node:http';
 
 /**
- * The client's address. The gateway appends the one it saw to X-Forwarded-For; what stands before that is the client's own word.
- * At most 64 printable characters, whatever a proxy in front of us has written.
+ * The client's address. The gateway appends it to X-Forwarded-For; entries before the last are the
+ * client's claims. At most 64 printable characters, in case a proxy writes more.
  */
 export function readClientAddress(request: IncomingMessage): string {
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
@@ -14,12 +14,12 @@ export function readClientAddress(request: IncomingMessage): string {
   return request.socket.remoteAddress ?? 'unknown';
 }
 
-/** Whether a host's name or address can only mean this machine. */
+/** Whether a host's name or address is this machine. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|\[?::1\]?|(?:::ffff:)?127(?:\.\d{1,3}){3})$/i.test(host);
 }
 
-/** The network an address belongs to (IPv4 /24, IPv6 /48): many addresses of one customer count as one. */
+/** The network of an address (IPv4 /24, IPv6 /48): the addresses of one customer count as one. */
 export function networkOf(address: string): string {
   const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (/^\d+\.\d+\.\d+\.\d+$/.test(mapped)) return mapped.split('.').slice(0, 3).join('.');

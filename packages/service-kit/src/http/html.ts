@@ -1,4 +1,4 @@
-// HTML by tagged template: every value is escaped unless it is Html already, so forgetting it is impossible.
+// HTML by tagged template: every value is escaped unless it is Html, so no caller can omit it.
 
 export class Html {
   readonly text: string;
@@ -9,7 +9,7 @@ export class Html {
 
 type Value = Html | Html[] | string | number | false | undefined;
 
-/** Markup from a template; strings in it are text. Attributes must be in double quotes. */
+/** Markup from a template. Strings are escaped; attributes must be in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return new Html(parts.reduce((text, part, i) => text + render(values[i - 1]) + part));
 }
@@ -23,15 +23,15 @@ function render(value: Value): string {
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-// Characters that turn the reading direction around could make a name read as another; controls show nothing at all.
+// Bidirectional controls can make a name look like another; control characters are invisible.
 const invisible = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
-/** The text without characters that nobody sees or that turn it around; line ends go too, so it is one line. */
+/** The text in one line, without control and bidirectional characters. */
 export function visibleText(text: string): string {
   return text.replace(invisible, '');
 }
 
-/** Text as it may stand in markup. */
+/** Escapes a text for markup. */
 export function escapeHtml(text: string): string {
   return visibleText(text).replace(/[&<>"']/g, (character) => entities[character] as string);
 }

@@ -1,10 +1,10 @@
-// How an HTTP server begins to listen, and how it ends: running requests first.
+// Starts and drains HTTP servers.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const drainMs = 20_000;
 
-/** Listens; answers the port. */
+/** Listens, and returns the port. */
 export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -15,7 +15,7 @@ export function listen(server: Server, { host, port }: { host: string; port: num
   });
 }
 
-/** Takes no more connections, closes idle ones, lets running requests finish within 20 seconds, and closes the rest. */
+/** Stops listening and closes idle connections. Running requests have 20 seconds to finish. */
 export function drain(server: Server): Promise<void> {
   if (!server.listening) return Promise.resolve();
   return new Promise((resolve) => {

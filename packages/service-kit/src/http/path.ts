@@ -1,12 +1,12 @@
-// The only spelling of a path that is found. A path that could be read in two ways would be checked
-// in one reading and served in the other.
+// Accepts one spelling of a path only. A path with two readings could be checked in one and served
+// in the other.
 import { ServiceError } from '../errors.ts';
 
-/** What every address of the API begins with. */
+/** The prefix of every address of the API. */
 export const apiPrefix = '/api/v1';
 
 /** The answer to an address that is not found. */
-export const nothingHere = () => new ServiceError('not_found', 'There is nothing at this address.');
+export const addressNotFound = () => new ServiceError('not_found', 'There is nothing at this address.');
 
 /** The path of a URL, without its query. */
 export function pathOf(url = ''): string {

@@ -58,7 +58,7 @@ async function givenServer(authority: Authority, own = authority.issue()) {
   return { port, files, held, log: () => lines.join('') };
 }
 
-/** Somebody who keeps a connection; with a certificate if it is given one. */
+/** A client that keeps a connection, with a certificate if it is given one. */
 function givenClient(port: number, authority: Authority, own?: Certificate) {
   const options: AgentOptions = { keepAlive: true, maxSockets: 1, ca: authority.cert, ...own };
   const agent = new Agent(options);

@@ -1,5 +1,6 @@
-// The HTTP server of a service by TLS, with the certificate that gRPC shows. The peer is asked for a certificate and may have
-// none: the platform's probes and Prometheus don't. `isOfGateway` says which requests come from the gateway.
+// The HTTPS server of a service, with the certificate that gRPC uses. Client certificates are
+// optional: the platform's probes and Prometheus have none. `isOfGateway` recognises the gateway's
+// requests.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
@@ -8,7 +9,7 @@ import type { Logger } from '../observability/logger.ts';
 import { isCertificateOf, type ServiceTls } from '../tls/service-tls.ts';
 
 const handshakeMs = 10_000;
-/** How long the gateway has to learn from an answer that a connection ends; then the connection is closed without one. */
+/** After a withdrawal, a connection without a request closes after this time. */
 const idleMs = 10_000;
 const longestCallMs = 10 * 60_000; // as for gRPC
 
@@ -18,8 +19,9 @@ const ofGateway = new WeakSet<Socket>();
 export const isOfGateway = ({ socket }: IncomingMessage): boolean => ofGateway.has(socket);
 
 /**
- * Builds the server. New files are used for new connections at once. When an authority is withdrawn, each connection from before
- * ends with its next answer, or after ten seconds without a request; a call under way has ten minutes.
+ * Builds the server. New connections use new files at once. When an authority is withdrawn,
+ * existing connections close with their next answer, or after ten seconds without a request; a
+ * running call has ten minutes.
  */
 export function createTlsServer(
   tls: ServiceTls,
@@ -28,7 +30,7 @@ export function createTlsServer(
   serve: RequestListener,
 ): Server {
   const connections = new Set<Socket>();
-  const underWay = new Map<Socket, ServerResponse>();
+  const running = new Map<Socket, ServerResponse>();
   const leaving = new WeakSet<Socket>();
   const leave = (res: ServerResponse) => {
     if (!res.headersSent) res.setHeader('Connection', 'close');
@@ -44,10 +46,10 @@ export function createTlsServer(
     },
     (req, res) => {
       const { socket } = req;
-      underWay.set(socket, res);
+      running.set(socket, res);
       if (leaving.has(socket)) leave(res);
       res.once('close', () => {
-        underWay.delete(socket);
+        running.delete(socket);
         if (leaving.has(socket)) socket.end();
       });
       serve(req, res);
@@ -56,8 +58,8 @@ export function createTlsServer(
   // Before Node's own listener, which reads requests.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     if (socket.getPeerX509Certificate() && !socket.authorized) {
-      // As with gRPC, there is no connection for a certificate of an authority that isn't trusted.
-      logger.info({ reason: socket.authorizationError }, 'a connection was closed: its certificate is not trusted');
+      // As with gRPC, a certificate of an untrusted authority gets no connection.
+      logger.info({ reason: socket.authorizationError }, 'closed a connection: its certificate is not trusted');
       socket.destroy();
       return;
     }
@@ -70,12 +72,12 @@ export function createTlsServer(
   tls.onWithdrawal(() => {
     const before = [...connections];
     for (const socket of before) leaving.add(socket);
-    for (const res of underWay.values()) leave(res);
+    for (const res of running.values()) leave(res);
     const end = (isOver: (socket: Socket) => boolean) => () => {
       for (const socket of before) if (isOver(socket)) socket.destroy();
     };
     setTimeout(
-      end((socket) => !underWay.has(socket)),
+      end((socket) => !running.has(socket)),
       idleMs,
     ).unref();
     setTimeout(

@@ -32,7 +32,7 @@ describe('acts', () => {
     expect(updatedAct('lamp', lamp, { ...lamp, colours: ['red', 'blue'], updated_at: new Date(3) })).toBeUndefined();
   });
 
-  it('become entries with whoever calls, from where, in which request', () => {
+  it('become entries with the caller, the address and the request', () => {
     const call = { accountId: 7, userId: 9, applicationId: 11, address: '192.0.2.1', requestId: 'request-0001' };
     expect(auditEntry(call, { action: 'lamp.lit' })).toEqual({
       action: 'lamp.lit',

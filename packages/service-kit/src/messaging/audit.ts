@@ -1,32 +1,32 @@
-// What every service tells the audit log, which identity keeps: who did what, from where, and what it changed.
+// Acts for the audit log, which identity keeps: the actor, the act, the address, and the change.
 import type { CallContext } from '../caller/call-context.ts';
 import type { Sql } from '../postgres/database.ts';
 import { announce } from './outbox.ts';
 
-/** What happened. `action` is the thing and what was done to it: `domain.created`, `deployment.rejected`, `access.refused`. */
+/** An act. `action` is a noun and a participle: `domain.created`, `deployment.rejected`. */
 export type AuditAct = {
   action: string;
   result?: 'succeeded' | 'failed' | 'refused';
   resource_type?: string;
   resource_id?: number;
-  /** The attributes as they were and as they are; never a secret, never rows. */
+  /** The attributes before and after; never a secret, never rows. */
   before?: object;
   after?: object;
 };
 
 type Resource = { id: number };
 
-/** That something was made, with its attributes. */
+/** The creation of a resource, with its attributes. */
 export function createdAct<T extends Resource>(resourceType: string, made: T): AuditAct {
   return { ...actOn(resourceType, made, 'created'), after: attributesOf(made) };
 }
 
-/** That something was deleted, with the attributes it had. */
-export function deletedAct<T extends Resource>(resourceType: string, gone: T): AuditAct {
-  return { ...actOn(resourceType, gone, 'deleted'), before: attributesOf(gone) };
+/** The deletion of a resource, with the attributes it had. */
+export function deletedAct<T extends Resource>(resourceType: string, deleted: T): AuditAct {
+  return { ...actOn(resourceType, deleted, 'deleted'), before: attributesOf(deleted) };
 }
 
-/** That something was changed: the attributes that differ, as they were and as they are. None differs: no act. */
+/** An update: the attributes that differ, before and after; undefined when none does. */
 export function updatedAct<T extends Resource>(resourceType: string, before: T, after: T): AuditAct | undefined {
   const [was, is] = [attributesOf(before), attributesOf(after)];
   const changed = Object.keys(is).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));
@@ -43,7 +43,7 @@ const actOn = (resource_type: string, { id }: Resource, done: string) => ({
 
 type Attributes = Record<string, unknown>;
 
-// Id and time stand in the entry itself.
+// The entry itself has the id and the time.
 function attributesOf(resource: Resource): Attributes {
   const { id: _id, created_at: _created, updated_at: _updated, ...attributes } = resource as Resource & Attributes;
   return attributes;
@@ -58,11 +58,11 @@ export type AuditEntry = AuditAct & {
   request_id?: string;
 };
 
-/** Who acts: an incoming call, or what is known of it where its work is finished later. */
+/** The actor: an incoming call, or the facts of a call whose work is finished later. */
 type Actor = Pick<CallContext, 'accountId'> &
   Partial<Pick<CallContext, 'userId' | 'applicationId' | 'address' | 'requestId'>>;
 
-/** An act of whoever makes this call. */
+/** An act of the caller. */
 export function auditEntry(call: Actor, act: AuditAct): AuditEntry {
   return {
     ...act,
@@ -74,12 +74,12 @@ export function auditEntry(call: Actor, act: AuditAct): AuditEntry {
   };
 }
 
-/** Messages of this kind are entries of the audit log, from any service but identity itself. */
+/** The types of messages that carry audit entries. Identity writes its own entries directly. */
 export const auditMessageTypes = ['gateway', 'metadata', 'data', 'jobs', 'billing'].map(
   (service) => `${service}.audit.requested`,
 );
 
-/** Sends an act of another service than identity to the audit log, if the caller's transaction commits. No act: nothing. */
+/** Announces an act of a service other than identity, in the caller's transaction. */
 export async function announceAct(
   sql: Sql,
   service: 'metadata' | 'data' | 'jobs' | 'billing',
@@ -91,7 +91,7 @@ export async function announceAct(
   await announce(sql, { type: `${service}.audit.requested`, payload, requestId: call.requestId });
 }
 
-/** An attempt that a right was missing for. */
+/** A call that was refused for a missing right. */
 export function refusedAct(attempt: { method: string; path: string }, errors: string[]): AuditAct {
   return { action: 'access.refused', result: 'refused', after: { ...attempt, errors } };
 }

@@ -1,5 +1,5 @@
-// What every transport of the bus has to do. Run against PostgreSQL by postgres.test.ts and against a real RabbitMQ by
-// tests/real/bus-amqp.test.ts.
+// What every transport of the bus has to do. Run against PostgreSQL by postgres.test.ts and against
+// a real RabbitMQ by tests/real/bus-amqp.test.ts.
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase } from '@almanac/testkit/postgres';
@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { createPool, withTransaction } from '../postgres/database.ts';
 import type { Bus, BusMessage } from './bus/bus.ts';
 import { UnreadableMessageError, UnroutableError } from './bus/message.ts';
-import { alike } from './bus/received-message.ts';
+import { samePayload } from './bus/received-message.ts';
 import { createBus } from './create-bus.ts';
 import { announce, createOutboxRelay } from './outbox.ts';
 
@@ -109,7 +109,8 @@ export function describeBus(transport: string, url: () => string, sendRaw: SendR
       await eventually(() => expect(done.toSorted(byNumber)).toEqual([0, 2, 3, 4, 5]));
       await eventually(async () => expect(await bus.deadLetters(queue)).toBe(1));
       expect(tries.filter((n) => n === 1)).toHaveLength(3);
-      // Those without trouble did not wait for the pauses of the failing ones, which are six seconds.
+      // Those without trouble did not wait for the pauses of the failing ones, which are six
+      // seconds.
       expect(done.slice(0, 4).toSorted(byNumber)).toEqual([0, 3, 4, 5]);
     });
 
@@ -182,7 +183,7 @@ export function describeBus(transport: string, url: () => string, sendRaw: SendR
       await eventually(() => expect(heard.toSorted()).toEqual(['one', 'one', 'two', 'two']));
     });
 
-    it('lets events go that nobody wants, but never work', async () => {
+    it('drops events without a consumer, but never work', async () => {
       const bus = await startBus();
       const work = messages(1, `${type}.requested`);
       await expect(bus.publish(messages(1))).resolves.toBeUndefined();
@@ -193,7 +194,7 @@ export function describeBus(transport: string, url: () => string, sendRaw: SendR
       await eventually(() => expect(seen).toEqual(work.map(({ id }) => id)));
     });
 
-    it('takes up by itself after the broker was away', async () => {
+    it('reconnects after the broker was away', async () => {
       const proxy = await startProxy();
       await proxy.cut();
       const bus = await startBus(proxy.urlOf(url()));
@@ -298,7 +299,7 @@ export function describeBus(transport: string, url: () => string, sendRaw: SendR
   });
 }
 
-const anything = (...types: string[]) => alike(types, z.looseObject({}));
+const anything = (...types: string[]) => samePayload(types, z.looseObject({}));
 
 const numbered = z.object({ n: z.int() });
 

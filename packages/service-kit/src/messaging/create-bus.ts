@@ -1,4 +1,4 @@
-// Chooses the transport of the bus by its URL.
+// Creates the bus: chooses its transport by the URL, and adds tracing.
 
 import { traceBus } from '../observability/tracing/calls.ts';
 import { tracing } from '../observability/tracing/tracing.ts';
@@ -7,7 +7,7 @@ import type { Bus } from './bus/bus.ts';
 import type { BusOptions } from './bus/message.ts';
 import { createPostgresBus } from './postgres/bus.ts';
 
-/** The transport that the URL asks for. Nothing is connected before `start`. */
+/** Nothing is connected before `start`. */
 export function createBus(url: string, options: BusOptions): Bus {
   const bus = createTransport(url, options);
   return tracing ? traceBus(tracing, bus) : bus;

@@ -119,7 +119,7 @@ describe('the relay', () => {
     await eventually(() => expect(carried).toEqual(['test.thing.changed', 'test.job.requested']));
   });
 
-  it('carries the rest at once, also behind more untaken work than a batch holds', async () => {
+  it('relays the rest at once, also behind more unroutable work than a batch holds', async () => {
     const carried: unknown[] = [];
     let asked = 0;
     startRelay(async (messages) => {
@@ -136,7 +136,7 @@ describe('the relay', () => {
       await eventually(() => expect(carried).toHaveLength(n + 1));
     }
     expect(carried).toEqual(Array.from({ length: 20 }, (_, n) => n));
-    // A message is gone a moment after it was carried.
+    // The row is deleted a moment after the message was published.
     await eventually(async () => {
       const { rows } = await pool.query('select count(*)::int as count from outbox');
       expect(rows).toEqual([{ count: 250 }]);

@@ -1,6 +1,7 @@
-// Announcements: written in the transaction that made them true, carried to the bus afterwards, at least once and in order.
+// The outbox: announcements are written in the transaction that made them true, and relayed to the
+// bus afterwards, at least once and in order.
 //
-// Every service database has this table (Prisma: paste the model; SQL: paste the statement into the first migration):
+// Every service database has this table:
 //
 //   model outbox {
 //     id          BigInt   @id @default(autoincrement())
@@ -12,14 +13,14 @@
 //   }
 //
 //   create table outbox (
-//     id bigserial primary key, message_id uuid not null unique, type text not null, payload jsonb not null,
-//     request_id text, occurred_at timestamptz(3) not null default now()
+//     id bigserial primary key, message_id uuid not null unique, type text not null,
+//     payload jsonb not null, request_id text, occurred_at timestamptz(3) not null default now()
 //   );
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { InterruptibleSleep } from '../interruptible-sleep.ts';
 import { tracing } from '../observability/tracing/tracing.ts';
-import { Pause } from '../pause.ts';
 import { pgSql, type Sql, withTransaction } from '../postgres/database.ts';
 import { DatabaseListener } from '../postgres/listener.ts';
 import type { Bus } from './bus/bus.ts';
@@ -31,16 +32,17 @@ const channel = 'almanac_outbox';
 const batchSize = 100;
 const pollMs = 1_000;
 const pollWhileListeningMs = 5_000;
-const longestPauseMs = 10_000;
+const maxDelayMs = 10_000;
 const sweepEveryMs = 3_600_000;
-// Where the trace context waits in the table, which has no column for it; receivers get it beside the payload.
+// The table has no column for the trace context: it waits in this member of the payload, and
+// receivers get it beside the payload.
 const traceMember = '_traceparent';
 
 type Announcement = { type: string; payload: Record<string, unknown>; requestId?: string; id?: string };
 
 /**
- * Announces an event or queues work, in the caller's transaction: it happens exactly if the transaction commits. Answers the
- * message id. The commit itself wakes the relay.
+ * Announces an event or requests work in the caller's transaction. Returns the message id. The
+ * commit wakes the relay.
  */
 export async function announce(sql: Sql, announcement: Announcement): Promise<string> {
   const { id = randomUUID() } = announcement;
@@ -48,7 +50,7 @@ export async function announce(sql: Sql, announcement: Announcement): Promise<st
   return id;
 }
 
-/** Announces several, in their order, with one statement. */
+/** Announces several messages in their order, with one statement. */
 export async function announceAll(sql: Sql, announcements: Announcement[]): Promise<void> {
   if (announcements.length === 0) return;
   const traceparent = tracing?.here()?.traceparent;
@@ -72,14 +74,14 @@ export async function announceAll(sql: Sql, announcements: Announcement[]): Prom
 
 type RelayOptions = { pool: pg.Pool; bus: Pick<Bus, 'publish'>; logger: Logger; inboxDays?: number };
 
-/** Carries the outbox of one database to the bus. Each instance of a service runs one; they share the work. */
+/** Relays the outbox of one database to the bus. Each instance of a service runs one. */
 export type OutboxRelay = {
   start(): void;
-  /** Ends after the batch in hand; what is left waits for the next start. */
+  /** Stops after the current batch; the rest waits for the next start. */
   stop(): Promise<void>;
-  /** Looks into the outbox now. Not needed after `announce`, whose commit does it. */
+  /** Reads the outbox now. Not needed after `announce`, whose commit does it. */
   wake(): void;
-  /** How many messages wait, and how old the oldest is in seconds. */
+  /** The number of waiting messages, and the age of the oldest. */
   lag(): Promise<{ waiting: number; oldestSeconds: number }>;
 };
 
@@ -90,9 +92,9 @@ export function createOutboxRelay(options: RelayOptions): OutboxRelay {
 class Relay implements OutboxRelay {
   private readonly options: RelayOptions;
   private readonly listener: DatabaseListener;
-  private readonly idle = new Pause();
-  private readonly backoff = new Pause();
-  private readonly untaken = new UnroutableBackoff(longestPauseMs);
+  private readonly idle = new InterruptibleSleep();
+  private readonly backoff = new InterruptibleSleep();
+  private readonly unroutable = new UnroutableBackoff(maxDelayMs);
   private stopping = false;
   private sweptAt = 0;
   private running: Promise<void> | undefined;
@@ -139,26 +141,27 @@ class Relay implements OutboxRelay {
     let failures = 0;
     while (!this.stopping) {
       try {
-        const full = await this.carryBatch();
-        if (failures > 0) logger.info({ failures }, 'the outbox is carried to the bus again');
+        const full = await this.relayBatch();
+        if (failures > 0) logger.info({ failures }, 'relaying the outbox to the bus again');
         failures = 0;
         await this.sweep();
         if (!full) {
           const pause = this.listener.isListening ? pollWhileListeningMs : pollMs;
-          await this.idle.wait(this.untaken.nextWithin(pause));
+          await this.idle.wait(this.unroutable.nextWithin(pause));
         }
       } catch (error) {
         failures += 1;
-        if (failures === 1) logger.warn({ err: error }, 'the outbox could not be carried to the bus; trying again');
-        await this.backoff.wait(Math.min(100 * 2 ** failures, longestPauseMs));
+        if (failures === 1) logger.warn({ err: error }, 'could not relay the outbox to the bus; trying again');
+        await this.backoff.wait(Math.min(100 * 2 ** failures, maxDelayMs));
       }
     }
   }
 
-  // The rows stay locked until the bus holds them, so another instance takes others; a relay that dies gives them back. Some may
-  // be on the bus already when that happens: they are published again under the same id.
-  private async carryBatch(): Promise<boolean> {
-    let carried: string[] = [];
+  // The rows stay locked until the bus has stored them, so other instances take other rows. When a
+  // relay dies, its locks end; messages that it had published are published again under the same
+  // id.
+  private async relayBatch(): Promise<boolean> {
+    let relayed: string[] = [];
     let unroutable: UnroutableError | undefined;
     const count = await withTransaction(
       this.options.pool,
@@ -167,20 +170,20 @@ class Relay implements OutboxRelay {
           `select id::text, message_id, type, payload, request_id, occurred_at from outbox
            where message_id <> all($1::uuid[])
            order by outbox.id limit ${batchSize} for update skip locked`,
-          [this.untaken.deferredIds],
+          [this.unroutable.deferredIds],
         );
         if (rows.length === 0) return 0;
         unroutable = await this.publish(rows.map(toMessage));
         const kept = new Set(unroutable?.ids);
         const done = rows.filter((row) => !kept.has(row.message_id));
         await sql('delete from outbox where id = any($1::bigint[])', [done.map((row) => row.id)]);
-        carried = done.map((row) => row.message_id);
+        relayed = done.map((row) => row.message_id);
         return rows.length;
       },
       { attempts: 1 },
     );
-    if (this.untaken.note(carried, unroutable?.ids ?? [], count < batchSize))
-      this.options.logger.warn({ err: unroutable }, 'work waits in the outbox for a queue that takes it');
+    if (this.unroutable.record(relayed, unroutable?.ids ?? [], count < batchSize))
+      this.options.logger.warn({ err: unroutable }, 'work waits in the outbox: no queue takes it yet');
     return count === batchSize;
   }
 

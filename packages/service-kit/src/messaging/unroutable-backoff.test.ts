@@ -1,15 +1,15 @@
 import { UnroutableBackoff } from './unroutable-backoff.ts';
 
-describe('untaken work', () => {
+describe('unroutable work', () => {
   it('rests longer each time, up to a bound, and is new once', () => {
     let now = 1_000;
     const work = new UnroutableBackoff(300, () => now);
     expect(work.deferredIds).toEqual([]);
     expect(work.nextWithin(5_000)).toBe(5_000);
-    expect(work.note([], ['a', 'b'], true)).toBe(true);
+    expect(work.record([], ['a', 'b'], true)).toBe(true);
     expect(work.nextWithin(5_000)).toBe(200);
-    expect(work.note([], ['a'], false)).toBe(false);
-    expect(work.note(['b'], ['a'], false)).toBe(false);
+    expect(work.record([], ['a'], false)).toBe(false);
+    expect(work.record(['b'], ['a'], false)).toBe(false);
     expect(work.deferredIds).toEqual(['a']);
     expect(work.nextWithin(5_000)).toBe(300);
     expect(work.nextWithin(10)).toBe(10);
@@ -18,18 +18,18 @@ describe('untaken work', () => {
     expect(work.nextWithin(5_000)).toBe(0);
   });
 
-  it('is forgotten when another instance has carried it', () => {
+  it('is dropped when another instance has published it', () => {
     let now = 1_000;
     const work = new UnroutableBackoff(0, () => now);
-    work.note([], ['a'], true);
-    expect(work.note([], ['a'], true)).toBe(false); // no pause at all from now on
+    work.record([], ['a'], true);
+    expect(work.record([], ['a'], true)).toBe(false); // no pause at all from now on
     now += 1;
     expect(work.deferredIds).toEqual([]);
-    expect(work.note([], [], false)).toBe(false);
-    expect(work.note([], ['a'], true)).toBe(false);
+    expect(work.record([], [], false)).toBe(false);
+    expect(work.record([], ['a'], true)).toBe(false);
     now += 1;
     expect(work.deferredIds).toEqual([]);
-    work.note([], [], true);
-    expect(work.note([], ['a'], true)).toBe(true);
+    work.record([], [], true);
+    expect(work.record([], ['a'], true)).toBe(true);
   });
 });

@@ -1,23 +1,24 @@
-// Liveness is answering at all; readiness is everything that a call can't do without answering, and not draining. What work can wait for is
-// told beside it: if a broker that is away took every instance out of service, its outage would be the API's.
+// Liveness: the process answers. Readiness: every dependency without which calls fail answers, and
+// the service isn't draining. Dependencies that work can wait for are reported but don't count:
+// otherwise an outage of the broker would make every instance unready, and the API with it.
 
 type Check = () => Promise<unknown> | unknown;
 
 export type HealthState = { ready: boolean; checks: Record<string, 'ok' | 'failed'> };
 
-/** Named checks of what a service needs; readiness turns off while it drains. */
+/** Named checks of a service's dependencies. */
 export class Health {
   private readonly needed = new Map<string, Check>();
   private readonly watched = new Map<string, Check>();
   private draining = false;
   private started = false;
 
-  /** Adds what calls can't do without; `check` throws or answers false when it isn't there. */
+  /** Adds a dependency of every call. `check` throws or returns false when it is missing. */
   addReadinessCheck(name: string, check: Check): void {
     this.needed.set(name, check);
   }
 
-  /** Adds what calls get on without for a while: it is told, and changes nothing. */
+  /** Adds a dependency that is reported and doesn't affect readiness. */
   addInfoCheck(name: string, check: Check): void {
     this.watched.set(name, check);
   }

@@ -14,7 +14,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A process whose stdout is the file, and that runs the statements with an `output`; answers how it ended. */
+/**
+ * A process whose stdout is the file, and that runs the statements with an `output`; answers how it
+ * ended.
+ */
 async function run(file: string, statements: string): Promise<{ code: number | null; said: string }> {
   const program = `import { createLogOutput } from ${JSON.stringify(source)}; const output = createLogOutput(1, 'test'); ${statements}`;
   const fd = openSync(file, 'a');

@@ -1,16 +1,17 @@
-// Where log lines go: written together, since a write for each would cost more than the line, a tenth of a second late at most; and lost rather than waited for when nobody takes them. A full disk
-// or a reader that stands still must not hold up calls, fill memory or keep the process from ending, as pino's own destination
-// does, which tries for ever when the process exits.
+// Writes log lines to a file descriptor, in batches that are at most a tenth of a second late: a
+// write costs more than a line. When the reader doesn't keep up, lines are dropped. A full disk or
+// a stalled reader must not hold up calls, fill memory or keep the process from exiting; pino's own
+// destination retries for ever at exit.
 import { write, writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 
-const togetherBytes = 65_536;
-const togetherMs = 100;
+const batchBytes = 65_536;
+const batchMs = 100;
 const busyMs = 20;
-const mostWaiting = 8 * 1024 * 1024; // characters
+const maxWaiting = 8 * 1024 * 1024; // characters
 const busyTries = 50;
 
-/** Lines to a file descriptor. What was lost is told in a line of its own when lines can be written again. */
+/** A destination for pino. A line reports how many lines were dropped, once writing works again. */
 export function createLogOutput(fd: number, service: string): DestinationStream {
   const output = new LogOutput(fd, service);
   process.once('exit', () => output.end());
@@ -33,16 +34,16 @@ class LogOutput implements DestinationStream {
   }
 
   write(line: string): void {
-    if (this.waiting + line.length > mostWaiting) {
+    if (this.waiting + line.length > maxWaiting) {
       this.lost += 1;
       return;
     }
     this.lines.push(line);
     this.waiting += line.length;
-    this.flushSoon();
+    this.scheduleFlush();
   }
 
-  /** Writes what is left, if it can be written at once. */
+  /** Writes the rest, as far as the reader takes it at once. */
   end(): void {
     let { text } = this.take();
     for (let tries = 0; text.length > 0 && tries < busyTries; )
@@ -54,10 +55,10 @@ class LogOutput implements DestinationStream {
       }
   }
 
-  private flushSoon(): void {
+  private scheduleFlush(): void {
     if (this.isWriting || this.lines.length === 0) return;
-    if (this.waiting >= togetherBytes) this.flush();
-    else this.timer ??= setTimeout(() => this.flush(), togetherMs).unref();
+    if (this.waiting >= batchBytes) this.flush();
+    else this.timer ??= setTimeout(() => this.flush(), batchMs).unref();
   }
 
   private flush(): void {
@@ -93,7 +94,7 @@ class LogOutput implements DestinationStream {
       if (error) this.lost += count;
       else this.isTorn = false;
       this.isWriting = false;
-      this.flushSoon();
+      this.scheduleFlush();
     });
   }
 

@@ -39,12 +39,12 @@ describe('the name of a property', () => {
 describe('what may be logged of a value', () => {
   it('leaves no secret at any depth, and keeps what only tells of one', () => {
     const deep = { a: [{ b: { body: { client_secret: 's3cret', tokens: ['s3cret'], secrets: { x: 's3cret' } } } }] };
-    const told = loggable({ ...deep, tokens: 3, password: null, code: 's3cret' });
-    expect(JSON.stringify(told)).not.toContain('s3cret');
-    expect(told).toMatchObject({ tokens: 3, password: null, code: '[redacted]' });
+    const logged = loggable({ ...deep, tokens: 3, password: null, code: 's3cret' });
+    expect(JSON.stringify(logged)).not.toContain('s3cret');
+    expect(logged).toMatchObject({ tokens: 3, password: null, code: '[redacted]' });
   });
 
-  it('is cut where nobody would read on, and ends where things go round in circles', () => {
+  it('is cut at a length and a depth, and ends at circular references', () => {
     const circle: Record<string, unknown> = {
       text: 'x'.repeat(1_000_000),
       list: Array.from({ length: 5_000 }, String),
@@ -58,8 +58,8 @@ describe('what may be logged of a value', () => {
     class Metadata {
       readonly internal = 's3cret';
     }
-    const told = loggable({ bytes: Buffer.from('s3cret'), metadata: new Metadata(), at: new Date(0), big: 12n });
-    expect(told).toEqual({ bytes: '[6 bytes]', metadata: '[Metadata]', at: '1970-01-01T00:00:00.000Z', big: '12' });
+    const logged = loggable({ bytes: Buffer.from('s3cret'), metadata: new Metadata(), at: new Date(0), big: 12n });
+    expect(logged).toEqual({ bytes: '[6 bytes]', metadata: '[Metadata]', at: '1970-01-01T00:00:00.000Z', big: '12' });
   });
 });
 
@@ -71,8 +71,8 @@ describe('what is said of an error', () => {
     });
     const request = { headers: { authorization: 's3cret' } };
     const error = Object.assign(new Error('refused', { cause }), { code: 'ECONNREFUSED', port: 5432, request });
-    const told = describeError(error);
-    expect(told).toMatchObject({
+    const logged = describeError(error);
+    expect(logged).toMatchObject({
       type: 'Error',
       message: 'refused',
       code: 'ECONNREFUSED',
@@ -80,7 +80,7 @@ describe('what is said of an error', () => {
       cause: { type: 'TypeError', code: 'ERR_INVALID_URL' },
       stack: expect.stringMatching(/^at .*log-redaction\.test\.ts/),
     });
-    expect(JSON.stringify(told)).not.toContain('s3cret');
+    expect(JSON.stringify(logged)).not.toContain('s3cret');
   });
 
   it('quotes nothing of a text that was not JSON', () => {
@@ -91,9 +91,9 @@ describe('what is said of an error', () => {
   });
 
   it('knows errors of another realm', () => {
-    const strange = runInNewContext("new RangeError('far', { cause: new TypeError('farther') })");
-    expect(loggable({ strange })).toMatchObject({
-      strange: { type: 'RangeError', message: 'far', cause: { type: 'TypeError', message: 'farther' } },
+    const foreign = runInNewContext("new RangeError('far', { cause: new TypeError('farther') })");
+    expect(loggable({ foreign })).toMatchObject({
+      foreign: { type: 'RangeError', message: 'far', cause: { type: 'TypeError', message: 'farther' } },
     });
   });
 
@@ -129,9 +129,9 @@ describe('what is said of an error', () => {
           () => undefined,
           (failure: Error) => failure,
         );
-        const told = describeError(error as Error);
-        expect(told).toMatchObject({ code: state, sql_state: state, message: expect.any(String) });
-        expect(JSON.stringify(told)).not.toContain('s3cret');
+        const logged = describeError(error as Error);
+        expect(logged).toMatchObject({ code: state, sql_state: state, message: expect.any(String) });
+        expect(JSON.stringify(logged)).not.toContain('s3cret');
       }
     } finally {
       await pool.end();

@@ -1,5 +1,5 @@
-// Structured logs: one JSON line per event. What of the values may be told is decided by their structure (log-redaction.ts); the
-// finished line is looked through once more for what has the shape of a secret.
+// Structured logs: one JSON line for each event. Values are redacted by their structure
+// (log-redaction.ts); the finished line is searched once more for texts with the shape of a secret.
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { createLogOutput } from './log-output.ts';
 import { loggable } from './log-redaction.ts';
@@ -8,7 +8,7 @@ export type { DestinationStream, Logger } from 'pino';
 
 const stdout = 1;
 
-/** A logger for one service. `level` is a pino level; `silent` turns it off. Lines go to stdout unless `destination` takes them. */
+/** A service's logger. `level` is a pino level or `silent`; lines go to stdout by default. */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
   return pino(
     {
@@ -26,7 +26,8 @@ export function createLogger(service: string, level: string, destination?: Desti
   );
 }
 
-// Lines of the same millisecond share the text of their time: making it anew is a good part of what a short line costs.
+// Lines of the same millisecond share the text of their time, a good part of the cost of a short
+// line.
 function createClock(): () => string {
   let at = 0;
   let text = '';
@@ -40,7 +41,10 @@ function createClock(): () => string {
   };
 }
 
-/** For lines of a few short values (one a request): without the look into each, which costs most of a line. */
+/**
+ * For access log lines, whose few values are known: skips the redaction by structure, which costs
+ * most.
+ */
 export function createAccessLogger(logger: Logger): Logger {
   return logger.child({}, { formatters: { log: (given) => given } });
 }
@@ -54,10 +58,11 @@ const shapes: [RegExp, string][] = [
   [/\$argon2\w*\$[^\s"\\]+/g, '[redacted]'],
 ];
 
-// JSON leaves these as they are, terminals act on them: C1 controls, line separators, marks that turn the reading direction.
+// JSON doesn't escape these, and terminals act on them: C1 controls, line separators, bidirectional
+// controls.
 const unprintable = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-// Most lines have nothing of the kind, which one look tells.
+// Most lines match none of the shapes; one search finds that out.
 const suspicious = new RegExp(`eyJ|earer |asic |://|[?&]|\\$argon2|${unprintable.source}`);
 
 function withoutShapes(line: string): string {

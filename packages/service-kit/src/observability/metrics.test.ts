@@ -11,7 +11,7 @@ describe('metrics', () => {
     expect(text).toContain('depth{queue="work",service="data"} 2');
   });
 
-  it('leave out what can not be read, and what is gone, and tell the rest', async () => {
+  it('leave out what can not be read and what no longer exists, and report the rest', async () => {
     const metrics = createMetrics({ service: 'data' });
     let isAway = false;
     const read = <T>(value: T) => {

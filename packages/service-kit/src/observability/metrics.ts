@@ -1,5 +1,6 @@
-// Prometheus metrics of a service, in a registry of its own so that two services can live in one process under test. Each metric
-// says which service it is of; labels have few values, known beforehand: route patterns, never paths; no account, no id.
+// Prometheus metrics of a service, in its own registry, so that two services can share a process
+// under test. Labels have few values that are known beforehand: the service, route patterns and the
+// like, never paths, accounts or ids.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Metrics = {
@@ -10,11 +11,11 @@ export type Metrics = {
   rpcDuration: Histogram<'service' | 'method' | 'code'>;
   unreadableMessages: Counter<'queue'>;
   /**
-   * A number read when the metrics are asked for (a queue's depth, an outbox' lag). One that can't be had in time is left out:
-   * what is broken must not take the other numbers with it.
+   * A number that is read at each scrape (a queue's depth, an outbox' lag). One that can't be read
+   * in time is left out, so that a broken dependency doesn't hide the other metrics.
    */
   gauge(name: string, help: string, read: () => Promise<number> | number): void;
-  /** The same for several things, told apart by one label. */
+  /** Several numbers of one kind, distinguished by a label. */
   gauges(name: string, help: string, label: string, read: () => Promise<Numbers> | Numbers): void;
 };
 
@@ -23,7 +24,7 @@ type Numbers = Record<string, number>;
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const readWithinMs = 3_000;
 
-/** `processMetrics` adds those of the process: CPU, memory, event loop. */
+/** `processMetrics` adds CPU, memory and the event loop of the process. */
 export function createMetrics(options: { processMetrics?: boolean; service?: string } = {}): Metrics {
   const registry = new Registry();
   if (options.service) registry.setDefaultLabels({ service: options.service });

@@ -1,12 +1,12 @@
-// What to do about a TLS connection that did not come about, for the line of the log that tells of it. OpenSSL's words say what is
-// wrong, not where to mend it.
+// Advice for the log about a failed TLS connection. OpenSSL's messages say what is wrong, not where
+// to fix it.
 
 const untrusted =
-  "Nobody who is trusted here vouches for the server's certificate. Name the file with its authority in the server's URL (sslrootcert for PostgreSQL, ca_file for others; between services ALMANAC_RPC_TLS_CA_FILE). If it is named, something else answers there.";
+  "No trusted authority has issued the server's certificate. Name the file with its authority in the server's URL (sslrootcert for PostgreSQL, ca_file for others; between services ALMANAC_RPC_TLS_CA_FILE). If it is named, another server answers there.";
 const expired =
-  'The certificate of the other side has ended: renew it there. If it has not, the clock of this machine is wrong.';
+  'The certificate of the other side has expired: renew it there. If it has not, the clock of this machine is wrong.';
 const ours =
-  'The other side does not take our certificate: it wants one of an authority in its own file of authorities, and not expired.';
+  'The other side refuses the certificate of this service: it needs one that is not expired, of an authority in its own file.';
 
 const advice: Record<string, string> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
@@ -28,16 +28,16 @@ const advice: Record<string, string> = {
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: ours,
 };
 
-// gRPC, mail and HTTP tell the words alone.
-const byWords: [RegExp, string][] = [
+// Errors of gRPC, mail and HTTP have a message only.
+const byMessage: [RegExp, string][] = [
   [/unable to (verify the first|get local issuer) certificate|self[- ]signed certificate/, untrusted],
   [/wrong version number/, advice.ERR_SSL_WRONG_VERSION_NUMBER as string],
   [/certificate has expired|certificate is not yet valid/, expired],
   [/ERR_TLS_CERT_ALTNAME_INVALID|does not match certificate's altnames/, advice.ERR_TLS_CERT_ALTNAME_INVALID as string],
 ];
 
-/** A sentence or two, or nothing when the error isn't about TLS. */
+/** A sentence or two; undefined when the error isn't about TLS. */
 export function findTlsAdvice({ code, message }: { code?: unknown; message: string }): string | undefined {
   if (typeof code === 'string' && Object.hasOwn(advice, code)) return advice[code];
-  return byWords.find(([words]) => words.test(message))?.[1];
+  return byMessage.find(([pattern]) => pattern.test(message))?.[1];
 }

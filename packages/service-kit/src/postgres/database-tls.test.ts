@@ -37,7 +37,7 @@ it('connects by TLS to the server that its authority vouches for', async () => {
   expect(rows).toEqual([{ ssl: true, version: 'TLSv1.3' }]);
 });
 
-it('reads the authorities anew for each connection', async () => {
+it('reads the authorities again for each connection', async () => {
   await cluster.certify(authority.issue());
   const pool = createPool({ url: urlWith('ca.crt'), name: 'tls', logger: createLogger('test', 'silent') });
   const kept = await pool.connect();

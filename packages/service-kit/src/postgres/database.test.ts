@@ -37,9 +37,9 @@ describe('createPool', () => {
   it('replaces connections that the server ended, also one in use', async () => {
     const client = await pool.connect();
     const { rows } = await client.query('select pg_backend_pid() as pid');
-    const gone = new Promise((resolve) => client.once('end', resolve));
+    const ended = new Promise((resolve) => client.once('end', resolve));
     await pool.query('select pg_terminate_backend($1)', [rows[0].pid]);
-    await gone;
+    await ended;
     await expect(client.query('select 1')).rejects.toThrow();
     client.release(true);
     await expect(pool.query('select 1 as one')).resolves.toMatchObject({ rows: [{ one: 1 }] });

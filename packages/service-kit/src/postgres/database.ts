@@ -1,5 +1,5 @@
-// The way to PostgreSQL: pools with sane limits, transactions that are tried again when the database asks for it, and `Sql`,
-// the one shape in which the plumbing (outbox, inbox) meets pg and Prisma alike. Errors pass through untranslated.
+// Access to PostgreSQL: pools with limits, transactions with retries, and `Sql`, the interface by
+// which outbox and inbox use pg and Prisma alike. Errors pass through untranslated.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -16,14 +16,14 @@ type PoolOptions = {
   /** Shown in `pg_stat_activity`. */
   name: string;
   max?: number;
-  /** Long work (bulk load, bulk read) sets its own inside its transaction: `set_config('statement_timeout', '0', true)`. */
+  /** Long work sets its own in its transaction: `set_config('statement_timeout', '0', true)`. */
   statementTimeoutMs?: number;
-  /** When to give up on an answer that doesn't come at all, as through a network that swallows packets; never by default. */
+  /** Ends a query without an answer, for networks that drop packets; off by default. */
   queryTimeoutMs?: number;
   logger: Logger;
 };
 
-/** A pool that survives a database restart: broken connections are logged and replaced, never thrown at the process. */
+/** A pool that survives a restart of the database: broken connections are logged and replaced. */
 export function createPool(options: PoolOptions): pg.Pool {
   const { url, name, max = 10, statementTimeoutMs = 30_000, queryTimeoutMs, logger } = options;
   const pool = new pg.Pool({
@@ -42,7 +42,8 @@ export function createPool(options: PoolOptions): pg.Pool {
   pool.on('error', (error) => {
     if (!pool.ending) logger.warn({ err: error }, 'an idle database connection was lost');
   });
-  // A connection in use reports its loss to the running query; without a listener the same event would end the process.
+  // The loss of a connection fails its query; without a listener the event would end the process
+  // too.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
@@ -56,7 +57,7 @@ const parsers: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.TIMESTAMP]: keepText,
 };
 
-// Counts are numbers; what a number can't hold exactly stays text.
+// Counts become numbers; an integer that a number can't hold exactly stays text.
 function parseInt8(text: string): number | string {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : text;
@@ -68,7 +69,9 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) 
 
 type Queryable = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>;
 
-/** `Sql` over pg. The extended protocol takes one statement only, so a value that got into the text can't append another. */
+/**
+ * `Sql` over pg. The extended protocol takes one statement only, so injected text can't append one.
+ */
 export function pgSql(client: Queryable): Sql {
   return async (text, values = []) => {
     const query = { text, values, queryMode: 'extended' } as pg.QueryConfig;
@@ -96,8 +99,8 @@ export function prismaSql(client: PrismaRaw): Sql {
 type TransactionOptions = { attempts?: number; isolation?: 'read committed' | 'repeatable read' | 'serializable' };
 
 /**
- * Runs `work` in a transaction: committed when it returns, rolled back when it throws. A deadlock or serialization failure runs
- * all of `work` again, so it must have no effect outside the database.
+ * Runs `work` in a transaction. After a deadlock or a serialization failure all of `work` runs
+ * again, so it must have no effect outside the database.
  */
 export function withTransaction<T>(
   pool: pg.Pool,
@@ -122,7 +125,7 @@ async function transactOnce<T>(
     await sql('commit');
     return result;
   } catch (error) {
-    // A connection that can't roll back is thrown away; PostgreSQL rolls back when it goes.
+    // A connection that can't roll back is closed; PostgreSQL then rolls back.
     await client.query('rollback').catch((failure: Error) => {
       broken = failure;
     });
@@ -132,7 +135,7 @@ async function transactOnce<T>(
   }
 }
 
-/** Runs a whole transaction (also Prisma's `$transaction`) again on a deadlock or serialization failure, a few times. */
+/** Retries a whole transaction, also Prisma's, after a deadlock or a serialization failure. */
 export async function retryTransaction<T>(transact: () => Promise<T>, { attempts = 3 } = {}): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

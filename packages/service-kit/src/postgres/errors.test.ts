@@ -40,7 +40,7 @@ describe('toPostgresError', () => {
     ['a socket of the file system that is not there', { code: 'ENOENT', syscall: 'connect' }, 'unavailable'],
     ['a network that is away', { code: 'ENETUNREACH', syscall: 'connect' }, 'unavailable'],
     ['a machine that went while we waited', { code: 'EHOSTUNREACH', syscall: 'read' }, 'unavailable'],
-    ['a name that nobody knows', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }, 'unavailable'],
+    ['an unknown host name', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }, 'unavailable'],
     ['what ended the connection, whatever it was', { code: 'XX000', severity: 'FATAL' }, 'unavailable'],
     ['the same in Prisma', adapterError({ originalCode: '28000', severity: 'FATAL' }), 'unavailable'],
     ['a disk that fails', { code: '58030', severity: 'ERROR' }, 'unavailable'],

@@ -1,4 +1,4 @@
-// The one file that turns PostgreSQL's codes into kinds. Texts of the database never reach a caller.
+// Translates PostgreSQL's codes into kinds of errors. Texts of the database never reach a caller.
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
@@ -14,11 +14,12 @@ type DatabaseError = {
   meta?: { driverAdapterError?: { cause?: AdapterCause } };
 };
 
-// Where Prisma's driver adapter says what it heard. Of the end of a transaction its own error comes up as it is, of all else within Prisma's.
+// The driver adapter's cause. An error at the end of a transaction is the adapter's own; all others
+// are wrapped in Prisma's.
 const adapterCause = ({ name, cause, meta }: DatabaseError): AdapterCause | undefined =>
   meta?.driverAdapterError?.cause ?? (name === 'DriverAdapterError' ? cause : undefined);
 
-// Prisma's own codes for what PostgreSQL has a code for; its other codes say nothing that a caller could use.
+// Prisma's codes that stand for a SQLSTATE; its other codes mean nothing to a caller.
 const prismaCodes = new Map<unknown, string>([
   ['P2002', '23505'],
   ['P2034', '40001'],
@@ -35,16 +36,16 @@ export function findSqlState(error: unknown): string | undefined {
   return typeof code === 'string' && isSqlState(code) ? code : undefined;
 }
 
-// Prisma's codes and those of the operating system (EPIPE) may have five characters, too.
+// Codes of Prisma and of the operating system (EPIPE) may have five characters too.
 const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^P[1-9]|^E[A-Z]/.test(code);
 
-// Of the socket, of Prisma, and of its driver adapter when there was no answer that could carry a SQLSTATE.
+// Codes of the socket, of Prisma, and of its driver adapter, for failures without a SQLSTATE.
 const connectionLost = new Set<unknown>([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ECONNABORTED'],
-  ...['P1001', 'P1002', 'P1017', 'P2024', 'P2028'], // the last: a transaction got no connection in time, or took too long
+  ...['P1001', 'P1002', 'P1017', 'P2024', 'P2028'], // P2028: a transaction got no connection in time, or took too long
   ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'],
 ]);
-// Of pg and its pool, which give these no code.
+// Errors of pg and its pool that have no code.
 const connectionTexts = new RegExp(
   [
     'Connection terminated',
@@ -57,10 +58,10 @@ const connectionTexts = new RegExp(
   ].join('|'),
   'i',
 );
-// Whatever the code says: nobody was reached, whether by an address, a name, or a socket of the file system.
-const reachingOut = new Set<unknown>(['connect', 'getaddrinfo']);
-// PostgreSQL has ended the connection with this error.
-const lastWords = new Set<unknown>(['FATAL', 'PANIC']);
+// Failed system calls that mean: no connection, whatever the code.
+const connectingCalls = new Set<unknown>(['connect', 'getaddrinfo']);
+// PostgreSQL ends the connection with such an error.
+const endingSeverities = new Set<unknown>(['FATAL', 'PANIC']);
 
 function isConnectionLost(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
@@ -68,29 +69,30 @@ function isConnectionLost(error: unknown): boolean {
   return (
     connectionLost.has(code) ||
     connectionLost.has(adapterCause(error as DatabaseError)?.kind) ||
-    reachingOut.has(syscall) ||
+    connectingCalls.has(syscall) ||
     connectionTexts.test(String(message))
   );
 }
 
 const endsConnection = (error: DatabaseError): boolean =>
-  lastWords.has(error.severity) || lastWords.has(adapterCause(error)?.severity);
+  endingSeverities.has(error.severity) || endingSeverities.has(adapterCause(error)?.severity);
 
 const answerTooLong = `An answer holds at most ${limits.answerBytes / 1024 ** 2} MB: ask for fewer rows at a time, or keep less in a row.`;
 
-// Where PostgreSQL finds out that a text would be longer than it holds: `repeat` when an answer is full (data/src/query/answer-size.ts),
-// the others when one value alone is too much. XX000 has many other reasons, 54000 has some.
+// The routines of PostgreSQL that fail when a text would be too long: `repeat` when an answer is
+// full (see answer-size.ts of data), the others for one huge value. XX000 and 54000 have other
+// reasons too.
 const textRoutines = /^(repeat|enlargeStringInfo|MemoryContext\w+|palloc\w*|repalloc\w*)$/;
 
 const isTooLong = (state: string, { routine }: DatabaseError) =>
   (state === '54000' || state === 'XX000') && textRoutines.test(String(routine));
 
-/** What a database failure means to the caller; anything that isn't one comes back as it was. */
+/** The ServiceError of a database failure; any other error is returned as it is. */
 export function toPostgresError(thrown: unknown): unknown {
   if (thrown instanceof ServiceError) return thrown;
   const state = findSqlState(thrown);
   const unavailable = () =>
-    new ServiceError('unavailable', 'The database is not available just now; try again.', { cause: thrown });
+    new ServiceError('unavailable', 'The database is unavailable; try again.', { cause: thrown });
   if (state === undefined) return isConnectionLost(thrown) ? unavailable() : thrown;
   if (isTooLong(state, thrown as DatabaseError))
     return new ServiceError('bad_request', answerTooLong, { cause: thrown });

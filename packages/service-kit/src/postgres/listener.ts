@@ -1,7 +1,7 @@
-// Listens to a channel of PostgreSQL on a connection of its own, for as long as it takes: lost connections are made again.
+// Listens to a channel of PostgreSQL on its own connection, and reconnects until `stop`.
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { Pause } from '../pause.ts';
+import { InterruptibleSleep } from '../interruptible-sleep.ts';
 
 type ListenerOptions = {
   url: string;
@@ -9,17 +9,17 @@ type ListenerOptions = {
   channel: string;
   logger: Logger;
   onNotify: (payload: string) => void;
-  /** After each (re)connect: what was said meanwhile was not heard. */
+  /** Called after each (re)connect: notifications may have been missed. */
   onConnected?: () => void;
 };
 
 const heartbeatMs = 10_000;
 const heartbeatTimeoutMs = 5_000;
-const longestPauseMs = 5_000;
+const maxDelayMs = 5_000;
 
 export class DatabaseListener {
   private readonly options: ListenerOptions;
-  private readonly pause = new Pause();
+  private readonly sleep = new InterruptibleSleep();
   private stopping = false;
   private listening = false;
   private endConnection = () => {};
@@ -36,7 +36,7 @@ export class DatabaseListener {
   async stop(): Promise<void> {
     this.stopping = true;
     this.endConnection();
-    this.pause.end();
+    this.sleep.end();
     await this.running;
   }
 
@@ -55,15 +55,15 @@ export class DatabaseListener {
         });
       } catch (error) {
         if (failures === 0 && !this.stopping)
-          logger.warn({ err: error, channel }, 'lost the database connection that listens');
+          logger.warn({ err: error, channel }, 'lost the listening connection to the database');
       }
       this.listening = false;
       failures += 1;
-      if (!this.stopping) await this.pause.wait(Math.min(50 * 2 ** failures, longestPauseMs));
+      if (!this.stopping) await this.sleep.wait(Math.min(50 * 2 ** failures, maxDelayMs));
     }
   }
 
-  // Ends by throwing, or when stopped.
+  // Returns when stopped, throws when the connection ends.
   private async listenOnce(connected: () => void): Promise<void> {
     const { url, name, channel, onNotify, onConnected } = this.options;
     const client = new pg.Client({
@@ -73,12 +73,12 @@ export class DatabaseListener {
       keepAlive: true,
       query_timeout: heartbeatTimeoutMs,
     });
-    const gone = new Promise<void>((resolve, reject) => {
+    const ended = new Promise<void>((resolve, reject) => {
       this.endConnection = resolve;
       client.once('end', () => reject(new Error('the connection ended')));
       client.on('error', reject);
     });
-    gone.catch(() => {}); // it may end before anybody waits for it
+    ended.catch(() => {}); // it may reject before it is awaited
     client.on('notification', ({ payload }) => onNotify(payload ?? ''));
     let heartbeat: NodeJS.Timeout | undefined;
     try {
@@ -87,11 +87,11 @@ export class DatabaseListener {
       this.listening = true;
       connected();
       onConnected?.();
-      // A connection cut without a word is only noticed by asking something of it.
+      // Only a query notices a connection that was cut silently.
       heartbeat = setInterval(() => {
         client.query('select 1').catch((error) => client.emit('error', error));
       }, heartbeatMs);
-      await gone;
+      await ended;
     } finally {
       clearInterval(heartbeat);
       await client.end().catch(() => {});

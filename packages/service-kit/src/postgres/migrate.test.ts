@@ -124,7 +124,7 @@ describe('migrate', () => {
   });
 
   it('refuses a database that holds tables of something else', async () => {
-    await query('create table stranger (id int)');
+    await query('create table unrelated (id int)');
     await expect(run()).rejects.toThrow(/not empty/);
     await expect(query("select to_regclass('thing') as thing")).resolves.toEqual([{ thing: null }]);
   });

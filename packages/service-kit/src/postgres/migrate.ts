@@ -1,6 +1,6 @@
-// Brings a service's database to the state its migrations describe. Any number of instances may
-// start at once: one migrates, the others wait and then find nothing to do. `_prisma_migrations` is
-// kept as the Prisma command line keeps it, so either can go on where the other stopped.
+// Applies the migrations of a service's database. Any number of instances may start at once: one
+// migrates, the others wait and then find nothing to do. `_prisma_migrations` has the form of the
+// Prisma command line, so either can continue where the other stopped.
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,9 @@ type MigrateOptions = {
   /** The folder that holds `<timestamp>_<name>/migration.sql`. */
   directory: string;
   logger: Logger;
-  /** How long to wait for a database that doesn't answer, and for another instance that migrates. */
+  /**
+   * The time to wait for a database that doesn't answer, and for another instance that migrates.
+   */
   waitSeconds?: number;
 };
 
@@ -52,8 +54,8 @@ export function readMigrations(directory: string): Migration[] {
     .map(({ name, file }) => ({ name, sql: readFileSync(file, 'utf8') }));
 }
 
-// Retried: a server that starts, a name that isn't known yet, a database that isn't made yet.
-const passing = new Set([
+// Retried: a server that starts, a name that isn't known yet, a database that isn't created yet.
+const transientCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
@@ -85,7 +87,7 @@ async function connect(databaseUrl: string, deadline: number, logger: Logger): P
       return client;
     } catch (error) {
       await client.end().catch(() => {});
-      if (Date.now() >= deadline || !isPassing(error)) {
+      if (Date.now() >= deadline || !isTransient(error)) {
         throw new Error(`The database ${database} can't be used: ${messageOf(error)}`, { cause: error });
       }
       if (attempt === 1) logger.info({ database, reason: messageOf(error) }, 'waiting for the database');
@@ -94,10 +96,10 @@ async function connect(databaseUrl: string, deadline: number, logger: Logger): P
   }
 }
 
-function isPassing(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.every(isPassing);
+function isTransient(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isTransient);
   const { code, message } = error as { code?: string; message?: string };
-  return code ? passing.has(code) : /timeout|terminated unexpectedly/i.test(message ?? '');
+  return code ? transientCodes.has(code) : /timeout|terminated unexpectedly/i.test(message ?? '');
 }
 
 function messageOf(error: unknown): string {
@@ -105,8 +107,8 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// Asked for again and again instead of waited for: a session that waits for a lock would hold back
-// `create index concurrently`. The second lock is that of the Prisma command line.
+// Polls for the lock: a session that waits for one would block `create index concurrently`. The
+// second lock is that of the Prisma command line.
 async function lock(client: pg.Client, deadline: number, logger: Logger): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const { rows } = await client.query(
@@ -145,7 +147,7 @@ async function findApplied(client: pg.Client): Promise<Set<string> | undefined> 
   }
 }
 
-// As Prisma makes it. A database with other tables is likely another program's, named by mistake.
+// As Prisma creates it. A database with other tables is likely another program's, named by mistake.
 async function createTable(client: pg.Client): Promise<Set<string>> {
   const { rows } = await client.query('select from pg_tables where schemaname = current_schema() limit 1');
   if (rows.length > 0) throw new Error('The database is not empty, and none of its tables is _prisma_migrations.');

@@ -1,27 +1,28 @@
-// Whether this process gets to do its work: how late its event loop comes round, as the platform measures it, so no call pays for it.
+// Measures how late the event loop of this process is, with Node's own monitor, at no cost for
+// calls.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 export type EventLoop = {
-  /** True while the loop has been late on average for a second: one long piece of work is none of it. */
+  /** True when the loop was late on average for a second. One long task alone doesn't count. */
   isLate(): boolean;
   stop(): void;
 };
 
-const lookEveryMs = 500;
-const lateLooks = 2;
+const sampleEveryMs = 500;
+const lateSamples = 2;
 
-/** Watches the loop of this process from now on; `limitMs` is the mean delay beyond which it is late. */
+/** Monitors the event loop from now on; it is late when its mean delay exceeds `limitMs`. */
 export function watchEventLoop(limitMs: number): EventLoop {
   const delays = monitorEventLoopDelay({ resolution: 20 });
   delays.enable();
-  let looksInARow = 0;
+  let samplesInARow = 0;
   const timer = setInterval(() => {
-    looksInARow = delays.mean / 1e6 > limitMs ? looksInARow + 1 : 0;
+    samplesInARow = delays.mean / 1e6 > limitMs ? samplesInARow + 1 : 0;
     delays.reset();
-  }, lookEveryMs);
+  }, sampleEveryMs);
   timer.unref();
   return {
-    isLate: () => looksInARow >= lateLooks,
+    isLate: () => samplesInARow >= lateSamples,
     stop: () => {
       clearInterval(timer);
       delays.disable();

@@ -233,7 +233,7 @@ describe('HTTP server of a service', () => {
     canNote = false;
     answers.push(await lock());
     for (const answer of answers) expect(answer).toMatchObject({ status: 403, body: { errors: ['You need a key.'] } });
-    await send('POST', '/forks'); // the plan's limit is nobody's missing right
+    await send('POST', '/forks'); // a limit of the plan is no missing right
     expect(refused).toEqual([
       {
         call: expect.objectContaining({ accountId: 7, address: '192.0.2.1', requestId: 'request-0002' }),

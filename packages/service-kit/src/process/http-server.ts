@@ -1,5 +1,5 @@
-// The HTTP server of every service: request ids, one log line and one measurement a request, and an
-// Express app with the API's routes, health, metrics and pages.
+// The HTTP server of every service: an Express app with the API's routes, health, metrics and
+// pages. Each request has an id, a log line and a measurement.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { openApiFragment } from '../api/openapi.ts';
@@ -8,7 +8,7 @@ import { requestIdHeader } from '../caller/call-context.ts';
 import { ServiceError } from '../errors.ts';
 import { type Answering, type Locals, readRequestId, sendError } from '../http/answer.ts';
 import { drain, listen } from '../http/listening.ts';
-import { apiPrefix, nothingHere, pathOf } from '../http/path.ts';
+import { addressNotFound, apiPrefix, pathOf } from '../http/path.ts';
 import { createTlsServer, isOfGateway } from '../http/tls.ts';
 import { limits } from '../limits.ts';
 import type { Health } from '../observability/health.ts';
@@ -19,9 +19,9 @@ import { tracing } from '../observability/tracing/tracing.ts';
 import type { ServiceTls } from '../tls/service-tls.ts';
 
 export type HttpServer = {
-  /** Listens; answers the port. */
+  /** Listens, and returns the port. */
   start(): Promise<number>;
-  /** Stops taking connections, waits for running requests (bounded), closes idle ones. */
+  /** Drains: closes idle connections, and waits a bounded time for running requests. */
   stop(): Promise<void>;
 };
 
@@ -31,13 +31,15 @@ export type HttpOptions = ApiOptions & {
   port: number;
   health: Health;
   metrics: Metrics;
-  /** With it the server is HTTPS and answers the gateway alone, but for health and metrics; without it nothing is encrypted. */
+  /**
+   * With it the server is HTTPS, and only the gateway may call it, except for health and metrics.
+   */
   tls: ServiceTls | undefined;
   /** Handlers outside /api/v1 (pages, /oauth). */
   mount?: (app: Express) => void;
 };
 
-const keptMs = 75_000; // connections without a request
+const keepAliveMs = 75_000;
 const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Builds the server; nothing listens until `start`. */
@@ -62,26 +64,26 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   app.get('/openapi.json', (_req, res) => void res.json(fragment));
   options.mount?.(app);
   app.use((_req, _res) => {
-    throw nothingHere();
+    throw addressNotFound();
   });
   app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) =>
     sendError(res as Response & Answering, asHttpError(error), logger),
   );
 
   const observe = createObserver(options);
-  // Twice what the gateway lets in: it adds the context and says where the call came from.
-  const settings = { maxHeaderSize: 2 * limits.headerBytes, keepAliveTimeout: keptMs, requestTimeout: 0 };
-  const take = (req: IncomingMessage, response: ServerResponse) => {
+  // Twice the gateway's limit: the gateway adds the context and the client's address.
+  const settings = { maxHeaderSize: 2 * limits.headerBytes, keepAliveTimeout: keepAliveMs, requestTimeout: 0 };
+  const handle = (req: IncomingMessage, response: ServerResponse) => {
     const res = observe(req, response);
     const serve = () => app(req, res);
     if (tracing) traceRequest(tracing, req, res, serve, () => served(req, res));
     else serve();
   };
-  const server = tls ? createTlsServer(tls, logger, settings, take) : createServer(settings, take);
+  const server = tls ? createTlsServer(tls, logger, settings, handle) : createServer(settings, handle);
   return { start: () => listen(server, options), stop: () => drain(server) };
 }
 
-// The platform's probes and Prometheus have no certificate. The rest is forbidden without the gateway's, as by gRPC.
+// The platform's probes and Prometheus have no certificate. All other requests need the gateway's.
 function requireGateway(req: Request, res: Response, next: NextFunction): void {
   if (quietPaths.has(req.path) || isOfGateway(req)) {
     next();
@@ -91,12 +93,12 @@ function requireGateway(req: Request, res: Response, next: NextFunction): void {
   throw new ServiceError('forbidden', 'The certificate of the connection is not one of gateway.');
 }
 
-// What a trace tells of a request when it is over.
+// The facts of a finished request for its trace.
 function served({ method = '' }: IncomingMessage, { locals: { route, requestId } }: Answering) {
   return { method, facts: { 'almanac.request_id': requestId }, route: route && `${apiPrefix}${route}` };
 }
 
-// What every answer begins with, and the line and the measurement it ends with.
+// Sets the headers of every answer; after it, writes the log line and the measurement.
 function createObserver({ service, logger, metrics, health }: HttpOptions) {
   const accessLog = createAccessLogger(logger);
   return (req: IncomingMessage, response: ServerResponse): Answering => {
@@ -106,7 +108,7 @@ function createObserver({ service, logger, metrics, health }: HttpOptions) {
     res.setHeader('X-Request-Id', requestId);
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Content-Type-Options', 'nosniff');
-    if (health.isDraining) res.setHeader('Connection', 'close'); // a kept connection would hold the drain up
+    if (health.isDraining) res.setHeader('Connection', 'close'); // an idle connection would delay the drain
     res.on('close', () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const { route = 'none', accountId } = res.locals;
@@ -131,7 +133,7 @@ function createObserver({ service, logger, metrics, health }: HttpOptions) {
   };
 }
 
-// Errors of body-parser and express itself carry a status; their texts are not ours to show.
+// Errors of Express have a status; their texts are not shown to callers.
 function asHttpError(error: unknown): unknown {
   const status = (error as { status?: unknown })?.status;
   if (error instanceof ServiceError || typeof status !== 'number') return error;

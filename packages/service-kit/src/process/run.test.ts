@@ -1,4 +1,5 @@
-// A process that can't start or crashes says why in one line of its log, and nothing else of what it knew.
+// A process that can't start or crashes says why in one line of its log, and nothing else of what
+// it knew.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -30,7 +31,7 @@ describe('a service that', () => {
     ['can not be made', 'throw failure;', 'did not start'],
     ['does not start', 'return { start: async () => { throw failure; } };', 'did not start'],
     ['crashes later', `setTimeout(() => { throw failure; }, 10); return { ${running} };`, 'crashed'],
-    ['forgets a promise', `setTimeout(() => Promise.reject(failure), 10); return { ${running} };`, 'crashed'],
+    ['does not await a promise', `setTimeout(() => Promise.reject(failure), 10); return { ${running} };`, 'crashed'],
     [
       'does not stop',
       `setTimeout(() => process.kill(process.pid, 'SIGTERM'), 50); setInterval(() => {}, 1000);

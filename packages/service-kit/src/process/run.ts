@@ -1,13 +1,14 @@
-// The life of a service process: read configuration, migrate, start, wait for a signal, drain, stop. Importing has no effect.
+// The life of a service process: read the configuration, start, wait for a signal, drain, stop.
+// Importing this file has no effect.
 import { ConfigError, type Environment } from '../config/config.ts';
 import { createLogger } from '../observability/logger.ts';
 import { startTracing } from '../observability/tracing/start.ts';
 import { tracing } from '../observability/tracing/tracing.ts';
 
-/** What `createX(config)` of each service answers. */
+/** What `createX(config)` of each service returns. */
 export type Service<C = unknown> = {
   context: C;
-  /** Connects and listens; answers the ports in use. */
+  /** Connects and listens; returns the ports. */
   start(): Promise<{ httpPort: number; rpcPort?: number }>;
   /** Drains and closes everything; safe to call twice. */
   stop(): Promise<void>;
@@ -22,9 +23,11 @@ type Runnable<C> = {
 
 const stopWithinMs = 30_000;
 
-/** Runs a service as a process: `main.ts` to serve, `main.ts migrate` to bring its database up to date and leave. */
+/**
+ * Runs a service as a process: `main.ts` serves, `main.ts migrate` migrates its database and exits.
+ */
 export async function runService<C>(runnable: Runnable<C>): Promise<void> {
-  process.on('uncaughtException', (error) => leave(runnable.name, error, 'crashed'));
+  process.on('uncaughtException', (error) => exitWith(runnable.name, error, 'crashed'));
   try {
     const config = runnable.readConfig(process.env);
     if (process.argv[2] === 'migrate') {
@@ -37,12 +40,12 @@ export async function runService<C>(runnable: Runnable<C>): Promise<void> {
     await service.start();
     process.send?.('ready');
   } catch (error) {
-    leave(runnable.name, error, 'did not start');
+    exitWith(runnable.name, error, 'did not start');
   }
 }
 
-// Node itself would print all there is on an error: statements, requests, addresses with passwords.
-function leave(name: string, error: unknown, what: string): never {
+// Node would print every property of the error: statements, requests, URLs with passwords.
+function exitWith(name: string, error: unknown, what: string): never {
   if (error instanceof ConfigError) console.error(`${name}: ${error.message}`);
   else createLogger(name, 'info').fatal({ err: error }, what);
   process.exit(1);
@@ -56,14 +59,14 @@ function stopOnSignal(name: string, service: Service): void {
     setTimeout(() => process.exit(1), stopWithinMs).unref();
     const end = async () => {
       await service.stop();
-      await tracing?.stop().catch(() => {}); // a collector that is away keeps nobody from stopping
+      await tracing?.stop().catch(() => {}); // a missing collector must not delay the exit
     };
     end().then(
       () => process.exit(0),
-      (error: unknown) => leave(name, error, 'did not stop cleanly'),
+      (error: unknown) => exitWith(name, error, 'did not stop cleanly'),
     );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.on('disconnect', stop); // the supervisor that started this process has gone
+  process.on('disconnect', stop); // the supervisor that started this process has ended
 }

@@ -1,4 +1,5 @@
-// The parts every service is framed with (log, health, metrics, context keys, bus), and the order in which parts start and stop.
+// The parts that every service has (logger, health, metrics, context keys, bus), and the order in
+// which a service's parts start and stop.
 import { randomUUID } from 'node:crypto';
 import type { JWK } from 'jose';
 import {
@@ -19,9 +20,10 @@ import { type ServiceTls, watchServiceTls } from '../tls/service-tls.ts';
 import { type EventLoop, watchEventLoop } from './event-loop.ts';
 import { watchBus } from './service-metrics.ts';
 
+/** Logger, health, metrics, keys and bus of a service. */
 export type ServiceRuntime = {
   config: CommonConfig;
-  /** Unique per process: names of leases, of subscriptions. */
+  /** Unique for each process: names its leases and subscriptions. */
   instance: string;
   logger: Logger;
   health: Health;
@@ -29,7 +31,7 @@ export type ServiceRuntime = {
   bus: Bus;
   eventLoop: EventLoop;
   signContext: ContextSigner;
-  /** A client of another service at host:port, as this service. */
+  /** A client of another service at host:port, with this service as the caller. */
   rpcClient: <N extends RpcServiceName>(service: N, address: string) => ClosableRpcClient<N>;
   /** For the service's own gRPC server. */
   rpcTls: ServiceTls | undefined;
@@ -38,10 +40,10 @@ export type ServiceRuntime = {
   verifyContext: ContextVerifier;
 };
 
-/** What a test puts in place of what the process has: here, where log lines go instead of stdout. */
+/** Replacements for tests: `log` takes the log lines instead of stdout. */
 export type Overrides = { log?: DestinationStream };
 
-/** Makes the common parts; nothing connects yet. */
+/** Creates the common parts. Nothing connects yet. */
 export async function createServiceRuntime(config: CommonConfig, { log }: Overrides = {}): Promise<ServiceRuntime> {
   const instance = `${config.name}-${randomUUID().slice(0, 8)}`;
   const logger = createLogger(config.name, config.logLevel, log);
@@ -57,7 +59,7 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
   if (rpcTls)
     metrics.gauge(
       'almanac_rpc_certificate_expires_seconds',
-      'When the certificate of the service ends, since 1970.',
+      'Expiry of the service certificate, in seconds since 1970.',
       () => rpcTls.expiresAt(),
     );
   const signContext = await createContextSigner(config.name, config.secrets.contextKey as JWK);
@@ -77,10 +79,13 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
   };
 }
 
-/** Something that starts and stops with the service; `start` may answer the port it listens on. */
+/** A part that starts and stops with the service. `start` may return its port. */
 export type Part = { name: string; start?: () => Promise<unknown>; stop?: () => Promise<unknown> | unknown };
 
-/** Starts parts in order (what fails stops what had started) and stops them in reverse, each once, after readiness went off. */
+/**
+ * Starts parts in order, and stops them in reverse after readiness is off. A failed start stops
+ * all.
+ */
 export function createLifecycle(
   runtime: Pick<ServiceRuntime, 'logger' | 'health' | 'config' | 'eventLoop'> & Partial<Pick<ServiceRuntime, 'rpcTls'>>,
   parts: Part[],

@@ -1,16 +1,16 @@
-// On a protected branch nothing that is deployed goes, or comes back, past those who approve there (ADR 23).
+// On a protected branch, administrators alone may remove or restore deployed tables (ADR 23).
 import { type CallContext, hasScope } from '../caller/call-context.ts';
 import { ServiceError } from '../errors.ts';
 import { allows, type Rights } from './rights.ts';
 
-/** True for a person with `admin` on the branch or the account, asked afresh, and for an application with the scope `api:admin`. */
+/** True for a user with `admin` on the branch or account, uncached, and for scope `api:admin`. */
 export async function administersBranch(rights: Rights, call: CallContext, branchId: number): Promise<boolean> {
   if (call.userId === undefined) return hasScope(call, 'api:admin');
   return allows(await rights.get(call, { fresh: true }), 'admin', { branchId });
 }
 
-/** The 403 of everybody else. `act` completes "may …". */
-export function takesBranchAdministrator({ userId }: CallContext, act: string): ServiceError {
+/** The 403 of other callers. `act` completes "may …". */
+export function needsBranchAdministrator({ userId }: CallContext, act: string): ServiceError {
   const who =
     userId === undefined
       ? 'an application with the scope api:admin, or an administrator,'

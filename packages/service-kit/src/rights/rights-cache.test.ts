@@ -1,10 +1,11 @@
-// Every answer of identity is held back until the test lets it go, so each order of question, change and event is made on purpose.
+// Every answer of identity is held back until the test lets it go, so each order of question,
+// change and event is made on purpose.
 import { randomUUID } from 'node:crypto';
 import { notFound, ServiceError } from '../errors.ts';
 import { readMessage } from '../messaging/bus/received-message.ts';
 import type { RpcCaller } from '../rpc/contract.ts';
 import { allows, type HeldRights } from './rights.ts';
-import { createRights, invalidateOnEvents } from './rights-cache.ts';
+import { createRightsCache, invalidateOnEvents } from './rights-cache.ts';
 
 type Answer = {
   user_id: number;
@@ -17,12 +18,12 @@ type Question = { caller: RpcCaller; userId: number; answer(revision: number): v
 
 const ada = { accountId: 7, userId: 9 };
 const bob = { accountId: 7, userId: 10 };
-const stranger = { accountId: 8, userId: 11 };
+const otherAccount = { accountId: 8, userId: 11 };
 
-function given({ isHearing = (): boolean => true } = {}) {
+function given({ isReceivingEvents = (): boolean => true } = {}) {
   const questions: Question[] = [];
   const clock = { ms: 1_000 };
-  const rights = createRights(
+  const rights = createRightsCache(
     {
       GetEffectivePermissions: (caller, { user_id: userId = 0 }) =>
         new Promise<Answer>((resolve, reject) =>
@@ -41,7 +42,7 @@ function given({ isHearing = (): boolean => true } = {}) {
           }),
         ),
     },
-    { isHearing, now: () => clock.ms },
+    { isReceivingEvents, now: () => clock.ms },
   );
   const question = (number: number) => questions[number] as Question;
   return { rights, questions, question, clock };
@@ -51,7 +52,7 @@ function given({ isHearing = (): boolean => true } = {}) {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const revisionOf = async (asked: Promise<HeldRights>) => (await asked).revision;
 
-describe('remembered rights', () => {
+describe('cached rights', () => {
   it('are asked for once per user, however many want them at the same moment', async () => {
     const { rights, questions, question } = given();
     const waiting = [rights.get(ada), rights.get(ada), rights.get(bob)];
@@ -63,7 +64,7 @@ describe('remembered rights', () => {
     expect(questions).toHaveLength(2);
   });
 
-  it('are asked for without the hurry of whoever asks first, unless nobody else gets the answer', async () => {
+  it('are fetched without the deadline of the first caller, unless that caller alone gets the answer', async () => {
     const { rights, question } = given();
     const waiting = [rights.get({ ...ada, answerBy: 1 }), rights.get({ ...ada, answerBy: 1 }, { fresh: true })];
     expect([question(0).caller.answerBy, question(1).caller.answerBy]).toEqual([undefined, 1]);
@@ -71,12 +72,12 @@ describe('remembered rights', () => {
     await Promise.all(waiting);
   });
 
-  it('are forgotten for one user, or for all of an account', async () => {
+  it('are invalidated for one user, or for all of an account', async () => {
     const { rights, questions, question } = given();
-    const everybody = [ada, bob, stranger];
+    const everyone = [ada, bob, otherAccount];
     const askAll = async (revision: number) => {
       const before = questions.length;
-      const waiting = everybody.map((who) => rights.get(who));
+      const waiting = everyone.map((who) => rights.get(who));
       const asked = questions.slice(before).map(({ userId }) => userId);
       for (let number = before; number < questions.length; number++) question(number).answer(revision);
       await Promise.all(waiting);
@@ -84,18 +85,18 @@ describe('remembered rights', () => {
     };
     expect(await askAll(1)).toEqual([9, 10, 11]);
     expect(await askAll(1)).toEqual([]);
-    rights.forget(7, 9, 2);
+    rights.invalidate(7, 9, 2);
     expect(await askAll(2)).toEqual([9]);
-    rights.forget(7, null, 3);
+    rights.invalidate(7, null, 3);
     expect(await askAll(3)).toEqual([9, 10]);
-    rights.forgetAll();
+    rights.invalidateAll();
     expect(await askAll(3)).toEqual([9, 10, 11]);
   });
 
   it('that were asked for before a change are asked for again when the event overtakes the answer', async () => {
     const { rights, questions, question } = given();
     const early = rights.get(ada);
-    rights.forget(7, 9, 5);
+    rights.invalidate(7, 9, 5);
     const late = rights.get(ada);
     expect(questions).toHaveLength(2);
     question(1).answer(5);
@@ -124,11 +125,11 @@ describe('remembered rights', () => {
     const asked = rights.get(ada);
     question(0).answer(6);
     await asked;
-    rights.forget(7, 9, 6);
-    rights.forget(7, null, 5);
+    rights.invalidate(7, 9, 6);
+    rights.invalidate(7, null, 5);
     expect(await revisionOf(rights.get(ada))).toBe(6);
     expect(questions).toHaveLength(1);
-    rights.forget(7, 9, undefined); // of an identity that tells no revisions
+    rights.invalidate(7, 9, undefined); // of an identity that tells no revisions
     void rights.get(ada);
     expect(questions).toHaveLength(2);
   });
@@ -137,16 +138,16 @@ describe('remembered rights', () => {
     const { rights, questions, question } = given();
     const asked = rights.get(ada);
     for (let number = 0; number < 3; number++) {
-      rights.forget(7, 9, 10 + number);
+      rights.invalidate(7, 9, 10 + number);
       question(number).answer(5);
       await settle();
     }
     expect(await revisionOf(asked)).toBe(5);
-    void rights.get(ada); // but nobody else gets that answer
+    void rights.get(ada); // but no other caller gets that answer
     expect(questions).toHaveLength(4);
   });
 
-  it('asked afresh are asked for anew although they are remembered, and remembered then', async () => {
+  it('that must be fresh are fetched although they are cached, and cached then', async () => {
     const { rights, questions, question } = given();
     const asked = rights.get(ada);
     question(0).answer(1);
@@ -158,9 +159,9 @@ describe('remembered rights', () => {
     expect(await revisionOf(rights.get(ada))).toBe(2);
   });
 
-  it('are believed for half a minute from the question on, and for a second while no events come', async () => {
+  it('live for half a minute from the request on, and for a second while no events arrive', async () => {
     let hearing = true;
-    const { rights, questions, question, clock } = given({ isHearing: () => hearing });
+    const { rights, questions, question, clock } = given({ isReceivingEvents: () => hearing });
     const asked = rights.get(ada);
     clock.ms += 500;
     question(0).answer(1);
@@ -198,7 +199,7 @@ describe('remembered rights', () => {
     expect(questions).toHaveLength(2);
   });
 
-  it('of a user who is gone are the 401 of the contract, also for who remembered them', async () => {
+  it('of a deleted user are the 401 of the contract, also when they were cached', async () => {
     const { rights, questions, question } = given();
     const asked = rights.get(ada);
     question(0).answer(1);

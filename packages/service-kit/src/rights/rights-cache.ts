@@ -1,142 +1,147 @@
-// Identity's answers about rights, remembered per user and revision. An event drops what it made old; a question that was under way
-// when the event came is asked again, so nobody who comes after an event is answered from before it.
+// Caches identity's answers about rights, per user and revision. An event drops the answers that it
+// made old, and a request in flight when the event came is sent again: a caller never gets rights
+// older than an event that came before its call.
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 import type { Bus } from '../messaging/bus/bus.ts';
 import { messageId } from '../messaging/bus/received-message.ts';
 import type { RpcCaller, RpcClient } from '../rpc/contract.ts';
-import { type HeldRights, holdRights, type Rights, userGone } from './rights.ts';
+import { compileRights, type HeldRights, type Rights, unknownUser } from './rights.ts';
 
 type Identity = Pick<RpcClient<'identity'>, 'GetEffectivePermissions'>;
 
 type Options = {
-  /** False while events don't reach us: answers are believed for a second only. */
-  isHearing?: () => boolean;
-  /** Milliseconds that only rise. */
+  /** False while no events arrive: a cached answer then lives for one second only. */
+  isReceivingEvents?: () => boolean;
+  /** A monotonic clock in milliseconds. */
   now?: () => number;
 };
 
-/** What is known of one user. */
-type Memory = {
+/** The cached rights of one user. */
+type Entry = {
   accountId: number;
   userId: number;
   held?: HeldRights;
   /** The held rights as a promise, made once. */
   answer?: Promise<HeldRights>;
   askedAt: number;
-  /** The question under way, which whoever comes now may share. */
-  asking?: Promise<HeldRights>;
-  /** How many changes were heard of. */
-  changes: number;
+  /** The request in flight, which concurrent callers share. */
+  inFlight?: Promise<HeldRights>;
+  /** Counts the events that invalidated this entry. */
+  invalidations: number;
 };
 
-const believedMs = 30_000;
-const believedUnheardMs = 1_000;
-const mostQuestions = 3;
+const ttlMs = 30_000;
+const ttlWithoutEventsMs = 1_000;
+const maxFetches = 3;
 
-/** Rights by identity's answers: asked once per user, then from memory until an event or half a minute ends it. */
-export function createRights(
+/** Rights by identity's answers, cached until an event or the TTL of half a minute ends them. */
+export function createRightsCache(
   identity: Identity,
-  { isHearing = () => true, now = () => performance.now() }: Options = {},
+  { isReceivingEvents = () => true, now = () => performance.now() }: Options = {},
 ): Rights {
-  const memories = new LRUCache<string, Memory>({ max: 10_000 });
+  const entries = new LRUCache<string, Entry>({ max: 10_000 });
 
-  const memoryOf = (accountId: number, userId: number): Memory => {
+  const entryOf = (accountId: number, userId: number): Entry => {
     const key = `${accountId}:${userId}`;
-    let memory = memories.get(key);
-    if (!memory) {
-      memory = { accountId, userId, askedAt: 0, changes: 0 };
-      memories.set(key, memory);
+    let entry = entries.get(key);
+    if (!entry) {
+      entry = { accountId, userId, askedAt: 0, invalidations: 0 };
+      entries.set(key, entry);
     }
-    return memory;
+    return entry;
   };
 
-  const believed = (memory: Memory): Promise<HeldRights> | undefined => {
-    if (!memory.answer) return undefined;
-    const age = now() - memory.askedAt;
-    return age < believedUnheardMs || (age < believedMs && isHearing()) ? memory.answer : undefined;
+  const cached = (entry: Entry): Promise<HeldRights> | undefined => {
+    if (!entry.answer) return undefined;
+    const age = now() - entry.askedAt;
+    return age < ttlWithoutEventsMs || (age < ttlMs && isReceivingEvents()) ? entry.answer : undefined;
   };
 
-  const ask = async (caller: RpcCaller, memory: Memory): Promise<HeldRights> => {
-    for (let questions = 1; ; questions += 1) {
-      const { changes } = memory;
+  const fetch = async (caller: RpcCaller, entry: Entry): Promise<HeldRights> => {
+    for (let fetches = 1; ; fetches += 1) {
+      const { invalidations } = entry;
       const askedAt = now();
-      const held = await askOnce(identity, caller, memory);
-      const isCurrent = memory.changes === changes;
-      if (isCurrent) remember(memory, held, askedAt);
-      if (isCurrent || questions === mostQuestions) return held;
+      const held = await fetchOnce(identity, caller, entry);
+      const isCurrent = entry.invalidations === invalidations;
+      if (isCurrent) store(entry, held, askedAt);
+      if (isCurrent || fetches === maxFetches) return held;
     }
   };
 
-  const share = (caller: RpcCaller, memory: Memory): Promise<HeldRights> => {
-    // Others wait for this answer too, and have more time than this caller, perhaps.
-    const asking = ask({ ...caller, answerBy: undefined }, memory).finally(() => {
-      if (memory.asking === asking) memory.asking = undefined;
+  const fetchShared = (caller: RpcCaller, entry: Entry): Promise<HeldRights> => {
+    // Callers with later deadlines may share this request, so this caller's deadline doesn't bound
+    // it.
+    const inFlight = fetch({ ...caller, answerBy: undefined }, entry).finally(() => {
+      if (entry.inFlight === inFlight) entry.inFlight = undefined;
     });
-    memory.asking = asking;
-    return asking;
+    entry.inFlight = inFlight;
+    return inFlight;
   };
 
   return {
     get(caller, { fresh = false } = {}) {
-      const memory = memoryOf(caller.accountId, caller.userId as number);
-      if (fresh) return ask(caller, memory);
-      return believed(memory) ?? memory.asking ?? share(caller, memory);
+      const entry = entryOf(caller.accountId, caller.userId as number);
+      if (fresh) return fetch(caller, entry);
+      return cached(entry) ?? entry.inFlight ?? fetchShared(caller, entry);
     },
-    forget(accountId, userId, revision) {
+    invalidate(accountId, userId, revision) {
       if (userId !== null) {
-        const memory = memories.peek(`${accountId}:${userId}`);
-        if (memory) forget(memory, revision);
+        const entry = entries.peek(`${accountId}:${userId}`);
+        if (entry) invalidate(entry, revision);
         return;
       }
-      for (const memory of memories.values()) if (memory.accountId === accountId) forget(memory, revision);
+      for (const entry of entries.values()) if (entry.accountId === accountId) invalidate(entry, revision);
     },
-    forgetAll() {
-      for (const memory of memories.values()) forget(memory);
+    invalidateAll() {
+      for (const entry of entries.values()) invalidate(entry);
     },
   };
 }
 
-async function askOnce(identity: Identity, caller: RpcCaller, memory: Memory): Promise<HeldRights> {
+async function fetchOnce(identity: Identity, caller: RpcCaller, entry: Entry): Promise<HeldRights> {
   try {
-    return holdRights(await identity.GetEffectivePermissions(caller, { user_id: memory.userId }));
+    return compileRights(await identity.GetEffectivePermissions(caller, { user_id: entry.userId }));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'not_found') throw error;
-    forget(memory);
-    throw userGone();
+    invalidate(entry);
+    throw unknownUser();
   }
 }
 
-function forget(memory: Memory, revision?: number): void {
-  // Told late: what is remembered is of that revision already, or newer.
-  if (revision !== undefined && memory.held && memory.held.revision >= revision) return;
-  memory.changes += 1;
-  memory.held = undefined;
-  memory.answer = undefined;
-  memory.asking = undefined;
+function invalidate(entry: Entry, revision?: number): void {
+  // A late event: the cached answer is of that revision already, or newer.
+  if (revision !== undefined && entry.held && entry.held.revision >= revision) return;
+  entry.invalidations += 1;
+  entry.held = undefined;
+  entry.answer = undefined;
+  entry.inFlight = undefined;
 }
 
-// Of two answers that cross on their way, the one of the newer revision stays as long as it is believed at all.
-function remember(memory: Memory, held: HeldRights, askedAt: number): void {
-  if (memory.held && memory.held.revision > held.revision && askedAt - memory.askedAt < believedMs) return;
-  memory.held = held;
-  memory.answer = Promise.resolve(held);
-  memory.askedAt = askedAt;
+// Of two answers that cross on their way, the one of the newer revision stays for its whole TTL.
+function store(entry: Entry, held: HeldRights, askedAt: number): void {
+  if (entry.held && entry.held.revision > held.revision && askedAt - entry.askedAt < ttlMs) return;
+  entry.held = held;
+  entry.answer = Promise.resolve(held);
+  entry.askedAt = askedAt;
 }
 
-// No user: all of the account. An identity of before revisions doesn't name one.
+// Without a user the event is about all of the account. Releases before revisions send none.
 const changeSchema = z.object({
   account_id: messageId,
   user_id: messageId.nullish(),
   revision: z.int().optional(),
 });
 
-/** Forgets rights when identity tells that they changed, and all of them whenever that may have been missed. */
+/**
+ * Invalidates rights when identity announces a change, and all of them when events may have been
+ * missed.
+ */
 export function invalidateOnEvents(bus: Pick<Bus, 'subscribe'>, rights: Rights): Promise<void> {
   return bus.subscribe(
     { 'identity.permission.changed': changeSchema },
-    async ({ payload: { account_id, user_id, revision } }) => rights.forget(account_id, user_id ?? null, revision),
-    { onConnected: async () => rights.forgetAll() },
+    async ({ payload: { account_id, user_id, revision } }) => rights.invalidate(account_id, user_id ?? null, revision),
+    { onConnected: async () => rights.invalidateAll() },
   );
 }

@@ -2,9 +2,9 @@ import { notFound } from '../errors.ts';
 import {
   type Action,
   allows,
+  compileRights,
   type EffectivePermissions,
   type HeldRights,
-  holdRights,
   isKnown,
   type Rights,
   reachOf,
@@ -12,7 +12,7 @@ import {
 } from './rights.ts';
 
 const held = (license_type: string, ...permissions: [string, string, number][]): HeldRights =>
-  holdRights({
+  compileRights({
     license_type,
     permissions: permissions.map(([action, resource_type, resource_id]) => ({ action, resource_type, resource_id })),
   });
@@ -65,14 +65,14 @@ describe('allows', () => {
   });
 
   it('gives nothing for an action or a resource it does not know', () => {
-    const strange = held('developer', ['rule', 'account', 7], ['toString', 'domain', 1], ['edit', '__proto__', 1]);
-    expect(all.filter((wanted) => allows(strange, wanted, where))).toEqual([]);
+    const unknown = held('developer', ['rule', 'account', 7], ['toString', 'domain', 1], ['edit', '__proto__', 1]);
+    expect(all.filter((wanted) => allows(unknown, wanted, where))).toEqual([]);
   });
 });
 
 describe('a private branch', () => {
   const on = (action: string, type: string, id: number, license_type = 'developer') =>
-    holdRights({
+    compileRights({
       license_type,
       permissions: [{ action, resource_type: type, resource_id: id }],
       private_branch_ids: [2],
@@ -138,10 +138,10 @@ describe('requireRight', () => {
   const rightsOf = (answer: Partial<EffectivePermissions>, asked: (boolean | undefined)[] = []): Rights => ({
     get: async (_caller, { fresh } = {}) => {
       asked.push(fresh);
-      return holdRights({ license_type: 'developer', permissions: [], ...answer });
+      return compileRights({ license_type: 'developer', permissions: [], ...answer });
     },
-    forget() {},
-    forgetAll() {},
+    invalidate() {},
+    invalidateAll() {},
   });
 
   it('names the missing right and where it would do', async () => {
@@ -152,7 +152,7 @@ describe('requireRight', () => {
     await expect(requireRight(rightsOf({}), call, 'admin', {})).rejects.toThrow('"admin" on the account');
   });
 
-  it('says of what is unseen on a private branch what is said of an unknown one', async () => {
+  it('answers for a private branch without rights as for an unknown one', async () => {
     const developer = [{ action: 'develop', resource_type: 'account', resource_id: 7 }];
     const rights = rightsOf({ permissions: developer, private_branch_ids: [2] });
     await expect(requireRight(rights, call, 'view', where)).rejects.toThrow(notFound('Table definition'));
@@ -161,7 +161,7 @@ describe('requireRight', () => {
     await expect(requireRight(rights, call, 'view', where, { missing })).rejects.toThrow(missing());
   });
 
-  it('asks afresh to administer and to approve, and where it is told to', async () => {
+  it('uses fresh rights to administer and to approve, and on request', async () => {
     const asked: (boolean | undefined)[] = [];
     const rights = rightsOf({ permissions: [{ action: 'admin', resource_type: 'account', resource_id: 7 }] }, asked);
     for (const action of ['view', 'edit', 'develop', 'approve', 'admin'] as Action[])

@@ -1,6 +1,6 @@
-// Who may do what (design 3.2): what somebody holds, compiled so that every request can ask, and the questions asked of it.
+// Rights (design 3.2): identity's answer about a user, compiled for quick checks, and the checks.
 
-import { refusedToken } from '../caller/unauthenticated.ts';
+import { invalidToken } from '../caller/unauthenticated.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { RpcCaller } from '../rpc/contract.ts';
 
@@ -8,8 +8,9 @@ export type Action = 'admin' | 'develop' | 'edit' | 'view' | 'approve';
 export type Permission = { action: string; resource_type: string; resource_id: number };
 
 /**
- * Identity's answer. `revision` rises with every change of rights in the account; 0 when identity doesn't tell it.
- * `private_branch_ids`: all of the account, also those that are gone; an identity of an earlier release knows none.
+ * Identity's answer. `revision` rises with every change of rights in the account; 0 when identity
+ * doesn't send it. `private_branch_ids` are all of the account, deleted ones too; earlier releases
+ * of identity send none.
  */
 export type EffectivePermissions = {
   license_type: string;
@@ -18,17 +19,20 @@ export type EffectivePermissions = {
   private_branch_ids?: number[];
 };
 
-/** Where the right is needed: any of these resources, or the whole account, may grant it. */
+/** The place of an action: a right on any of these resources, or on the account, allows it. */
 export type Where = { domainId?: number; branchId?: number; tableDefinitionId?: number };
 
-/** What somebody holds: for each place, the actions granted there as a set of bits. */
+/** The rights of a user: for each resource, the actions as a set of bits. */
 export type HeldRights = {
   readonly revision: number;
   readonly account: number;
   readonly domain: ReadonlyMap<number, number>;
   readonly branch: ReadonlyMap<number, number>;
   readonly table_definition: ReadonlyMap<number, number>;
-  /** Private branches, where only rights on the branch itself and on its tables count. None for administrators. */
+  /**
+   * Private branches, where only rights on the branch and its tables count. Administrators have
+   * none.
+   */
   readonly closedBranches: ReadonlySet<number>;
 };
 
@@ -42,8 +46,8 @@ const covers = {
 } as const satisfies Record<Action, number>;
 const everything = covers.admin | covers.approve;
 
-/** Compiles identity's answer. Rights add up; `admin` of the account passes all; an end user's licence caps at `edit`. */
-export function holdRights({
+/** Compiles identity's answer. Rights add up; an end user's licence caps them at `edit`. */
+export function compileRights({
   license_type,
   permissions,
   revision = 0,
@@ -68,14 +72,14 @@ export function holdRights({
   return { revision, account, domain, branch, table_definition, closedBranches };
 }
 
-// An action or resource that a later release may name is no right yet.
+// Unknown actions and resources, of a later release, grant nothing.
 function grantedBy(action: string, resourceType: string, licence: string): number {
   if (!Object.hasOwn(covers, action)) return 0;
   if (licence === 'end_user' && (action === 'admin' || action === 'develop')) return covers.edit;
   return action === 'admin' && resourceType === 'account' ? everything : covers[action as Action];
 }
 
-/** True when what is held allows the action there. */
+/** True when the rights allow the action at the place. */
 export function allows(held: HeldRights, action: Action, where: Where): boolean {
   return (grantedAt(held, where) & bits[action]) !== 0;
 }
@@ -89,14 +93,14 @@ function grantedAt(held: HeldRights, { domainId, branchId, tableDefinitionId }: 
   return granted | held.account;
 }
 
-/** False where there is nothing for whoever holds this: on a private branch without any right on it or on the table. */
+/** False on a private branch without any right on it or on the table: the place is hidden. */
 export function isKnown(held: HeldRights, where: Where): boolean {
   return where.branchId === undefined || !held.closedBranches.has(where.branchId) || grantedAt(held, where) !== 0;
 }
 
 /**
- * The places where somebody may do something: what a list can be cut down to. On closed branches (private ones) neither
- * `everywhere` nor `domainIds` counts, `branchIds` and `tableDefinitionIds` do.
+ * The places where a user may do something, to filter lists. On closed (private) branches only
+ * `branchIds` and `tableDefinitionIds` count.
  */
 export type Reach = {
   everywhere: boolean;
@@ -114,7 +118,7 @@ export const reachesEverywhere: Reach = {
   closedBranchIds: [],
 };
 
-/** Where what is held allows the action. */
+/** The places where the rights allow the action. */
 export function reachOf(held: HeldRights, action: Action): Reach {
   const idsIn = (places: ReadonlyMap<number, number>) =>
     [...places].filter(([, granted]) => (granted & bits[action]) !== 0).map(([id]) => id);
@@ -128,8 +132,8 @@ export function reachOf(held: HeldRights, action: Action): Reach {
 }
 
 /**
- * The refusal of an action that isn't allowed: 403, or on a private branch that isn't known to them the 404 of a thing that isn't
- * there. `missing` makes another 404 than that of the table, else the branch.
+ * The refusal of an action: 403, or on a hidden private branch the 404 of an unknown id. `missing`
+ * makes another 404 than that of the table or branch.
  */
 export function refusal(held: HeldRights, action: Action, where: Where, missing?: () => ServiceError): ServiceError {
   if (isKnown(held, where)) return missingRight(action, where);
@@ -137,7 +141,7 @@ export function refusal(held: HeldRights, action: Action, where: Where, missing?
   return notFound(where.tableDefinitionId === undefined ? 'Branch' : 'Table definition');
 }
 
-/** The 403 of a missing right, naming it. */
+/** The 403 that names the missing right. */
 export function missingRight(action: Action, where: Where): ServiceError {
   const places = [
     where.tableDefinitionId === undefined ? undefined : 'the table',
@@ -152,28 +156,31 @@ export function missingRight(action: Action, where: Where): ServiceError {
 }
 
 /** The 401 of a token whose user no longer exists (contract, Authentication failures). */
-export function userGone(): ServiceError {
-  return refusedToken('Invalid resource owner', 'The user of this token is gone.');
+export function unknownUser(): ServiceError {
+  return invalidToken('Invalid resource owner', 'The user of this token no longer exists.');
 }
 
 /**
- * `fresh`: by an answer of this moment, for what is rare and weighs much; otherwise a remembered answer will do. `missing` makes
- * the 404 of a place on a private branch, where it isn't that of the table or branch.
+ * `fresh` bypasses the cache, for actions that are rare and important. `missing` makes another 404
+ * for a hidden place than that of the table or branch.
  */
 export type RightsOptions = { fresh?: boolean; missing?: () => ServiceError };
 
-/** What the users of this account hold. */
+/** The rights of users. */
 export type Rights = {
-  /** Throws 401 when the caller's user is gone. */
+  /** Throws 401 when the caller's user no longer exists. */
   get(caller: RpcCaller, options?: RightsOptions): Promise<HeldRights>;
-  /** Forgets what is older than `revision` of one user's rights, or of all of an account's; without a revision, all of it. */
-  forget(accountId: number, userId: number | null, revision?: number): void;
-  forgetAll(): void;
+  /**
+   * Drops cached rights older than `revision`, of one user or (null) of all of the account; without
+   * a revision, whatever their age.
+   */
+  invalidate(accountId: number, userId: number | null, revision?: number): void;
+  invalidateAll(): void;
 };
 
 /**
- * Throws 403 unless the caller may; 404 on a private branch that isn't known to them. Machines act for the whole account within
- * their scopes (design 3.2). To administer and to approve is always asked afresh.
+ * Throws 403 unless the caller may; 404 on a private branch that is hidden from them. Machines act
+ * for the whole account within their scopes (design 3.2). `admin` and `approve` bypass the cache.
  */
 export async function requireRight(
   rights: Rights,

@@ -1,5 +1,6 @@
-// Calls other services: signs the context, sets a deadline on every call (never later than that of the call it is made for), waits for a
-// neighbour that restarts, retries reads once, and rebuilds errors with their kind.
+// The client of other services: signs the context, sets a deadline on every call (at most that of
+// the call it serves), waits for a service that restarts, retries reads once, and restores errors
+// with their kind.
 import * as grpc from '@grpc/grpc-js';
 import type { CallClaims, ContextSigner } from '../caller/call-context.ts';
 import { timeLeft } from '../caller/deadline.ts';
@@ -25,15 +26,15 @@ const unaryDeadlineMs = 5_000;
 const streamDeadlineMs = 10 * 60_000;
 const signedForMs = 30_000;
 const reconnectEveryMs = 500;
-/** Longer than from one attempt to connect to the next: whoever asks a neighbour that has come back finds it. */
-const connectedWithinMs = 1_000;
+/** Longer than the reconnect interval, so that a call finds a service that has restarted. */
+const connectTimeoutMs = 1_000;
 const resolveNamesEveryMs = 1_000;
 const streamWindowBytes = 1024 * 1024;
 const reads = /^(Get|List|Count|Plan)/;
 
 export type ClosableRpcClient<N extends RpcServiceName> = { client: RpcClient<N>; close(): void };
 
-/** A client of `service` at host:port. The signer is the calling service's own, and so is what it shows where there is TLS. */
+/** A client of `service` at host:port, with the calling service's signer and certificate. */
 export function createRpcClient<N extends RpcServiceName>(
   service: N,
   address: string,
@@ -49,15 +50,15 @@ export function createRpcClient<N extends RpcServiceName>(
     'grpc.keepalive_timeout_ms': 10_000,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': reconnectEveryMs,
-    'grpc.dns_min_time_between_resolutions_ms': resolveNamesEveryMs, // who comes back may have another address
+    'grpc.dns_min_time_between_resolutions_ms': resolveNamesEveryMs, // a restarted service may have another address
     'grpc.max_receive_message_length': 16 * 1024 * 1024,
     'grpc.max_send_message_length': 16 * 1024 * 1024,
-    // At the default of 64 kB whole tables come in small pieces, each with a word back; most of that time goes into garbage.
+    // With the default of 64 kB whole tables come in small chunks, each with a window update.
     'grpc-node.flow_control_window': streamWindowBytes,
   });
   const prepare = preparing(
     stub,
-    rememberingSigner((claims) => sign(claims, `${service}:rpc`)),
+    cachingSigner((claims) => sign(claims, `${service}:rpc`)),
   );
   const client: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(definition)) {
@@ -73,8 +74,8 @@ export function createRpcClient<N extends RpcServiceName>(
 
 type MetadataFor = (caller: RpcCaller) => Promise<grpc.Metadata>;
 
-// One signature serves all calls for the same claims for half its lifetime.
-function rememberingSigner(sign: ContextSigner): MetadataFor {
+// Caches a signed context for half of its lifetime, for all calls with the same claims.
+function cachingSigner(sign: ContextSigner): MetadataFor {
   const signed = new Map<string, { token: string; until: number }>();
   return async (caller) => {
     const claims: CallClaims = {
@@ -103,17 +104,17 @@ function rememberingSigner(sign: ContextSigner): MetadataFor {
 type Prepared = { metadata: grpc.Metadata; deadline: number; isConnected: boolean };
 type Prepare = (caller: RpcCaller, options: RpcOptions, usualDeadlineMs: number) => Promise<Prepared>;
 
-// Nothing is sent before there is a connection, so writes may wait for one as well as reads.
+// Waits for a connection. Nothing has been sent until then, so writes may wait too.
 function preparing(stub: grpc.Client, metadataFor: MetadataFor): Prepare {
   const connects = (by: number): Promise<boolean> =>
     new Promise((resolve) => stub.waitForReady(by, (failure) => resolve(!failure)));
   return async (caller, { deadlineMs, waitForReady = true }, usualDeadlineMs) => {
     const deadline = Date.now() + timeLeft(caller, deadlineMs ?? usualDeadlineMs);
     const metadata = await metadataFor(caller);
-    // Who gets no connection makes the call as well: its failure says why.
+    // Without a connection the call is made anyway: its failure gives the reason.
     const isConnected =
       stub.getChannel().getConnectivityState(false) === grpc.connectivityState.READY ||
-      (waitForReady && (await connects(Math.min(deadline, Date.now() + connectedWithinMs))));
+      (waitForReady && (await connects(Math.min(deadline, Date.now() + connectTimeoutMs))));
     return { metadata, deadline, isConnected };
   };
 }
@@ -125,11 +126,11 @@ function unary(service: string, invoke: Invoke, prepare: Prepare, mayRetry: bool
   const send = ({ metadata, deadline }: Prepared, request: unknown, { signal }: RpcOptions) =>
     new Promise((resolve, reject) => {
       const call = invoke(request, metadata, { deadline }, (error: grpc.ServiceError | null, answer: unknown) => {
-        stopHeeding();
+        stopListening();
         if (error) reject(fromStatus(service, error));
         else resolve(answer);
       });
-      const stopHeeding = heed(signal, call);
+      const stopListening = cancelOnAbort(signal, call);
     });
   return async (caller: RpcCaller, request: unknown, options: RpcOptions = {}) => {
     const prepared = await prepare(caller, options, unaryDeadlineMs);
@@ -156,13 +157,13 @@ function clientStream(service: string, { requestSerialize }: Method, invoke: Inv
     const answer = new Promise((resolve, reject) => {
       call = invoke(metadata, { deadline }, (error: grpc.ServiceError | null, value: unknown) => {
         settled = true;
-        call.emit('drain'); // wakes a writer that waits on a server that has already answered
+        call.emit('drain'); // wakes a writer when the server has already answered
         if (error) reject(fromStatus(service, error));
         else resolve(value);
       });
     });
-    answer.catch(() => {}); // awaited below; a source that fails first must not leave it unhandled
-    const stopHeeding = heed(options.signal, call);
+    answer.catch(() => {}); // awaited below; when the source fails first it must not be unhandled
+    const stopListening = cancelOnAbort(options.signal, call);
     try {
       for await (const request of requests) {
         if (settled) break;
@@ -171,12 +172,12 @@ function clientStream(service: string, { requestSerialize }: Method, invoke: Inv
       }
       if (!settled) call.write(sender.end());
       call.end();
-      return await answer; // still inside: whoever waits for the answer may cancel too
+      return await answer; // inside `try`: the signal can still cancel the call
     } catch (error) {
       call.cancel();
       throw error;
     } finally {
-      stopHeeding();
+      stopListening();
     }
   };
 }
@@ -190,20 +191,20 @@ function serverStream(service: string, { responseDeserialize }: Method, invoke: 
     call.once('metadata', (answered) => {
       isEndAnnounced = answered.get(streamEndMetadataKey).length > 0;
     });
-    const stopHeeding = heed(options.signal, call);
+    const stopListening = cancelOnAbort(options.signal, call);
     try {
       yield* receiveStream(call, responseDeserialize, () => isEndAnnounced);
     } catch (error) {
       throw error instanceof ServiceError ? error : fromStatus(service, error as grpc.ServiceError);
     } finally {
-      stopHeeding();
+      stopListening();
       call.cancel();
     }
   };
 }
 
-// Cancels the call with the signal, which may have come while there was no connection yet. Answers how to stop that.
-function heed(signal: AbortSignal | undefined, call: grpc.Call): () => void {
+// Cancels the call when the signal aborts, or has aborted already. Returns how to stop listening.
+function cancelOnAbort(signal: AbortSignal | undefined, call: grpc.Call): () => void {
   const cancel = () => call.cancel();
   if (signal?.aborted) cancel();
   signal?.addEventListener('abort', cancel, { once: true });
@@ -225,7 +226,7 @@ function fromStatus(service: string, error: grpc.ServiceError): ServiceError {
     error.code === grpc.status.DEADLINE_EXCEEDED ||
     error.code === grpc.status.CANCELLED;
   if (away)
-    return new ServiceError('unavailable', `The ${service} service is not available just now; try again.`, {
+    return new ServiceError('unavailable', `The ${service} service is unavailable; try again.`, {
       cause: error,
     });
   if (error.code === grpc.status.UNIMPLEMENTED)
@@ -237,8 +238,8 @@ function fromStatus(service: string, error: grpc.ServiceError): ServiceError {
   });
 }
 
-/** Whether the neighbour is of a release that doesn't have this call yet. */
-export function isUnknownCall(error: unknown): boolean {
+/** True when the other service is of a release without this call. */
+export function isUnimplemented(error: unknown): boolean {
   return (
     error instanceof ServiceError &&
     error.kind === 'unavailable' &&

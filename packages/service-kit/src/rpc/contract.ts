@@ -1,4 +1,4 @@
-// Loads protos/ at run time and derives, from the generated types, what a server must handle and a client may call.
+// Loads protos/ at run time, and derives the types of servers and clients from the generated ones.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { BillingDefinition, BillingHandlers } from '@almanac/protos/generated/almanac/billing/v1/Billing.ts';
@@ -32,18 +32,18 @@ type Handle<H> =
         ? (call: CallContext, request: Req, signal: AbortSignal) => AsyncIterable<Res>
         : never;
 
-/** What a service must implement: one function per RPC of its proto; a new RPC is a compile error until it exists. */
+/** One function for each RPC of a service; a new RPC is a compile error until it exists. */
 export type RpcHandlers<N extends RpcServiceName> = {
   [K in Named<Contracts[N]['handlers']>]: Handle<Contracts[N]['handlers'][K]>;
 };
 
 /**
- * `deadlineMs` replaces the default of 5 s (10 minutes for streams); `signal` cancels. `waitForReady: false`, for who can do without:
- * a neighbour without a connection is away at once, not after the time in which it would be back from a restart.
+ * `deadlineMs` replaces the default of 5 s (10 minutes for streams); `signal` cancels. With
+ * `waitForReady: false` a call without a connection fails at once instead of waiting for a restart.
  */
 export type RpcOptions = { deadlineMs?: number; signal?: AbortSignal; waitForReady?: boolean };
 
-/** On whose behalf a call is made: an incoming call, or claims of a service acting later for an account. */
+/** The caller: an incoming call, or the claims of a service that acts for an account later. */
 export type RpcCaller = Pick<CallContext, 'accountId'> & Partial<CallContext>;
 
 type Call<H, D> =
@@ -55,7 +55,7 @@ type Call<H, D> =
         : (caller: RpcCaller, request: Req, options?: RpcOptions) => AsyncIterable<OutRes>
     : never;
 
-/** The calls one may make to a service. */
+/** The calls of a service. */
 export type RpcClient<N extends RpcServiceName> = {
   [K in Named<Contracts[N]['handlers']> & keyof Contracts[N]['definition']]: Call<
     Contracts[N]['handlers'][K],
@@ -63,7 +63,7 @@ export type RpcClient<N extends RpcServiceName> = {
   >;
 };
 
-/** The gRPC service definition of `name`, loaded from protos/. Throws when one of its streams can't tell its end. */
+/** Loads a service definition from protos/. Throws when a stream has no end message. */
 export function loadServiceDefinition(name: RpcServiceName): grpc.ServiceDefinition {
   const root = dirname(createRequire(import.meta.url).resolve('@almanac/protos/package.json'));
   const packages = loadSync(join(root, 'almanac', name, 'v1', `${name}.proto`), {

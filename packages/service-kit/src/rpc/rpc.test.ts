@@ -10,7 +10,7 @@ import {
 import { ServiceError } from '../errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { type ClosableRpcClient, createRpcClient, isUnknownCall } from './client.ts';
+import { type ClosableRpcClient, createRpcClient, isUnimplemented } from './client.ts';
 import type { RpcClient, RpcHandlers } from './contract.ts';
 import { createRpcServer, type RpcServer } from './server.ts';
 
@@ -23,7 +23,7 @@ describe('gRPC between services', () => {
   let givenServer: (port: number) => RpcServer;
   let server: RpcServer;
   let data: ClosableRpcClient<'data'>;
-  let stranger: ClosableRpcClient<'data'>;
+  let otherService: ClosableRpcClient<'data'>;
   let address = '';
   let received = 0;
   let produced = 0;
@@ -85,7 +85,7 @@ describe('gRPC between services', () => {
     },
     ReadRejectedRows: async function* () {
       yield { chunk: Buffer.from('a') };
-      throw new ServiceError('not_found', 'gone');
+      throw new ServiceError('not_found', 'no such table');
     },
     BulkRead: async function* (_call, _request, signal) {
       try {
@@ -125,11 +125,11 @@ describe('gRPC between services', () => {
     server = givenServer(0);
     address = `127.0.0.1:${await server.start()}`;
     data = createRpcClient('data', address, signers.jobs as ContextSigner);
-    stranger = createRpcClient('data', address, signers.billing as ContextSigner);
+    otherService = createRpcClient('data', address, signers.billing as ContextSigner);
   });
   afterAll(async () => {
     data.close();
-    stranger.close();
+    otherService.close();
     await server.stop();
   });
 
@@ -160,17 +160,17 @@ describe('gRPC between services', () => {
     expect((error as ServiceError).errors.join()).not.toContain('secret');
   });
 
-  it('refuses a call without a context, and one with a context of nobody', async () => {
+  it('refuses a call without a context, and one with an unknown key', async () => {
     for (const token of [undefined, 'a.b.c']) {
       const sign = (async () => token ?? '') as ContextSigner;
-      const nobody = createRpcClient('data', address, sign);
-      await expect(nobody.client.CountRows(caller, {})).rejects.toMatchObject({ kind: 'unauthenticated' });
-      nobody.close();
+      const unknownSigner = createRpcClient('data', address, sign);
+      await expect(unknownSigner.client.CountRows(caller, {})).rejects.toMatchObject({ kind: 'unauthenticated' });
+      unknownSigner.close();
     }
   });
 
   it('refuses an issuer that may not call', async () => {
-    await expect(stranger.client.CountRows(caller, {})).rejects.toMatchObject({ kind: 'forbidden' });
+    await expect(otherService.client.CountRows(caller, {})).rejects.toMatchObject({ kind: 'forbidden' });
   });
 
   it('ends a call at its deadline, and the handler with it', async () => {
@@ -200,7 +200,7 @@ describe('gRPC between services', () => {
     expect(left[2]).toBeLessThanOrEqual(300_001);
   });
 
-  it('asks nobody on behalf of a call whose time is over', async () => {
+  it('makes no call on behalf of a call whose time is over', async () => {
     left = [];
     const late = { ...caller, answerBy: performance.now() - 1 };
     await expect(data.client.CancelLoad(late, {})).rejects.toMatchObject({ kind: 'unavailable' });
@@ -247,12 +247,12 @@ describe('gRPC between services', () => {
 
   it('lets a call wait for a connection only if it may', async () => {
     const away = createRpcClient('data', '127.0.0.1:1', signers.jobs as ContextSigner);
-    const told: string[] = [];
+    const failed: string[] = [];
     const asks = [{}, { waitForReady: false }].map((options, place) =>
-      away.client.CancelLoad(caller, {}, options).catch(() => told.push(place === 0 ? 'waits' : 'does not')),
+      away.client.CancelLoad(caller, {}, options).catch(() => failed.push(place === 0 ? 'waits' : 'does not')),
     );
     await Promise.all(asks);
-    expect(told).toEqual(['does not', 'waits']);
+    expect(failed).toEqual(['does not', 'waits']);
     away.close();
   });
 
@@ -261,11 +261,11 @@ describe('gRPC between services', () => {
     const error = await newer.client.GetUsage(caller, {}).catch((reason: unknown) => reason);
     newer.close();
     expect(error).toMatchObject({ kind: 'unavailable' });
-    expect(isUnknownCall(error)).toBe(true);
+    expect(isUnimplemented(error)).toBe(true);
     const away = createRpcClient('data', '127.0.0.1:1', signers.jobs as ContextSigner);
-    expect(isUnknownCall(await away.client.CountRows(caller, {}, { deadlineMs: 500 }).catch((reason) => reason))).toBe(
-      false,
-    );
+    expect(
+      isUnimplemented(await away.client.CountRows(caller, {}, { deadlineMs: 500 }).catch((reason) => reason)),
+    ).toBe(false);
     away.close();
   });
 
@@ -282,9 +282,9 @@ describe('gRPC between services', () => {
   it('gives up a load whose source fails', async () => {
     const source = async function* () {
       yield { chunk: Buffer.alloc(10) };
-      throw new Error('the file is gone');
+      throw new Error('the file is missing');
     };
-    await expect(data.client.BulkLoad(caller, source())).rejects.toThrow('the file is gone');
+    await expect(data.client.BulkLoad(caller, source())).rejects.toThrow('the file is missing');
   });
 
   it('never lets a handler take a stream that broke off for one that has ended', async () => {
@@ -292,9 +292,9 @@ describe('gRPC between services', () => {
       const source = async function* () {
         yield { options: { load_id } };
         await eventually(() => expect(ends.get(load_id)).toBe('reading'));
-        throw new Error('the file is gone');
+        throw new Error('the file is missing');
       };
-      await expect(data.client.BulkLoad(caller, source())).rejects.toThrow('the file is gone');
+      await expect(data.client.BulkLoad(caller, source())).rejects.toThrow('the file is missing');
       await eventually(() => expect(ends.get(load_id)).not.toBe('reading'));
       expect(ends.get(load_id)).toBe('broken off');
     }
@@ -315,7 +315,7 @@ describe('gRPC between services', () => {
     const reading = (async () => {
       for await (const { chunk } of data.client.ReadRejectedRows(caller, {})) chunks.push(chunk.length);
     })();
-    await expect(reading).rejects.toMatchObject({ kind: 'not_found', errors: ['gone'] });
+    await expect(reading).rejects.toMatchObject({ kind: 'not_found', errors: ['no such table'] });
     expect(chunks).toEqual([1]);
   });
 });

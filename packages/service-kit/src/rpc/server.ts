@@ -1,5 +1,5 @@
-// The gRPC server of a service: verifies the signed context and who may call which method, imposes a deadline, and sends
-// errors with their kind intact.
+// The gRPC server of a service: verifies the signed context, checks which service may call which
+// method, enforces the deadline, and sends errors with their kind.
 import * as grpc from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import type { ContextVerifier, Issuer } from '../caller/call-context.ts';
@@ -33,14 +33,14 @@ export type RpcServerOptions<N extends RpcServiceName> = {
   /** Which issuers may call each method. */
   callers: Record<keyof RpcHandlers<N>, readonly Issuer[]>;
   verifyContext: ContextVerifier;
-  /** Without it nothing is encrypted, and the signed context alone says who calls. */
+  /** Without TLS, the signed context alone identifies the caller. */
   tls: ServiceTls | undefined;
   logger: Logger;
   metrics: Metrics;
 };
 
 const insecure = () => grpc.ServerCredentials.createInsecure();
-const longestCallMs = 10 * 60_000; // as long as a client lets a stream go on
+const maxCallMs = 10 * 60_000; // the clients' deadline for streams
 
 type AnyCall = grpc.ServerUnaryCall<unknown, unknown> &
   grpc.ServerReadableStream<unknown, unknown> &
@@ -48,7 +48,7 @@ type AnyCall = grpc.ServerUnaryCall<unknown, unknown> &
 // biome-ignore lint/suspicious/noExplicitAny: the mapped handler types are erased here, where methods are wired by name.
 type AnyHandler = (...args: any[]) => any;
 
-/** Builds the server; `start` listens and answers the port. Reflection is off. */
+/** Builds the server; `start` listens and returns the port. Reflection is off. */
 export function createRpcServer<N extends RpcServiceName>(options: RpcServerOptions<N>): RpcServer {
   const server = new grpc.Server({
     'grpc.max_receive_message_length': 4 * 1024 * 1024,
@@ -76,8 +76,8 @@ export function createRpcServer<N extends RpcServiceName>(options: RpcServerOpti
       new Promise((resolve, reject) =>
         server.bindAsync(`${host}:${options.port}`, tls ? serverCredentials(tls) : insecure(), (error, port) => {
           if (error) return reject(error);
-          // Connections that a withdrawn authority vouched for: calls on them go on, the next ones need a new handshake.
-          tls?.onWithdrawal(() => server.drain(`${host}:${port}`, longestCallMs));
+          // Connections of a withdrawn authority end after their running calls; others reconnect.
+          tls?.onWithdrawal(() => server.drain(`${host}:${port}`, maxCallMs));
           health.setStatus('', 'SERVING');
           health.setStatus(options.service, 'SERVING');
           resolve(port);
@@ -129,7 +129,7 @@ function wire<N extends RpcServiceName>(
   };
   const signalOf = (call: AnyCall) => {
     const abort = new AbortController();
-    call.on('cancelled', () => abort.abort(new ServiceError('unavailable', 'The caller has gone.')));
+    call.on('cancelled', () => abort.abort(new ServiceError('unavailable', 'The caller has disconnected.')));
     return abort.signal;
   };
 
@@ -179,7 +179,7 @@ function endAnnouncement(): grpc.Metadata {
   return metadata;
 }
 
-// A caller's clock never comes into it: a deadline travels as time that is left.
+// A deadline travels as remaining time, so the caller's clock doesn't matter.
 function answerByOf(call: AnyCall): number | undefined {
   const deadline = Number(call.getDeadline());
   return Number.isFinite(deadline) ? performance.now() + deadline - Date.now() : undefined;
@@ -204,7 +204,7 @@ function statusOf(error: ServiceError): grpc.StatusObject & { name: string } {
   return { name: error.kind, code: errorKinds[error.kind].grpc, details: error.label, metadata };
 }
 
-// Trailers have a size limit; a list of thousands of problems is cut with a word about it.
+// Trailers have a size limit: a list of thousands of problems is cut.
 function fit(errors: string[]): string[] {
   const kept: string[] = [];
   let size = 0;

@@ -1,21 +1,24 @@
-// Streams between services end with a message that says what went before it (`StreamEnd`). gRPC alone doesn't tell: the reader of a
-// call that was cancelled sees either a cancellation or an orderly end (grpc-node issue 2583), and would take a part for the whole.
-// The RPC client and server send and read every stream through this file; handlers and callers see only its messages.
+// Streams between services end with a `StreamEnd` message that counts what came before it. gRPC
+// alone can't show a complete stream: the reader of a cancelled call sees a cancellation or an
+// orderly end (grpc-node issue 2583), and could take a part for the whole. Client and server send
+// and read every stream through this file; handlers and callers see only its messages.
 import { createHash } from 'node:crypto';
 import type * as grpc from '@grpc/grpc-js';
 import { ServiceError } from '../errors.ts';
 
-/** The side that sends says in its metadata that its stream will end with a `StreamEnd`; 0.1.0 doesn't (ADR 22). */
+/**
+ * The sender's metadata announces that its stream ends with a `StreamEnd`; 0.1.0 doesn't (ADR 22).
+ */
 export const streamEndMetadataKey = 'stream-end';
 
 const endField = 'stream_end';
-const endType = 'stream.v1.StreamEnd'; // as packages below `almanac` name it
+const endType = 'stream.v1.StreamEnd'; // relative to the package `almanac`
 
 type StreamEnd = { messages: number; bytes: number; sha256: Uint8Array };
 type Method = grpc.MethodDefinition<unknown, unknown>;
 type MessageType = { type?: { field?: { name: string; typeName: string }[] } };
 
-/** Throws when the method streams messages that can't carry the end of their stream. */
+/** Throws when the method streams messages without a field for `StreamEnd`. */
 export function requireStreamEnd(name: string, method: Method): void {
   const { requestType, responseType } = method as unknown as { requestType: MessageType; responseType: MessageType };
   const streamed = [...(method.requestStream ? [requestType] : []), ...(method.responseStream ? [responseType] : [])];
@@ -26,7 +29,7 @@ export function requireStreamEnd(name: string, method: Method): void {
   }
 }
 
-/** The method as gRPC gets it: streamed messages stay bytes, which are counted and made here. */
+/** The method with streamed messages as bytes, which this file counts and serializes. */
 export function withRawStreams(method: Method): Method {
   const asIs = (bytes: unknown) => bytes as Buffer;
   return {
@@ -36,7 +39,7 @@ export function withRawStreams(method: Method): Method {
   };
 }
 
-/** The messages of a stream that is being sent, as bytes. */
+/** Serializes and counts the messages of an outgoing stream. */
 export class StreamSender {
   private readonly serialize: grpc.serialize<unknown>;
   private readonly sent = new StreamTotals();
@@ -51,32 +54,33 @@ export class StreamSender {
     return bytes;
   }
 
-  /** The last message. 0.1.0 of data reads it as a piece of a file without bytes. */
+  /** The last message. Data 0.1.0 reads it as an empty chunk of a file. */
   end(): Buffer {
     return this.serialize({ chunk: Buffer.alloc(0), [endField]: this.sent.end() });
   }
 }
 
 /**
- * The messages of a stream as they come. Throws `unavailable` when the stream stops without its end, or its end disagrees with
- * what came: only a loop that was left in order has seen the whole stream. `isEndAnnounced` is asked when the stream stops.
+ * The messages of an incoming stream. Throws `unavailable` when the stream stops without its end,
+ * or its end disagrees with the messages: only a loop that completes has read the whole stream.
+ * `isEndAnnounced` is called when the stream stops.
  */
 export async function* receiveStream(
   stream: AsyncIterable<Buffer>,
   deserialize: grpc.deserialize<unknown>,
   isEndAnnounced: () => boolean,
 ): AsyncGenerator<unknown> {
-  const seen = new StreamTotals();
+  const received = new StreamTotals();
   let hasEnded = false;
   for await (const bytes of stream) {
     const message = deserialize(bytes) as { [endField]?: StreamEnd | null };
     if (hasEnded) throw brokenOff();
     hasEnded = Boolean(message[endField]);
     if (message[endField]) {
-      if (!seen.agreeWith(message[endField])) throw brokenOff();
+      if (!received.agreeWith(message[endField])) throw brokenOff();
       continue;
     }
-    seen.add(bytes);
+    received.add(bytes);
     yield message;
   }
   if (!hasEnded && isEndAnnounced()) throw brokenOff();
@@ -96,13 +100,13 @@ class StreamTotals {
     this.hash.update(bytes);
   }
 
-  /** Asked once. */
+  /** Called once. */
   end(): StreamEnd {
     return { messages: this.messages, bytes: this.bytes, sha256: this.hash.digest() };
   }
 
-  agreeWith(told: StreamEnd): boolean {
+  agreeWith(stated: StreamEnd): boolean {
     const { messages, bytes, sha256 } = this.end();
-    return told.messages === messages && told.bytes === bytes && Buffer.compare(told.sha256, sha256) === 0;
+    return stated.messages === messages && stated.bytes === bytes && Buffer.compare(stated.sha256, sha256) === 0;
   }
 }

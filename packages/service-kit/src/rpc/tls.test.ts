@@ -271,7 +271,8 @@ describe('exchanging certificates', () => {
     const call = async () => {
       await client.CancelLoad(caller, {}, { deadlineMs: 60_000 }).catch(({ cause }) => failures.push(cause?.details));
       calls += 1;
-      // While others are on their way; and each has its time to find another connection before the next one goes.
+      // While others are on their way; and each has its time to find another connection before the
+      // next one goes.
       if (calls > 300 * (withdrawals + 1)) {
         withdrawals += 1;
         withdraw();
@@ -321,7 +322,10 @@ describe('exchanging certificates', () => {
   });
 });
 
-/** Connects, resuming the session if there is one, and answers one to resume. Fails when the server refuses. */
+/**
+ * Connects, resuming the session if there is one, and answers one to resume. Fails when the server
+ * refuses.
+ */
 async function sessionOf(port: number, { authority, own }: Trusted, session?: Buffer): Promise<Buffer> {
   const socket = tls.connect({
     port,

@@ -7,7 +7,7 @@ const table = (values: object, ...parts: [lineage: number, name: string, values?
 });
 const difference = (from: State | undefined, to: State | undefined) => differenceOf(from, to, 'order');
 
-it('shows a new name as a change of the part, not as one that is gone and another that has come', () => {
+it('shows a new name as a change of the part, not as a deleted part and a new one', () => {
   const from = table({ name: 'T' }, [1, 'code'], [2, 'title']);
   const to = table({ name: 'T' }, [1, 'code'], [2, 'name']);
   expect(difference(from, to)).toEqual({
@@ -26,7 +26,7 @@ it('tells two parts apart that have taken each other’s names', () => {
   expect(parts.map(({ change }) => change)).toEqual(['modified', 'modified']);
 });
 
-it('shows another order of what both have, whatever has come or gone between', () => {
+it('shows another order of the parts that both have, regardless of new and deleted ones', () => {
   const from = table({}, [1, 'a'], [2, 'b'], [3, 'c']);
   expect(difference(from, table({}, [4, 'new'], [1, 'a'], [3, 'c'])).values).toEqual([]);
   expect(difference(from, table({}, [2, 'b'], [1, 'a'], [3, 'c'])).values).toEqual([
@@ -43,7 +43,7 @@ it('shows of what is new only what it has', () => {
   });
 });
 
-it('knows what is gone, and that nothing came of nothing', () => {
+it('knows a deleted thing, and that nothing became of nothing', () => {
   expect(difference(table({}), undefined)).toEqual({ change: 'deleted', values: [], parts: [] });
   expect(difference(undefined, undefined).change).toBe('unchanged');
 });
@@ -76,8 +76,8 @@ describe('for any two states', () => {
         expect(
           present.map((part, i) => applied(before.get(to.parts[i]?.lineage as number) ?? {}, part.values)),
         ).toEqual(to.parts.map((part) => withoutUnset(part.values, before.has(part.lineage))));
-        const gone = from.parts.filter(({ lineage }) => !to.parts.some((part) => part.lineage === lineage));
-        expect(parts.slice(present.length).map(({ name }) => name)).toEqual(gone.map(({ name }) => name));
+        const deleted = from.parts.filter(({ lineage }) => !to.parts.some((part) => part.lineage === lineage));
+        expect(parts.slice(present.length).map(({ name }) => name)).toEqual(deleted.map(({ name }) => name));
       }),
     );
   });

@@ -1,10 +1,10 @@
-// What two states of the same thing differ in, attribute by attribute. Its parts are the same by a lineage that outlives their names:
-// another name is a change, never one part gone and another come. Pure.
+// Compares two states of a thing, attribute by attribute. Parts are matched by their lineage, which
+// outlives their names: a renamed part is modified, not deleted and new. Pure.
 
 type Values = Record<string, unknown>;
 type Part = { lineage: number; name: string; values: Values };
 
-/** One state. Values are compared as JSON; what is not there counts as null. */
+/** One state. Values are compared as JSON; a missing one counts as null. */
 export type State = { values: Values; parts: Part[] };
 
 export type Change = 'new' | 'modified' | 'deleted' | 'unchanged';
@@ -13,8 +13,9 @@ export type PartDifference = { name: string; change: Change; values: ValueChange
 export type Difference = { change: Change; values: ValueChange[]; parts: PartDifference[] };
 
 /**
- * The difference of two states; undefined: not there. What is new shows only the values that it has. `order` names the change of the
- * order of the parts that both have. Parts come as they are afterwards, those that are gone last.
+ * The difference of two states; undefined means that the thing doesn't exist. A new thing shows
+ * only its set values. `order` is the name of a change in the order of the parts that both have.
+ * Parts come in the order of `to`, deleted ones last.
  */
 export function differenceOf(from: State | undefined, to: State | undefined, order: string): Difference {
   if (!to) return { change: from ? 'deleted' : 'unchanged', values: [], parts: [] };
@@ -34,11 +35,11 @@ function partsOf(from: Part[], to: Part[]): PartDifference[] {
     const changes = changesOf(was?.values, values);
     return { name, change: was ? (changes.length > 0 ? 'modified' : 'unchanged') : 'new', values: changes };
   });
-  const gone = from.filter(({ lineage }) => !kept.has(lineage));
-  return [...present, ...gone.map(({ name }): PartDifference => ({ name, change: 'deleted', values: [] }))];
+  const deleted = from.filter(({ lineage }) => !kept.has(lineage));
+  return [...present, ...deleted.map(({ name }): PartDifference => ({ name, change: 'deleted', values: [] }))];
 }
 
-// Named alike on both sides, by one of the names that each has or had: a new name alone is no other order.
+// Uses one name for a part on both sides, so that a new name alone changes no order.
 function sharedOrder({ parts }: State, other: State): string[] {
   const names = new Map(other.parts.map(({ lineage, name }) => [lineage, name]));
   return parts

@@ -1,4 +1,4 @@
-import { daySchema, instantSchema, isToCome, readInstant } from './instants.ts';
+import { daySchema, instantSchema, isInFuture, readInstant } from './instants.ts';
 
 const read = (text: string) => readInstant(text)?.toISOString();
 
@@ -74,8 +74,8 @@ describe('an instant', () => {
 
 it('an instant is to come when it is more than a minute ahead of a clock', () => {
   const now = new Date('2026-11-22T13:00:00Z');
-  expect(isToCome('2026-11-22T13:01:00.000Z', now)).toBe(false);
-  expect(isToCome('2026-11-22T13:01:00.001Z', now.toISOString())).toBe(true);
+  expect(isInFuture('2026-11-22T13:01:00.000Z', now)).toBe(false);
+  expect(isInFuture('2026-11-22T13:01:00.001Z', now.toISOString())).toBe(true);
 });
 
 describe('a day', () => {

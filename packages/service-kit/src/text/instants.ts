@@ -1,5 +1,6 @@
-// Days and instants as requests say them, read alike by all services: of the real calendar, years 0001 to 9999. An instant is an
-// ISO 8601 date and time, in the extended or the basic form. Times are kept in whole milliseconds.
+// Days and instants in requests, for all services: dates of the calendar, years 0001 to 9999. An
+// instant is an ISO 8601 date and time, in the extended or the basic form. Times have whole
+// milliseconds.
 import { z } from 'zod';
 
 const offset = '(?:Z|[+-](?:[01]\\d|2[0-3])(?::?[0-5]\\d)?)';
@@ -15,8 +16,8 @@ const earliest = Date.parse('0001-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * The instant that a text says, in UTC when it names no offset; undefined when it says none. What is finer than a millisecond is cut,
- * or goes `up` to the next one.
+ * Reads an instant, in UTC when it names no offset; undefined when the text is none. A finer
+ * fraction than milliseconds is cut, or rounded `up`.
  */
 export function readInstant(text: string, finer: 'cut' | 'up' = 'cut'): Date | undefined {
   const parts = extended.exec(text) ?? basic.exec(text);
@@ -26,7 +27,7 @@ export function readInstant(text: string, finer: 'cut' | 'up' = 'cut'): Date | u
   const at = new Date(0);
   at.setUTCFullYear(year, month - 1, day);
   if (year === 0 || at.getUTCMonth() !== month - 1 || at.getUTCDate() !== day) return undefined;
-  // 24:00 is the end of a day, and nothing comes after it.
+  // 24:00 is the end of a day.
   if (hours > 24 || (hours === 24 && minutes + seconds + Number(fraction) > 0)) return undefined;
   const more = finer === 'up' && Number(fraction.slice(3)) > 0 ? 1 : 0;
   at.setUTCHours(hours, minutes, seconds, Number(fraction.slice(0, 3).padEnd(3, '0')) + more);
@@ -34,11 +35,11 @@ export function readInstant(text: string, finer: 'cut' | 'up' = 'cut'): Date | u
   return time >= earliest && time <= latest ? new Date(time) : undefined;
 }
 
-/** The clocks of two machines may differ by so much. */
+/** The clocks of two machines may differ by this much. */
 const clockSkewMs = 60_000;
 
-/** Whether an instant is still to come by a clock that was read on another machine than the one that it is from. */
-export const isToCome = (instant: string | Date, now: string | Date): boolean =>
+/** Whether an instant is in the future, by a clock of another machine. */
+export const isInFuture = (instant: string | Date, now: string | Date): boolean =>
   new Date(instant).getTime() > new Date(now).getTime() + clockSkewMs;
 
 type Six = [number, number, number, number, number, number];
@@ -50,12 +51,12 @@ function minutesOf(zone: string): number {
   return zone.startsWith('-') ? -minutes : minutes;
 }
 
-/** A day of the real calendar as requests say it, years 0001 to 9999: PostgreSQL knows no year 0. */
+/** A day of the calendar, years 0001 to 9999: PostgreSQL has no year 0. */
 export const daySchema = z.iso
   .date({ error: 'must be a date, YYYY-MM-DD', abort: true })
   .refine((text) => !text.startsWith('0000'), { error: 'must be a date, YYYY-MM-DD' });
 
-/** An instant with its offset, without which nobody could be sure which one is meant; as answers show times afterwards. */
+/** An instant with its offset, which makes it unambiguous. The output has the form of answers. */
 export const instantSchema = z
   .string()
   .refine((text) => saysOffset.test(text) && readInstant(text) !== undefined, {

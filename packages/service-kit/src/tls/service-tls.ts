@@ -1,6 +1,7 @@
-// Mutual TLS between services, for gRPC and HTTP: both sides show a certificate of an authority that the other trusts. The files
-// are read every second and compared by content: what mounts them may exchange a link instead of writing a file. Files that can't
-// be used are not taken: the previous ones stay, and the log says why.
+// Mutual TLS between services, for gRPC and HTTP: both sides have a certificate of an authority
+// that the other trusts. The files are read every second and compared by content, since a mount may
+// exchange a link instead of writing a file. Unusable files are logged, and the previous ones stay
+// in use.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -9,38 +10,38 @@ import { ConfigError, type RpcTlsFiles, rpcTlsVariables } from '../config/config
 import type { Logger } from '../observability/logger.ts';
 
 export type ServiceTls = {
-  /** What is in use now: TLS 1.2 or newer. */
+  /** The current certificates, for TLS 1.2 or newer. */
   secureContext(): SecureContextOptions & { cert: Buffer; key: Buffer; ca: Buffer };
-  /** Calls the listener each time after new files were taken. */
+  /** Calls the listener each time after new files were accepted. */
   onChange(listener: () => void): void;
-  /** Calls the listener, after those of `onChange`, when an authority was taken out of the file: what it vouched for should end. */
+  /** Calls the listener, after those of `onChange`, when an authority was removed from the file. */
   onWithdrawal(listener: () => void): void;
-  /** When the own certificate ends, in seconds since 1970. */
+  /** The expiry of this service's certificate, in seconds since 1970. */
   expiresAt(): number;
-  /** Looks at the files no more; what was read last stays in use. */
+  /** Stops reading the files; the current certificates stay in use. */
   stop(): void;
 };
 
-const lookEveryMs = 1_000;
+const readEveryMs = 1_000;
 
-/** Reads the files and watches them from now on. Throws ConfigError when they can't be used. */
+/** Reads the files and watches them from now on. Throws ConfigError when they are unusable. */
 export function watchServiceTls(files: RpcTlsFiles, logger: Logger): ServiceTls {
   let read = readNow(files);
-  let current = understand(read);
+  let current = validate(read);
   const changes: (() => void)[] = [];
   const withdrawals: (() => void)[] = [];
 
   const look = async () => {
     const found = await readAgain(files);
     if (isSame(found, read)) return;
-    read = found; // a problem is told once
+    read = found; // a problem is logged once
     try {
       const previous = current;
-      current = understand(found);
+      current = validate(found);
       logger.info({ expires_at: current.expiresAt }, 'the certificate, or whom it trusts, has changed');
-      for (const tell of changes) tell();
+      for (const notify of changes) notify();
       if (previous.authorities.some((each) => !current.authorities.includes(each)))
-        for (const tell of withdrawals) tell();
+        for (const notify of withdrawals) notify();
     } catch (error) {
       logger.error({ err: error }, 'the new certificate can not be used; the previous one stays in use');
     }
@@ -52,7 +53,7 @@ export function watchServiceTls(files: RpcTlsFiles, logger: Logger): ServiceTls 
     void look().finally(() => {
       looking = false;
     });
-  }, lookEveryMs);
+  }, readEveryMs);
   timer.unref();
 
   return {
@@ -65,8 +66,8 @@ export function watchServiceTls(files: RpcTlsFiles, logger: Logger): ServiceTls 
 }
 
 /**
- * True when the certificate is the one of this service or of the operator: one of its DNS names is `name`, or begins with it and a dot
- * (`jobs.almanac.svc`).
+ * True when a DNS name of the certificate is `name`, the name of a service or of the operator, or
+ * begins with it and a dot (`jobs.almanac.svc`).
  */
 export function isCertificateOf(name: string, certificate: PeerCertificate | undefined): boolean {
   const names = certificate?.subjectaltname?.split(', ') ?? [];
@@ -102,8 +103,8 @@ function isSame(one: Read, other: Read): boolean {
   });
 }
 
-// Everything is tried here, so that what comes later, in a handshake, can only fail for a reason of the other side.
-function understand(read: Read): Material {
+// Checks everything here, so that a later handshake can fail only for a reason of the other side.
+function validate(read: Read): Material {
   const problems: string[] = [];
   const attempt = <T>(part: Part, what: string, parse: (bytes: Buffer) => T): T | undefined => {
     const bytes = read[part];

@@ -4,9 +4,9 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { LRUCache } from 'lru-cache';
-import { isNotDeployed } from '../catalogue/catalogue.ts';
-import type { Cluster } from './cluster.ts';
-import { AccountMoved, findDeparture, settleArrival } from './residence.ts';
+import type { Cluster } from '../cluster.ts';
+import { isNotDeployed } from '../tables/catalogue.ts';
+import { AccountMoved, findDeparture, settleArrival } from './account-placement.ts';
 
 // More would be a circle, which moves can't make.
 const hopsMaximum = 5;
@@ -94,10 +94,10 @@ export class Clusters {
   }
 
   private async follow(accountId: number, left: Cluster): Promise<Cluster | undefined> {
-    const name = await findDeparture(left, accountId);
+    const name = await findDeparture(left.context.pools, accountId);
     if (name === undefined) return undefined;
     const cluster = this.get(name);
-    await settleArrival(cluster, accountId);
+    await settleArrival(cluster.context, accountId);
     await this.place(accountId, cluster);
     return cluster;
   }

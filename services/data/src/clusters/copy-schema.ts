@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { gridIndexPattern } from '../query/identifiers.ts';
+import { gridIndexPattern } from '../sql/identifiers.ts';
 
 type Side = { client: pg.PoolClient; sql: Sql };
 

@@ -8,13 +8,13 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import type { DeployedTable } from '../catalogue/structure.ts';
-import { lockBranch } from '../deploy/deployment.ts';
-import { retiredHistoryName, retiredTableName, schemaName, tableName, viewSchema } from '../query/identifiers.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from '../cluster.ts';
+import { lockAccount, lockBranch, tryLockMove, unlockMove } from '../postgres/advisory-locks.ts';
+import { retiredHistoryName, retiredTableName, schemaName, tableName, viewSchema } from '../sql/identifiers.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { settleArrival, sweepDeparted } from './account-placement.ts';
 import type { Clusters } from './clusters.ts';
 import { copyRows, copySchema, side } from './copy-schema.ts';
-import { holdAccount, settleArrival, sweepDeparted } from './residence.ts';
 
 export type MoveProgress = { stage: 'copied' | 'moved' | 'there'; table: string; rows: number };
 
@@ -38,7 +38,7 @@ export async function* moveAccount(
       return;
     }
     yield* copyAndLeave(from, to, accountId, signal);
-    await settleArrival(to, accountId);
+    await settleArrival(to.context, accountId);
     await clusters.place(accountId, to);
     await sweepDeparted(from.context.pools.work);
     yield { stage: 'moved', table: '', rows: 0 };
@@ -51,15 +51,12 @@ export async function* moveAccount(
 async function holdMove(home: Cluster, accountId: number): Promise<() => Promise<void>> {
   const client = await home.context.pools.quiet.connect();
   const { sql } = side(client);
-  const { rows } = await sql("select pg_try_advisory_lock(hashtext('almanac.data.move'), $1::int) as held", [
-    accountId,
-  ]);
-  if (!rows[0]?.held) {
+  if (!(await tryLockMove(sql, accountId))) {
     client.release();
     throw new ServiceError('wrong_state', `Account ${accountId} is being moved already.`);
   }
   return async () => {
-    await sql("select pg_advisory_unlock(hashtext('almanac.data.move'), $1::int)", [accountId]).then(
+    await unlockMove(sql, accountId).then(
       () => client.release(),
       () => client.release(true),
     );
@@ -116,7 +113,7 @@ async function* copyAndLeave(
 
 // The locks of a deployment, over all tables of the account: who reads goes on, who writes waits.
 async function keepWritersOut(sql: Sql, accountId: number): Promise<{ tables: DeployedTable[]; branches: number[] }> {
-  await holdAccount(sql, accountId);
+  await lockAccount(sql, accountId);
   const { rows } = await sql(
     `select branch_id from deployed_table where account_id = $1::int
      union select branch_id from retired_table where account_id = $1::int order by branch_id`,

@@ -1,8 +1,8 @@
 // `as_of`: the instant at which rows are asked for, as requests say it, and why one can't be answered.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { instantSchema } from '@almanac/service-kit/text/instants';
-import type { DeployedTable } from '../catalogue/structure.ts';
-import type { Statement } from '../query/statement.ts';
+import type { Statement } from '../sql/statement.ts';
+import type { DeployedTable } from '../tables/table.ts';
 
 /** In UTC and of whole milliseconds, as the times of rows are: as of a finer instant there is nothing else. */
 export const asOfSchema = instantSchema.meta({

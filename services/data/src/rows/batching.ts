@@ -2,9 +2,9 @@
 // (docs/adr/0017-rows-of-a-moment-together.md): its round trip costs far more than one more row in it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import type { DeployedTable } from '../catalogue/structure.ts';
-import type { Pools } from '../database.ts';
-import { longestRecord, surelyFit } from '../query/answer-size.ts';
+import type { Pools } from '../postgres/pools.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { longestRecord, surelyFit } from './answer-size.ts';
 
 type Outputs<Output> = readonly (Output | Promise<Output>)[];
 type Batch<Input, Output> = { inputs: Input[]; outputs: Promise<Outputs<Output>> };

@@ -1,13 +1,13 @@
 // What reads of rows share: as of an instant, with lookups; and why a statement may have answered nothing.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { stale } from '../catalogue/catalogue.ts';
-import type { DeployedTable } from '../catalogue/structure.ts';
 import type { DataContext } from '../context.ts';
-import { run } from '../database.ts';
-import type { Reading } from '../query/reading.ts';
-import { maySee } from '../row-rights.ts';
+import { run } from '../postgres/pools.ts';
+import { stale } from '../tables/catalogue.ts';
+import { type TableRequest, useTable } from '../tables/open-table.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { maySee } from '../tables/table-rights.ts';
 import { refuseAsOf } from './as-of.ts';
-import { type TableRequest, useTable } from './use-table.ts';
+import type { Reading } from './read-options.ts';
 
 /** What a request may say of how it reads rows. */
 export type ReadingRequest = { asOf?: string; includeLookups?: boolean };

@@ -6,10 +6,10 @@ import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
-import { catalogueSql } from '../catalogue/catalogue.ts';
-import type { DeployedTable } from '../catalogue/structure.ts';
-import { lockBranch } from '../deploy/deployment.ts';
-import { quoteName, tableName, viewName, viewSchema, viewSchemaPattern } from '../query/identifiers.ts';
+import { lockBranch, lockViews } from '../postgres/advisory-locks.ts';
+import { quoteName, tableName, viewName, viewSchema, viewSchemaPattern } from '../sql/identifiers.ts';
+import { catalogueSql } from '../tables/catalogue.ts';
+import type { DeployedTable } from '../tables/table.ts';
 import { createViewSql, dropViewSql, type Viewed } from './view-sql.ts';
 
 type Place = Pick<DeployedTable, 'account_id' | 'table_definition_id' | 'branch_id' | 'lineage_id'>;
@@ -48,7 +48,7 @@ export class SqlViews {
       [schema, this.reader],
     );
     if (rows.length > 0) return;
-    await sql("select pg_advisory_xact_lock(hashtext('almanac.data.views'), $1::int)", [branchId]);
+    await lockViews(sql, branchId);
     await sql(`create schema if not exists ${schema}`);
     if (role) await sql(`grant usage on schema ${schema} to ${role}`);
   }

@@ -1,8 +1,9 @@
 // A read-only view of a deployed table with the names people know (design 3.7), for whoever comes with an SQL client. Pure.
-import type { DeployedTable, WantedTable } from '../catalogue/structure.ts';
-import { fieldsOf } from '../query/fields.ts';
-import { quoteName, tableName, viewName } from '../query/identifiers.ts';
-import { quoteLiteral } from '../query/literals.ts';
+
+import { fieldsOf } from '../rows/fields.ts';
+import { quoteName, tableName, viewName } from '../sql/identifiers.ts';
+import { quoteLiteral } from '../sql/literals.ts';
+import type { DeployedTable, WantedTable } from '../tables/table.ts';
 
 /** What views are made of: a table as it is in the catalogue or will be. */
 export type Viewed = DeployedTable | WantedTable;

@@ -6,7 +6,7 @@ import { reviversOf } from '@almanac/testkit/json-revivers';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import fc from 'fast-check';
 import pg from 'pg';
-import { Values } from '../query/statement.ts';
+import { Values } from '../sql/statement.ts';
 import { anyBrokenSql } from './check.ts';
 import { jsonCheck } from './json.ts';
 import { type ColumnShape, type DataType, dataTypes, typeOf } from './value-types.ts';

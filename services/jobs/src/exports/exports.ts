@@ -8,7 +8,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { createdAct } from '@almanac/service-kit/messaging/audit';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { requireRight } from '@almanac/service-kit/rights/rights';
-import { isToCome, readInstant } from '@almanac/service-kit/text/instants';
+import { isInFuture, readInstant } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { type FileFormat, fileFormats } from '../formats/file-format.ts';
@@ -178,7 +178,7 @@ function readMark({ pattern, high_water_mark }: NewExport, { as_of_until }: Depl
   if (pattern !== 'incremental') return null;
   if (high_water_mark === null || high_water_mark === undefined)
     throw bad('high_water_mark is required when the pattern is incremental.');
-  if (isToCome(high_water_mark, as_of_until))
+  if (isInFuture(high_water_mark, as_of_until))
     throw bad('high_water_mark must not be in the future: use the next_high_water_mark of an export.');
   return high_water_mark;
 }

@@ -2,7 +2,7 @@
 // of the table as deployed. What values and formats a column takes is data's to say.
 import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { isUnknownCall } from '@almanac/service-kit/rpc/client';
+import { isUnimplemented } from '@almanac/service-kit/rpc/client';
 import type { Context } from '../context.ts';
 import { foldName } from '../formats/column-names.ts';
 import { systemColumns, toSource, transactionCode } from '../imports/import-columns.ts';
@@ -73,7 +73,7 @@ async function sourceProblems(
     return problems;
   } catch (error) {
     // Data 0.1.0 has no such call; it says when it loads a file what doesn't fit.
-    if (isUnknownCall(error)) return [];
+    if (isUnimplemented(error)) return [];
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/da
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
+import { administersBranch, needsBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { Context } from '../context.ts';
 import { fileFormats } from '../formats/file-format.ts';
@@ -149,7 +149,7 @@ async function requireToDeleteMuch(
   if (!call.branching || (!allow_mass_delete && mass_delete_percent <= usualPercent)) return null;
   const { is_protected } = await ctx.metadata.GetBranch(call, { id: branchId });
   if (is_protected && !(await administersBranch(ctx.rights, call, branchId)))
-    throw takesBranchAdministrator(call, 'allow mass deletion');
+    throw needsBranchAdministrator(call, 'allow mass deletion');
   return call.userId ?? null;
 }
 

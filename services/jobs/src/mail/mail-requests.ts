@@ -1,7 +1,7 @@
 // Hears that another service wants mails sent and makes one row and one job for each recipient, once.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { UnreadableMessageError } from '@almanac/service-kit/messaging/bus/message';
-import { alike, type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
+import { type MessageOf, messageId, samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ const queue = 'jobs.mail';
 const attempts = 1_440;
 
 // To people by their ids, or to whoever administers the account by now, where the asking service knows no people.
-const payloads = alike(
+const payloads = samePayload(
   ['identity', 'metadata', 'billing'].map((service) => `${service}.mail.requested`),
   z.object({
     account_id: messageId,

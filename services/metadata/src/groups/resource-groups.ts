@@ -88,9 +88,9 @@ export async function ensureResourceGroups(
       const { branch_type, revision } = branch;
       await ctx.prisma.branch.updateMany({ where: { id: resource.id, revision }, data: { told_type: branch_type } });
       // A branch that an application made private is hidden from all users at once.
-      if (branch_type !== branch.told_type) ctx.rights.forget(caller.accountId, null);
+      if (branch_type !== branch.told_type) ctx.rights.invalidate(caller.accountId, null);
     }
-    if (resource.creatorId !== undefined) ctx.rights.forget(caller.accountId, resource.creatorId);
+    if (resource.creatorId !== undefined) ctx.rights.invalidate(caller.accountId, resource.creatorId);
   } catch (error) {
     ctx.logger.warn(
       { err: error, resource: `${resource.type} ${resource.id}` },

@@ -1,7 +1,7 @@
 // POSTs with an Idempotency-Key. The transaction of a request keeps the id of what it made or
 // changed; the same request again changes nothing and shows that resource in its present state.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { answerOnce, findAnswer, forgetAnswer } from '@almanac/service-kit/caller/idempotency';
+import { answerOnce, deleteAnswer, findAnswer } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { MetadataContext } from '../context.ts';
 import { type Transaction, transact } from '../transaction.ts';
@@ -61,5 +61,5 @@ export function transactOnce<T>(
 
 /** Releases the key of a call whose effect came to nothing, so that the call may be repeated. */
 export async function releaseKey(ctx: MetadataContext, { keyed }: Pick<CallContext, 'keyed'>): Promise<void> {
-  if (keyed) await forgetAnswer(prismaSql(ctx.prisma), keyed);
+  if (keyed) await deleteAnswer(prismaSql(ctx.prisma), keyed);
 }

@@ -1,7 +1,7 @@
 // Guards deployed tables of protected branches: only administrators may remove or restore them.
 // Plans without branching have no approvals, so there `develop` is enough.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { administersBranch, takesBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
+import { administersBranch, needsBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import type { MetadataContext } from '../context.ts';
 import type { Transaction } from '../transaction.ts';
 
@@ -20,7 +20,7 @@ export async function guardBranch(
   if (!call.branching || (await administersBranch(ctx.rights, call, branchId))) return async () => {};
   const where = { id: branchId, account_id: call.accountId, is_protected: true };
   return async (db) => {
-    if ((await db.branch.count({ where })) > 0) throw takesBranchAdministrator(call, act);
+    if ((await db.branch.count({ where })) > 0) throw needsBranchAdministrator(call, act);
   };
 }
 

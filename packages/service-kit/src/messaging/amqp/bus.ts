@@ -1,5 +1,5 @@
-// The bus on RabbitMQ: one topic exchange, quorum queues, persistent messages with publisher confirms, and connections that are
-// made again for as long as it takes.
+// The bus on RabbitMQ: one topic exchange, quorum queues, persistent messages with publisher
+// confirms, and connections that reconnect until `stop`.
 
 import { type AmqpConnectionManager, type ChannelWrapper, connect } from 'amqp-connection-manager';
 import type { Channel, ConfirmChannel, ConsumeMessage } from 'amqplib';
@@ -41,7 +41,7 @@ class AmqpBus implements Bus {
   private readonly logger: Logger;
   private readonly onUnreadable: BusOptions['onUnreadable'];
   private readonly consumers: AmqpConsumer[] = [];
-  private readonly hearing = new Set<Promise<void>>();
+  private readonly handling = new Set<Promise<void>>();
   private readonly returned = new Set<string>();
   private readonly waiting: { name: string; setup: Setup }[] = [];
   private readonly channels: ChannelWrapper[] = [];
@@ -77,10 +77,10 @@ class AmqpBus implements Bus {
     const { publisher } = this;
     if (!publisher || !this.isReady()) throw new Error('RabbitMQ is not connected.');
     if (this.blocked) throw new Error('RabbitMQ accepts no messages at present (memory or disk alarm).');
-    // The confirm of a message comes after its return, so all that came back are known when the last one is confirmed.
+    // A message's return comes before its confirm, so after the last confirm all returns are known.
     await Promise.all(messages.map((message) => publishOne(publisher, message)));
-    const back = messages.filter(({ id }) => this.returned.delete(id));
-    const unroutable = back.filter(({ type }) => isWork(type));
+    const unrouted = messages.filter(({ id }) => this.returned.delete(id));
+    const unroutable = unrouted.filter(({ type }) => isWork(type));
     if (unroutable.length > 0) throw new UnroutableError(unroutable);
   }
 
@@ -90,7 +90,7 @@ class AmqpBus implements Bus {
     handle: HandlerOf<P>,
     options: ConsumeOptions = {},
   ): Promise<void> {
-    const handler = handle as unknown as Handler; // it is given what has been read by these payloads alone
+    const handler = handle as unknown as Handler; // it gets only messages that these payloads have checked
     const { logger, onUnreadable } = this;
     const consumer = new AmqpConsumer({ queue, payloads, handler, ...options, logger, onUnreadable });
     this.consumers.push(consumer);
@@ -108,7 +108,7 @@ class AmqpBus implements Bus {
       current = channel;
       const { queue } = await channel.assertQueue('', { exclusive: true, durable: false, autoDelete: true });
       for (const type of Object.keys(payloads)) await channel.bindQueue(queue, exchange, type);
-      await channel.consume(queue, (delivery) => this.hear(delivery, payloads, handler), { noAck: true });
+      await channel.consume(queue, (delivery) => this.receive(delivery, payloads, handler), { noAck: true });
       void resync(options, () => !this.stopping && current === channel, this.logger);
     });
   }
@@ -123,7 +123,7 @@ class AmqpBus implements Bus {
     return messageCount;
   }
 
-  // Each is taken away only when the broker has it in its queue again.
+  // A dead letter is acknowledged only when the broker has it in its queue again.
   async redeliver(queue: string): Promise<number> {
     const { publisher } = this;
     const there = await this.deadLetters(queue);
@@ -137,7 +137,8 @@ class AmqpBus implements Bus {
     return there;
   }
 
-  // Ready with all of its channels: an event published before this service's own queues exist would miss them.
+  // Ready only with all channels: an event that is published before this service's queues exist
+  // would miss them.
   isReady(): boolean {
     return this.manager?.isConnected() === true && this.settled.size === this.channels.length;
   }
@@ -146,8 +147,8 @@ class AmqpBus implements Bus {
     this.stopping = true;
     clearTimeout(this.retry);
     await Promise.all(this.consumers.map((consumer) => consumer.stop(stopTimeoutMs)));
-    await settleWithin(this.hearing, stopTimeoutMs);
-    await this.manager?.close().catch(() => {}); // also closes the channels; what is not acknowledged comes again elsewhere
+    await settleWithin(this.handling, stopTimeoutMs);
+    await this.manager?.close().catch(() => {}); // closes the channels too; what isn't acknowledged is redelivered
   }
 
   private createManager(): AmqpConnectionManager {
@@ -161,7 +162,7 @@ class AmqpBus implements Bus {
     const manager = connect(undefined, {
       heartbeatIntervalInSeconds: 5,
       reconnectTimeInSeconds: 1,
-      // Asked for each connection.
+      // Called for each connection.
       findServers: async () => ({
         url,
         connectionOptions: { ...connectionOptions, ...(caFile ? { ca: readAuthorities(caFile) } : {}) },
@@ -169,13 +170,13 @@ class AmqpBus implements Bus {
     });
     let failures = 0;
     manager.on('connect', () => {
-      if (failures > 0) this.logger.info({ failures }, 'connected to RabbitMQ again');
+      if (failures > 0) this.logger.info({ failures }, 'reconnected to RabbitMQ');
       failures = 0;
       this.blocked = false;
     });
     manager.on('connectFailed', ({ err }) => {
       failures += 1;
-      if (failures === 1) this.logger.warn({ err }, 'RabbitMQ can not be reached; trying again');
+      if (failures === 1) this.logger.warn({ err }, 'can not connect to RabbitMQ; trying again');
     });
     manager.on('disconnect', ({ err }) => {
       this.settled.clear();
@@ -200,7 +201,7 @@ class AmqpBus implements Bus {
     if (this.manager.isConnected()) await settleWithin([channel.waitForConnect()], firstConnectMs);
   }
 
-  // Each purpose has its own channel, so that one that the broker closes doesn't take others with it.
+  // Each purpose has its own channel, so that the broker closes no other one after an error.
   private open(name: string, setup: Setup): ChannelWrapper {
     const manager = this.manager as AmqpConnectionManager;
     const wrapper = manager.createChannel({
@@ -225,7 +226,8 @@ class AmqpBus implements Bus {
     return wrapper;
   }
 
-  // The manager makes channels anew with the connection only; one that failed alone would stay dead.
+  // The manager reopens channels only with the connection; a channel that failed alone stays
+  // closed.
   private reconnectSoon(): void {
     if (this.stopping || this.retry || !this.manager?.isConnected()) return;
     this.retry = setTimeout(() => {
@@ -239,24 +241,24 @@ class AmqpBus implements Bus {
     channel.on('return', ({ properties }) => this.returned.add(properties.messageId));
   }
 
-  private hear(delivery: ConsumeMessage | null, payloads: Payloads, handler: Handler): void {
+  private receive(delivery: ConsumeMessage | null, payloads: Payloads, handler: Handler): void {
     if (!delivery || this.stopping) return;
-    const run = this.tell(delivery, payloads, handler).catch((error) => {
+    const run = this.deliver(delivery, payloads, handler).catch((error) => {
       if (error instanceof UnreadableMessageError) this.onUnreadable?.(subscriberPlace);
       this.logger.error({ err: error, type: delivery.fields.routingKey }, 'a subscriber failed');
     });
-    this.hearing.add(run);
-    run.finally(() => this.hearing.delete(run));
+    this.handling.add(run);
+    run.finally(() => this.handling.delete(run));
   }
 
-  private async tell(delivery: ConsumeMessage, payloads: Payloads, handler: Handler): Promise<void> {
+  private async deliver(delivery: ConsumeMessage, payloads: Payloads, handler: Handler): Promise<void> {
     const message = readMessage(payloads, parseJson(delivery.content));
     if (message) await handler(message);
   }
 }
 
-// `mandatory`: a message that no queue takes comes back. For an event that is a fact about the system (nobody is interested yet)
-// and the message is done with; work would be lost, so its publisher is told.
+// `mandatory`: the broker returns a message without a queue. An event without a queue has no
+// consumer and is done; work without a queue would be lost, so `publish` throws.
 async function publishOne(channel: ChannelWrapper, message: BusMessage): Promise<void> {
   await channel.publish(exchange, message.type, Buffer.from(JSON.stringify(message)), {
     persistent: true,

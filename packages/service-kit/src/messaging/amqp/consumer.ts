@@ -1,5 +1,5 @@
-// One queue's consumer in one instance: acknowledges a message after its handler, or after its next attempt (or the dead letter)
-// is safely in the broker.
+// One queue's consumer in one instance. It acknowledges a message after its handler has finished,
+// or after the broker has confirmed its next attempt or dead letter.
 import type { ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
 import type { Logger } from 'pino';
 import {
@@ -41,7 +41,7 @@ export class AmqpConsumer {
     return this.options.queue;
   }
 
-  /** Declares the queue and begins to consume; called for each new channel. */
+  /** Declares the queue and begins to consume. Called for each new channel. */
   async setUp(channel: ConfirmChannel): Promise<void> {
     const { queue, payloads, concurrency = 1 } = this.options;
     await declareQueue(channel, queue, Object.keys(payloads));
@@ -50,7 +50,7 @@ export class AmqpConsumer {
     this.cancel = () => channel.cancel(consumerTag);
   }
 
-  /** Takes nothing more and waits for what runs. What doesn't end in time comes again, here or in another instance. */
+  /** Stops consuming and waits for running handlers. A message that takes longer is redelivered. */
   async stop(withinMs: number): Promise<void> {
     this.stopping = true;
     await settleWithin([this.cancel().catch(() => {})], 1_000); // with no connection there is nothing to cancel
@@ -59,11 +59,12 @@ export class AmqpConsumer {
   }
 
   private take(channel: ConfirmChannel, delivery: ConsumeMessage | null): void {
-    // The broker took the consumer away (the queue was deleted or moved): a new channel declares it again.
+    // The broker cancelled the consumer (the queue was deleted or moved): a new channel redeclares
+    // it.
     if (!delivery) return void channel.close().catch(() => {});
-    if (this.stopping) return; // not acknowledged: it comes again elsewhere
+    if (this.stopping) return; // not acknowledged: another instance gets it
     const run = this.handle(channel, delivery).catch((error) => {
-      this.logger.warn({ err: error }, 'the outcome of a message could not be told to RabbitMQ; it will come again');
+      this.logger.warn({ err: error }, 'could not acknowledge a message; it will be redelivered');
     });
     this.running.add(run);
     run.finally(() => this.running.delete(run));
@@ -73,15 +74,15 @@ export class AmqpConsumer {
     let message: BusMessage | undefined;
     try {
       message = readMessage(this.options.payloads, parseJson(delivery.content));
-      // A queue goes on getting what an older release asked for.
+      // Undefined: a type that an older release has bound to the queue.
       if (message) await this.options.handler(message);
     } catch (error) {
-      await this.putAside(channel, delivery, message, error);
+      await this.retryOrBury(channel, delivery, message, error);
     }
     channel.ack(delivery);
   }
 
-  private async putAside(
+  private async retryOrBury(
     channel: ConfirmChannel,
     delivery: ConsumeMessage,
     message: BusMessage | undefined,
@@ -120,7 +121,7 @@ function publishConfirmed(
   options: Options.Publish,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // A channel that closes says nothing about what it had not confirmed.
+    // Without this, a channel that closes would leave the promise pending.
     const onClose = () => reject(new Error('the channel closed'));
     channel.once('close', onClose);
     channel.publish(exchange, key, content, options, (error) => {

@@ -1,21 +1,22 @@
-// What exists in RabbitMQ: the exchange `almanac`; for each consumer a queue and its `.dead` queue; and, shared by all, one
-// waiting room per retry pause, from which a message returns to the queue it came from. All of it survives the broker.
+// The topology in RabbitMQ: the exchange `almanac`; for each consumer a queue and its `.dead`
+// queue; and, shared by all, a delay queue for each retry delay, from which a message returns to
+// its queue. All of it is durable.
 import type { Channel, Options } from 'amqplib';
 import { retryDelaysSeconds } from '../bus/message.ts';
 
 export const exchange = 'almanac';
 
-// RabbitMQ refuses to declare a queue with other arguments than it has: changing one of these needs a new name.
+// RabbitMQ refuses to redeclare a queue with other arguments: a change needs a new name.
 const durable = { durable: true, arguments: { 'x-queue-type': 'quorum' } } satisfies Options.AssertQueue;
 
 export const deadQueueOptions: Options.AssertQueue = durable;
 
-/** The waiting room for a pause; messages keep the routing key they are published with, the name of their queue. */
+/** The exchange of a delay queue. A message's routing key is the name of its own queue. */
 export function retryExchange(seconds: number): string {
   return `${exchange}.retry.${seconds}`;
 }
 
-/** Declares what all consumers and publishers share. Declaring again changes nothing. */
+/** Declares what all consumers and publishers share. Idempotent. */
 export async function declareTopology(channel: Channel): Promise<void> {
   await channel.assertExchange(exchange, 'topic', { durable: true });
   for (const seconds of retryDelaysSeconds) {
@@ -27,7 +28,7 @@ export async function declareTopology(channel: Channel): Promise<void> {
         'x-queue-type': 'quorum',
         'x-message-ttl': seconds * 1000,
         'x-dead-letter-exchange': '',
-        // Without it the broker may lose a message on its way from one queue to the other.
+        // Without it the broker may lose a message between two queues.
         'x-dead-letter-strategy': 'at-least-once',
         'x-overflow': 'reject-publish',
       },
@@ -36,14 +37,14 @@ export async function declareTopology(channel: Channel): Promise<void> {
   }
 }
 
-/** Declares a consumer's queue, its dead letters, and the types it takes. */
+/** Declares a consumer's queue and its `.dead` queue, and binds the message types. */
 export async function declareQueue(channel: Channel, queue: string, types: string[]): Promise<void> {
   await channel.assertQueue(`${queue}.dead`, deadQueueOptions);
   await channel.assertQueue(queue, {
     durable: true,
     arguments: {
       'x-queue-type': 'quorum',
-      // A message that takes its consumer down each time; failures that are caught are counted by the consumer.
+      // For a message that crashes its consumer; the consumer itself counts caught failures.
       'x-delivery-limit': 20,
       'x-dead-letter-exchange': '',
       'x-dead-letter-routing-key': `${queue}.dead`,

@@ -1,5 +1,5 @@
-// The bus: how services announce and take work. Two transports, one behaviour (bus.suite.ts): RabbitMQ, or PostgreSQL when the
-// system runs on one machine (create-bus.ts).
+// The bus: services announce events and take work over it. Two transports with one behaviour
+// (bus.suite.ts): RabbitMQ, or PostgreSQL on one machine (create-bus.ts).
 
 import type { BusMessage, ConsumeOptions, SubscribeOptions } from './message.ts';
 import type { HandlerOf, Payloads } from './received-message.ts';
@@ -7,14 +7,16 @@ import type { HandlerOf, Payloads } from './received-message.ts';
 export type { BusMessage, BusOptions } from './message.ts';
 
 export type Bus = {
-  /** Begins to connect and goes on until `stop`, whatever happens to the broker; waits a moment for the first connection. */
+  /** Connects, and reconnects until `stop`. Waits a bounded time for the first connection. */
   start(): Promise<void>;
-  /** Resolves when the broker holds all of the messages durably; rejects otherwise, some may be held then. */
+  /** Resolves when the broker has stored all messages. When it rejects, some may be stored. */
   publish(messages: BusMessage[]): Promise<void>;
   /**
-   * Takes messages of the types that `payloads` name from a durable queue that all instances of the service share. A message is done when the
-   * handler returns, comes again after a pause when it throws, and goes to the dead letters after the last attempt, or at once
-   * when it is not what `payloads` say or the handler will never understand it (`UnreadableMessageError`). It can come twice (`receiveOnce`), and out of order. A handler should be done within 30 minutes.
+   * Consumes messages of the types in `payloads` from a durable queue that all instances of the
+   * service share. A message is done when its handler returns, and retried with a delay when it
+   * throws. After the last attempt it becomes a dead letter; at once, if it doesn't match
+   * `payloads` or the handler throws `UnreadableMessageError`. Messages can come twice
+   * (`receiveOnce`) and out of order. A handler has 30 minutes.
    */
   consume<P extends Payloads>(
     queue: string,
@@ -22,15 +24,15 @@ export type Bus = {
     handler: HandlerOf<P>,
     options?: ConsumeOptions,
   ): Promise<void>;
-  /** Hears messages of these types from now on, in every instance; nothing is kept while it isn't connected, and what can't be read is dropped. */
+  /** Delivers messages to every instance while it is connected; drops malformed ones. */
   subscribe<P extends Payloads>(payloads: P, handler: HandlerOf<P>, options?: SubscribeOptions): Promise<void>;
-  /** The queues it consumes. */
+  /** The queues that this instance consumes. */
   queues(): string[];
-  /** How many messages of a queue were given up. */
+  /** The number of a queue's dead letters. */
   deadLetters(queue: string): Promise<number>;
-  /** Puts the messages that were given up back into their queue, to be tried anew; answers how many. One can come twice. */
+  /** Moves dead letters back into their queue and returns their number. One can come twice. */
   redeliver(queue: string): Promise<number>;
   isReady(): boolean;
-  /** Takes nothing more, waits (bounded) for the handlers that run, and closes. */
+  /** Stops consuming, waits a bounded time for running handlers, and closes. */
   stop(): Promise<void>;
 };

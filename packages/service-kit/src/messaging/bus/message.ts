@@ -1,8 +1,11 @@
-// What travels on the bus, and the rules both transports keep.
+// Messages of the bus, and the rules of both transports.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
-/** One announcement. Receivers ignore what they don't know; `v` changes only when old receivers could no longer read it. */
+/**
+ * A message. Receivers ignore unknown members; `v` changes only when old receivers couldn't read
+ * it.
+ */
 export type BusMessage = {
   v: 1;
   id: string;
@@ -10,7 +13,7 @@ export type BusMessage = {
   occurred_at: string;
   payload: Record<string, unknown>;
   request_id?: string;
-  /** The W3C trace context of what announced it, while calls are traced. */
+  /** The W3C trace context of the publisher, while calls are traced. */
   traceparent?: string;
 };
 
@@ -24,7 +27,7 @@ export type ConsumeOptions = {
 };
 
 export type SubscribeOptions = {
-  /** After each (re)connect: what was announced meanwhile was not heard, so the caller reads the present state anew. */
+  /** Called after each (re)connect: messages may have been missed, so read the current state. */
   onConnected?: () => Promise<void> | void;
 };
 
@@ -32,34 +35,35 @@ export type BusOptions = {
   service: string;
   instance: string;
   logger: Logger;
-  /** Told of each message that nobody can read, with the queue it was in, or `subscriber`. */
+  /** Called for each malformed message, with its queue or `subscriber`. */
   onUnreadable?: ((place: string) => void) | undefined;
 };
 
-/** Where those who only listen hear: there are no dead letters. */
+/** Stands for the queue of a subscription, which has no dead letters. */
 export const subscriberPlace = 'subscriber';
 
 export const defaultAttempts = 5;
 export const publishTimeoutMs = 10_000;
 export const stopTimeoutMs = 20_000;
 
-/** The pauses before the second, third … attempt; the last one repeats. Long enough together for a dependency's restart. */
+/** The delays before the second, third … attempt; the last one repeats. They outlast a restart. */
 export const retryDelaysSeconds = [1, 5, 20, 60] as const;
 
-/** How long to wait after attempt number `attempt` (from 1) has failed. */
+/** The delay after attempt number `attempt` (from 1) has failed. */
 export function retryDelaySeconds(attempt: number): number {
   return retryDelaysSeconds[Math.min(attempt, retryDelaysSeconds.length) - 1] as number;
 }
 
 /**
- * Work is asked for (`jobs.import.requested`), an event is told (`jobs.import.finished`). An event that nobody wants is done
- * with; work that nobody takes is never dropped: its publisher keeps it until the queue exists.
+ * Work is requested (`jobs.import.requested`), an event has happened (`jobs.import.finished`). An
+ * event without a consumer is done. Work without one is never dropped: its publisher keeps it until
+ * the queue exists.
  */
 export function isWork(type: string): boolean {
   return type.endsWith('.requested');
 }
 
-/** Work for which no queue exists yet. The other messages of the same `publish` are held by the bus. */
+/** Some work has no queue yet. The bus has stored the other messages of the same `publish`. */
 export class UnroutableError extends Error {
   readonly ids: string[];
 
@@ -70,34 +74,34 @@ export class UnroutableError extends Error {
   }
 }
 
-/** Thrown by a handler that will never understand a message: trying again is in vain, it becomes a dead letter at once. */
+/** The message is malformed: it becomes a dead letter without a retry. */
 export class UnreadableMessageError extends Error {}
 
-/** Why a message was given up, short and fit for any broker. */
+/** The reason of a dead letter, bounded and valid for any broker. */
 export function reasonOf(error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   return reason.replaceAll('\0', '').slice(0, 500).toWellFormed();
 }
 
-/** Which attempt a message says it is: a count of ours, or the first. */
-export function attemptOf(said: unknown): number {
-  return Number.isSafeInteger(said) && (said as number) >= 1 ? (said as number) : 1;
+/** The attempt that a message states; 1 when it is no count of this bus. */
+export function attemptOf(stated: unknown): number {
+  return Number.isSafeInteger(stated) && (stated as number) >= 1 ? (stated as number) : 1;
 }
 
-/** Calls `onConnected` of a subscriber until it succeeds or `isCurrent` says that the connection it was for has gone. */
+/** Calls a subscriber's `onConnected` until it succeeds or its connection is no longer current. */
 export async function resync(options: SubscribeOptions, isCurrent: () => boolean, logger: Logger): Promise<void> {
   for (let failures = 0; isCurrent(); failures += 1) {
     try {
       await options.onConnected?.();
       return;
     } catch (error) {
-      if (failures === 0) logger.warn({ err: error }, 'reading the state anew after a reconnect failed; trying again');
+      if (failures === 0) logger.warn({ err: error }, 'reading the state after a reconnect failed; trying again');
       await sleep(Math.min(200 * 2 ** failures, 5_000), undefined, { ref: false });
     }
   }
 }
 
-/** Resolves true when all handlers end in time. */
+/** Resolves true when all promises settle in time. */
 export async function settleWithin(running: Iterable<Promise<unknown>>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -1,10 +1,10 @@
-// The bus on PostgreSQL, for the system on one machine: pg-boss keeps the queues, LISTEN/NOTIFY wakes the consumers at once and
-// carries what subscribers hear. All services share one database for it (schema `bus`).
+// The bus on PostgreSQL, for a system on one machine: pg-boss keeps the queues, LISTEN/NOTIFY wakes
+// the consumers and delivers to subscribers. All services share one database for it (schema `bus`).
 
 import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
-import { Pause } from '../../pause.ts';
+import { InterruptibleSleep } from '../../interruptible-sleep.ts';
 import { createPool, pgSql, type Sql, withTransaction } from '../../postgres/database.ts';
 import { DatabaseListener } from '../../postgres/listener.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -45,8 +45,8 @@ class PostgresBus implements Bus {
   private readonly listener: DatabaseListener;
   private readonly consumers: QueueConsumer[] = [];
   private readonly subscriptions: Subscription[] = [];
-  private readonly hearing = new Set<Promise<void>>();
-  private readonly pause = new Pause();
+  private readonly handling = new Set<Promise<void>>();
+  private readonly pause = new InterruptibleSleep();
   private boss: PgBoss | undefined;
   private connecting: Promise<void> | undefined;
   private connections = 0;
@@ -63,7 +63,7 @@ class PostgresBus implements Bus {
       name,
       channel,
       logger,
-      onNotify: (payload) => this.hear(payload),
+      onNotify: (payload) => this.receive(payload),
       onConnected: () => this.catchUp(),
     });
   }
@@ -75,13 +75,13 @@ class PostgresBus implements Bus {
 
   async publish(messages: BusMessage[]): Promise<void> {
     const { boss } = this;
-    // An event published before this service's own queues exist would miss them.
+    // An event that is published before this service's queues exist would miss them.
     if (!boss || !this.consumers.every(({ isPrepared }) => isPrepared)) throw new Error('The bus is not ready yet.');
     const unroutable = await withTransaction(this.pool, async (sql, client) => {
       const routes = await findRoutes(sql, messages);
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
       for (const [queue, routed] of routes) {
-        // The message id is the job's: what is published again while it is known becomes no second job.
+        // The message id is the job's id, so a message that is published twice becomes one job.
         const jobs = routed.map((message) => ({ id: message.id, data: { message, attempt: 1 } }));
         await boss.insert(queue, jobs, { db, returnId: false });
       }
@@ -98,7 +98,7 @@ class PostgresBus implements Bus {
     handle: HandlerOf<P>,
     options: ConsumeOptions = {},
   ): Promise<void> {
-    const handler = handle as unknown as Handler; // it is given what has been read by these payloads alone
+    const handler = handle as unknown as Handler; // it gets only messages that these payloads have checked
     const { pool, logger, onUnreadable } = this;
     const consumer = new QueueConsumer({ queue, payloads, handler, ...options, pool, logger, onUnreadable });
     this.consumers.push(consumer);
@@ -162,7 +162,7 @@ class PostgresBus implements Bus {
     const consumers = this.consumers.map((consumer) => consumer.stop(stopTimeoutMs));
     await this.connecting;
     await this.listener.stop();
-    await Promise.all([...consumers, settleWithin(this.hearing, stopTimeoutMs)]);
+    await Promise.all([...consumers, settleWithin(this.handling, stopTimeoutMs)]);
     await this.boss?.stop({ graceful: false });
     if (!this.pool.ended && !this.pool.ending) await this.pool.end();
   }
@@ -187,8 +187,8 @@ class PostgresBus implements Bus {
     }
   }
 
-  // Everything periodic is slow or off, six services do it beside each other: what matters in time is woken by NOTIFY. The
-  // supervisor finds, within seconds, messages whose consumer died.
+  // Everything periodic is slow or off, six services do it beside each other: what matters in time
+  // is woken by NOTIFY. The supervisor finds, within seconds, messages whose consumer died.
   private createBoss(): PgBoss {
     const boss = new PgBoss({
       db: { executeSql: (text, values) => this.pool.query(text, values) },
@@ -204,11 +204,11 @@ class PostgresBus implements Bus {
     return boss;
   }
 
-  // While the database is away each periodic part reports it each time.
+  // While the database is away, each periodic part of pg-boss reports it each time.
   private logSometimes(error: Error): void {
     if (this.stopping || Date.now() - this.loggedAt < 10_000) return;
     this.loggedAt = Date.now();
-    this.logger.warn({ err: error }, 'the bus has trouble with its database');
+    this.logger.warn({ err: error }, 'the bus can not use its database');
   }
 
   private async notify(sql: Sql, messages: BusMessage[]): Promise<void> {
@@ -231,26 +231,26 @@ class PostgresBus implements Bus {
     await sql(`select pg_notify('${channel}', payload) from unnest($1::text[]) as payload`, [payloads]);
   }
 
-  private hear(payload: string): void {
-    const run = this.tell(payload).catch((error) => {
+  private receive(payload: string): void {
+    const run = this.deliver(payload).catch((error) => {
       if (error instanceof UnreadableMessageError) this.onUnreadable?.(subscriberPlace);
       this.logger.error({ err: error }, 'a subscriber failed');
     });
-    this.hearing.add(run);
-    run.finally(() => this.hearing.delete(run));
+    this.handling.add(run);
+    run.finally(() => this.handling.delete(run));
   }
 
-  private async tell(payload: string): Promise<void> {
-    const heard = parseJson(payload);
-    const type = typeOf(heard);
+  private async deliver(payload: string): Promise<void> {
+    const received = parseJson(payload);
+    const type = typeOf(received);
     if (type === undefined) throw new UnreadableMessageError('It is no message of the bus.');
     for (const consumer of this.consumers) if (consumer.takes(type)) consumer.wake();
     const concerned = this.subscriptions.filter(({ payloads }) => Object.hasOwn(payloads, type));
     if (concerned.length === 0 || this.stopping) return;
-    const { ref } = heard as { ref?: unknown };
-    const said = typeof ref === 'string' ? parseJson(await this.readLarge(ref)) : heard;
+    const { ref } = received as { ref?: unknown };
+    const content = typeof ref === 'string' ? parseJson(await this.readLarge(ref)) : received;
     for (const { payloads, handler } of concerned) {
-      const message = readMessage(payloads, said);
+      const message = readMessage(payloads, content);
       if (message) await handler(message);
     }
   }

@@ -1,10 +1,10 @@
-// One queue's consumer in one instance: fetches as many messages as it has room for, handles them side by side, and says what
-// became of each. Woken by notifications; looks by itself now and then.
+// One queue's consumer in one instance. It fetches messages up to its concurrency, handles them
+// concurrently, and completes, retries or buries each. Notifications wake it; it also polls.
 
 import type pg from 'pg';
 import type { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
-import { Pause } from '../../pause.ts';
+import { InterruptibleSleep } from '../../interruptible-sleep.ts';
 import { withTransaction } from '../../postgres/database.ts';
 import {
   attemptOf,
@@ -22,10 +22,11 @@ const pollMs = 5_000;
 const heartbeatSeconds = 10; // the least that pg-boss takes
 const touchMs = 2_500;
 const daySeconds = 86_400;
-// How often a message may take its consumer's process with it before it is given up; the attempts count failures.
-const crashes = 20;
+// After so many crashes of its consumer's process a message becomes a dead letter; attempts count
+// failures of the handler.
+const maxCrashes = 20;
 
-/** As this bus writes it; whoever may write to the database may have written anything. */
+/** As this bus writes it. Other clients of the database may write anything. */
 type Data = Partial<Record<'message' | 'attempt', unknown>> | null;
 type Job = { id: string; data: Data };
 
@@ -46,7 +47,7 @@ export class QueueConsumer {
   readonly prepared: Promise<void>;
   private readonly options: ConsumerOptions;
   private readonly logger: Logger;
-  private readonly pause = new Pause();
+  private readonly pause = new InterruptibleSleep();
   private readonly running = new Map<string, Promise<void>>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private markPrepared = () => {};
@@ -77,7 +78,7 @@ export class QueueConsumer {
     this.pause.end();
   }
 
-  /** Takes nothing more and waits for what runs. What doesn't end in time comes again, here or in another instance. */
+  /** Stops consuming and waits for running handlers. A message that takes longer is redelivered. */
   async stop(withinMs: number): Promise<void> {
     this.stopping = true;
     this.wake();
@@ -90,8 +91,8 @@ export class QueueConsumer {
   private async loop(boss: PgBoss): Promise<void> {
     const { concurrency = 1 } = this.options;
     let failures = 0;
-    const touching = setInterval(() => this.touch(boss), touchMs);
-    this.timers.add(touching);
+    const heartbeat = setInterval(() => this.touch(boss), touchMs);
+    this.timers.add(heartbeat);
     while (!this.stopping) {
       try {
         if (!this.isPrepared) await this.prepare(boss);
@@ -102,8 +103,7 @@ export class QueueConsumer {
         if (jobs.length < room || room === 0) await this.pause.wait(pollMs);
       } catch (error) {
         failures += 1;
-        if (failures === 1 && !this.stopping)
-          this.logger.warn({ err: error }, 'the queue can not be read; trying again');
+        if (failures === 1 && !this.stopping) this.logger.warn({ err: error }, 'can not read the queue; trying again');
         await this.pause.wait(Math.min(100 * 2 ** failures, pollMs));
       }
     }
@@ -116,11 +116,11 @@ export class QueueConsumer {
       await boss.createQueue(dead, { retentionSeconds: 365 * daySeconds });
       await boss.createQueue(queue, {
         deadLetter: dead,
-        retryLimit: crashes,
+        retryLimit: maxCrashes,
         heartbeatSeconds,
         expireInSeconds: daySeconds,
         retentionSeconds: 365 * daySeconds,
-        deleteAfterSeconds: daySeconds, // for that long a message published again is recognised
+        deleteAfterSeconds: daySeconds, // so long a message that is published again is recognised
       });
       for (const type of Object.keys(payloads)) await boss.subscribe(type, queue);
     });
@@ -140,17 +140,17 @@ export class QueueConsumer {
     const { queue, payloads, handler } = this.options;
     try {
       const message = readMessage(payloads, job.data?.message);
-      // A queue goes on getting what an older release asked for.
+      // Undefined: a type that an older release has subscribed the queue to.
       if (message) await handler(message);
     } catch (error) {
-      await this.putAside(boss, job, error).catch((failure) => this.leave(job, failure));
+      await this.retryOrBury(boss, job, error).catch((failure) => this.abandon(job, failure));
       return;
     }
-    await boss.complete(queue, job.id).catch((failure) => this.leave(job, failure));
+    await boss.complete(queue, job.id).catch((failure) => this.abandon(job, failure));
   }
 
-  // A failed message is replaced by its next attempt, or by a dead letter, in one transaction.
-  private async putAside(boss: PgBoss, job: Job, error: unknown): Promise<void> {
+  // Replaces a failed message by its next attempt or by a dead letter, in one transaction.
+  private async retryOrBury(boss: PgBoss, job: Job, error: unknown): Promise<void> {
     const { queue, pool, attempts = defaultAttempts, onUnreadable } = this.options;
     const message = job.data?.message ?? job.data;
     const attempt = attemptOf(job.data?.attempt);
@@ -190,11 +190,11 @@ export class QueueConsumer {
     this.timers.add(timer);
   }
 
-  // What can't be settled is no longer touched, and comes again when its heartbeat is missed.
-  private leave(job: Job, error: unknown): void {
+  // A message without a recorded outcome gets no more heartbeats, and is redelivered.
+  private abandon(job: Job, error: unknown): void {
     this.logger.warn(
       { err: error, message: job.id },
-      'the outcome of a message could not be written; it will come again',
+      'could not record the outcome of a message; it will be redelivered',
     );
   }
 

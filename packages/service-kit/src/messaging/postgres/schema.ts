@@ -1,4 +1,4 @@
-// Where the PostgreSQL bus keeps its things, and the lock under which several processes make them.
+// The schema of the PostgreSQL bus, and the lock under which processes create its parts.
 import type pg from 'pg';
 import { withTransaction } from '../../postgres/database.ts';
 
@@ -10,7 +10,7 @@ export const largeMessageTable = `
     id uuid primary key, message jsonb not null, created_at timestamptz not null default now()
   )`;
 
-/** Runs `work` while no other process makes queues or tables of the bus in this database. */
+/** Runs `work` while no other process creates queues or tables of the bus in this database. */
 export function exclusively(pool: pg.Pool, work: () => Promise<void>): Promise<void> {
   return withTransaction(
     pool,

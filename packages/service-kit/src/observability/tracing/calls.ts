@@ -1,15 +1,19 @@
-// How calls between processes become spans: HTTP requests, gRPC calls and messages, each with the trace context that came with it.
+// Turns calls between processes into spans: HTTP requests, gRPC calls and messages, each within the
+// trace context that it carries.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as grpc from '@grpc/grpc-js';
 import type { Bus } from '../../messaging/bus/bus.ts';
 import type { BusMessage } from '../../messaging/bus/message.ts';
 import { type Carrier, carrierOf, type Facts, type Tracing } from './tracing.ts';
 
-const unseen = new Set(['/healthz', '/readyz', '/metrics']);
+const untraced = new Set(['/healthz', '/readyz', '/metrics']);
 
 type Served = { method: string; route?: string | undefined; facts?: Facts };
 
-/** Traces the serving of a request: `work` begins it, `served` says when it is over what it was. Health checks are left out. */
+/**
+ * Traces a served request: `work` serves it, `served` names it afterwards. Health checks are
+ * skipped.
+ */
 export function traceRequest(
   tracing: Tracing,
   req: IncomingMessage,
@@ -17,7 +21,7 @@ export function traceRequest(
   work: (carrier: Carrier) => void,
   served: () => Served,
 ): void {
-  if (unseen.has(req.url ?? '')) {
+  if (untraced.has(req.url ?? '')) {
     work({});
     return;
   }
@@ -54,9 +58,9 @@ const rpcFacts = (service: string, method: string) => ({
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: calls of any method pass through as they are.
-type AnyCall = (...words: any[]) => any;
+type AnyCall = (...args: any[]) => any;
 
-/** Traces the calls a client makes of one method. */
+/** Traces a client's calls of one method. */
 export function traceClientCall(
   tracing: Tracing,
   service: string,
@@ -65,10 +69,10 @@ export function traceClientCall(
   call: AnyCall,
 ): AnyCall {
   const options = { kind: 'client', name: `${service}/${method}`, facts: rpcFacts(service, method) } as const;
-  if (!streams) return (...words) => tracing.run(options, () => call(...words));
-  return async function* (...words) {
+  if (!streams) return (...args) => tracing.run(options, () => call(...args));
+  return async function* (...args) {
     const span = tracing.begin(options);
-    const messages = call(...words)[Symbol.asyncIterator]() as AsyncIterator<unknown>;
+    const messages = call(...args)[Symbol.asyncIterator]() as AsyncIterator<unknown>;
     let isOver = false;
     try {
       for (;;) {
@@ -84,7 +88,7 @@ export function traceClientCall(
   };
 }
 
-/** Traces the serving of one gRPC method. */
+/** Traces served calls of one gRPC method. */
 export function traceServedCall(tracing: Tracing, service: string, method: string, handle: AnyCall): AnyCall {
   return async (call: { metadata: grpc.Metadata }, callback?: AnyCall) => {
     const [traceparent, tracestate] = traceKeys.map((key) => call.metadata.get(key)[0]?.toString());
@@ -108,7 +112,7 @@ export function traceServedCall(tracing: Tracing, service: string, method: strin
   };
 }
 
-/** A bus whose messages carry the trace context of what announced them; handling one is a span. */
+/** A bus whose messages carry the publisher's trace context; handling one is a span. */
 export function traceBus(tracing: Tracing, bus: Bus): Bus {
   const traced =
     <M extends Pick<BusMessage, 'type' | 'traceparent'>>(

@@ -1,4 +1,4 @@
-// Tracing by OpenTelemetry's own SDK; loaded only when it is on (tracing.ts).
+// Tracing with OpenTelemetry's SDK. Loaded only when tracing is on (start.ts).
 import {
   context,
   DiagLogLevel,
@@ -32,16 +32,20 @@ const kinds = {
   consumer: SpanKind.CONSUMER,
 };
 
-const complainEveryMs = 60_000;
+const warnEveryMs = 60_000;
 
-/** `share` of the traces that begin here are kept; the exporter reads the address and its headers from the environment. */
+/**
+ * Samples `share` of the traces that begin here. The exporter reads its settings from the
+ * environment.
+ */
 export function createTracing(service: string, share: number): Tracing {
-  complainTo(service);
+  warnOfFailures(service);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const sampler = new TraceIdRatioBasedSampler(share);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.namespace': 'almanac', 'service.name': `almanac-${service}` }),
-    // A stranger that sends us a trace context doesn't decide how much we keep; between services, the gateway has decided.
+    // A client's trace context doesn't decide what is sampled; between services, the gateway
+    // decides.
     sampler: new ParentBasedSampler({
       root: sampler,
       ...(service === 'gateway' ? { remoteParentSampled: sampler } : {}),
@@ -96,21 +100,21 @@ function endSpan(
   span.end();
 }
 
-// Words about kinds of failures only: a message may quote what somebody sent.
+// The kind of the failure only: a message may quote a caller's data.
 function failureOf(error: unknown): string {
   const { kind, name } = error as { kind?: unknown; name?: unknown };
   return String(kind ?? name ?? 'unknown').slice(0, 64);
 }
 
-// A collector that is away is told of, but not with every batch.
-function complainTo(service: string): void {
+// Logs that the collector is away, but not for every batch.
+function warnOfFailures(service: string): void {
   const logger = createLogger(service, 'warn');
-  let toldAt = 0;
-  const complain = () => {
-    if (Date.now() - toldAt < complainEveryMs) return;
-    toldAt = Date.now();
+  let warnedAt = 0;
+  const warn = () => {
+    if (Date.now() - warnedAt < warnEveryMs) return;
+    warnedAt = Date.now();
     logger.warn('traces could not be sent to OTEL_EXPORTER_OTLP_ENDPOINT');
   };
   const quiet = () => {};
-  diag.setLogger({ error: complain, warn: quiet, info: quiet, debug: quiet, verbose: quiet }, DiagLogLevel.ERROR);
+  diag.setLogger({ error: warn, warn: quiet, info: quiet, debug: quiet, verbose: quiet }, DiagLogLevel.ERROR);
 }

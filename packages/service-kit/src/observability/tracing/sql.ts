@@ -1,31 +1,32 @@
-// Spans of SQL statements, under pg and so under Prisma too: what kind of statement on which database, never its text or values.
+// Spans of SQL statements, of pg and so of Prisma too: the verb and the database, never text or
+// values.
 import pg from 'pg';
 import type { Span, Tracing } from './tracing.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: pg's query takes its arguments in many forms; they pass through as they are.
-type Query = (this: pg.Client, ...words: any[]) => any;
+type Query = (this: pg.Client, ...args: any[]) => any;
 
 const knownVerb =
   /^\s*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release|create|alter|drop|copy|set|lock|analyze)\b/i;
 
-/** Traces each statement that runs as a part of something traced; what services do on their own, every second, is no call's. */
+/** Traces the statements of traced work; periodic work of services is not traced. */
 export function traceStatements(tracing: Tracing): void {
   const { prototype } = pg.Client;
   const original = prototype.query as Query;
-  prototype.query = function (this: pg.Client, ...words: unknown[]) {
-    if (!tracing.here()) return original.apply(this, words);
-    const verb = verbOf(words[0]);
+  prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    if (!tracing.here()) return original.apply(this, args);
+    const verb = verbOf(args[0]);
     const facts = { 'db.system.name': 'postgresql', 'db.operation.name': verb, 'db.namespace': this.database };
     const span = tracing.begin({ kind: 'client', name: `${verb} ${this.database}`, facts });
-    const callback = words.at(-1);
+    const callback = args.at(-1);
     if (typeof callback === 'function') {
-      words[words.length - 1] = (error: unknown, ...rest: unknown[]) => {
+      args[args.length - 1] = (error: unknown, ...rest: unknown[]) => {
         end(span, error);
         callback(error, ...rest);
       };
-      return original.apply(this, words);
+      return original.apply(this, args);
     }
-    const result = original.apply(this, words);
+    const result = original.apply(this, args);
     if (typeof result?.then !== 'function')
       span.end(); // a stream, which ends when its reader does
     else

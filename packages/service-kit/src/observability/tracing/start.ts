@@ -1,8 +1,8 @@
-// Turns tracing on where it is configured.
+// Starts tracing where it is configured.
 import { ConfigReader, type Environment } from '../../config/config.ts';
 import { setTracing } from './tracing.ts';
 
-/** Turns tracing on if it is configured. Before anything else is constructed. */
+/** Starts tracing if it is configured. Call it before anything else is constructed. */
 export async function startTracing(service: string, env: Environment): Promise<void> {
   const read = new ConfigReader(env);
   const url = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', 'where traces are sent by OTLP over HTTP', ['http:', 'https:'], {

@@ -9,7 +9,7 @@ const program = `
   const loaded = [];
   registerHooks({
     resolve: (name, context, next) => {
-      // The metrics' library loads the interface by itself.
+      // The metrics' library loads the interface anyway.
       if (name.startsWith('@opentelemetry/') && !context.parentURL.includes('/prom-client/')) loaded.push(name);
       return next(name, context);
     },

@@ -1,6 +1,7 @@
-// Traces of calls through the services. Off unless OTEL_EXPORTER_OTLP_ENDPOINT says where they go: then `tracing` is undefined, no
-// module of OpenTelemetry is loaded, and what could be traced is wired without a trace of it (whoever traces looks here once, when it
-// is constructed). Names and numbers only: no statement's values, no query string, no body, no token is ever a fact of a span.
+// Traces of calls through the services. Without OTEL_EXPORTER_OTLP_ENDPOINT tracing is off:
+// `tracing` is undefined, no module of OpenTelemetry is loaded, and nothing is wrapped (parts check
+// `tracing` once, when they are constructed). Spans have names and numbers only: no values of
+// statements, no query string, no body, no token.
 
 /** The W3C trace context of a call, as headers, metadata and messages carry it. */
 export type Carrier = { traceparent?: string; tracestate?: string };
@@ -10,7 +11,7 @@ export type Facts = Record<string, string | number | boolean | undefined>;
 export type SpanOptions = {
   kind: 'server' | 'client' | 'producer' | 'consumer';
   name: string;
-  /** What it is a part of; the span that runs now when left out. */
+  /** By default the current span. */
   parent?: Carrier;
   facts?: Facts;
 };
@@ -18,9 +19,9 @@ export type SpanOptions = {
 /** A piece of work with a beginning and an end. */
 export type Span = {
   carrier: Carrier;
-  /** What begins inside, also later, is a part of this span. */
+  /** Spans that begin in `work`, also later, are children of this one. */
   within<T>(work: () => T): T;
-  /** Ends it once; `failed` is a short word for what went wrong. */
+  /** Ends the span; `failed` is the kind of a failure. */
   end(outcome?: { name?: string; facts?: Facts; failed?: string | undefined }): void;
 };
 
@@ -28,9 +29,9 @@ export type Tracing = {
   begin(options: SpanOptions): Span;
   /** Traces work to its end. */
   run<T>(options: SpanOptions, work: () => Promise<T>): Promise<T>;
-  /** The span that runs now; undefined outside of any. */
+  /** The current span; undefined outside of any. */
   here(): Carrier | undefined;
-  /** Sends what is not sent yet (bounded). */
+  /** Exports the remaining spans, within a bounded time. */
   stop(): Promise<void>;
 };
 

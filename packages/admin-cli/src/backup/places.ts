@@ -1,0 +1,54 @@
+// Where everything lies that a backup holds: the services' databases and the bucket, named by the variables that the services read.
+import { pathToFileURL } from 'node:url';
+import { type Home, readJson } from '@almanac/embedded/home';
+import type { Secrets } from '@almanac/embedded/secrets';
+import { ConfigReader, type Environment, readDatabaseUrl } from '@almanac/service-kit/config/config';
+import { readDatabaseUrls } from '../../../../services/data/src/config.ts';
+import { createObjectStore } from '../../../../services/jobs/src/object-store/connect.ts';
+import type { ObjectStore } from '../../../../services/jobs/src/object-store/object-store.ts';
+
+/** One database; `name` is its service, further clusters of data are `data.<cluster>`. */
+export type Database = { name: string; url: string };
+
+export type Places = {
+  databases: Database[];
+  store: ObjectStore;
+  /** The folder of PostgreSQL's programs; undefined: those on the PATH. */
+  programs: string | undefined;
+};
+
+const services = ['billing', 'data', 'identity', 'jobs', 'metadata'] as const;
+
+/** Reads the places from the environment; a ConfigError tells every problem. */
+export function readPlaces(env: Environment): Places {
+  const read = new ConfigReader(env);
+  const url = read.url('JOBS_OBJECT_STORE_URL', 'where files are kept', ['file:', 's3:', 'https:']);
+  const databases = services.flatMap((name) =>
+    name === 'data' ? readClusters(read, env) : [{ name, url: readDatabaseUrl(read, name) }],
+  );
+  read.finish({});
+  return {
+    databases,
+    store: createObjectStore({ url, publicUrl: '', signingKey: neverSigns }),
+    programs: env.ALMANAC_POSTGRES_PROGRAMS || undefined,
+  };
+}
+
+const readClusters = (read: ConfigReader, env: Environment): Database[] =>
+  readDatabaseUrls(read, env).map(({ name, url }, i) => ({ name: i === 0 ? 'data' : `data.${name}`, url }));
+
+// A folder store wants a key for links, and here are none made.
+const neverSigns = new Uint8Array(32);
+
+/** True when the environment names databases itself, so that no embedded system is meant. */
+export const namesDatabases = (env: Environment) => Boolean(env.IDENTITY_DATABASE_URL);
+
+/** The variables of an embedded system, whose PostgreSQL is at this port; what the shell says goes before. */
+export function embeddedEnvironment(env: Environment, home: Home, port: number): Environment {
+  const passwords = readJson<Secrets>(home.secrets)?.database_passwords ?? {};
+  const urls = services.map((name) => [
+    `${name.toUpperCase()}_DATABASE_URL`,
+    `postgres://almanac_${name}:${passwords[name]}@127.0.0.1:${port}/almanac_${name}`,
+  ]);
+  return { JOBS_OBJECT_STORE_URL: pathToFileURL(home.objects).href, ...env, ...Object.fromEntries(urls) };
+}

@@ -1,0 +1,122 @@
+// The folder that holds everything an embedded system keeps (.almanac, or ALMANAC_HOME): where things lie, and who may use it now.
+import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { isRunning, startTimeOf } from './processes.ts';
+
+export const root = resolve(import.meta.dirname, '../../..');
+
+export type Home = {
+  folder: string;
+  postgres: string;
+  objects: string;
+  mail: string;
+  logs: string;
+  cache: string;
+  secrets: string;
+  credentials: string;
+  runtime: string;
+  lock: string;
+};
+
+/** The embedded system's folder as the environment names it. */
+export function readHome(env: NodeJS.ProcessEnv): Home {
+  const folder = resolve(root, env.ALMANAC_HOME || '.almanac');
+  const inside = (name: string) => join(folder, name);
+  return {
+    folder,
+    postgres: inside('postgres'),
+    objects: inside('objects'),
+    mail: inside('mail'),
+    logs: inside('logs'),
+    cache: inside('cache'),
+    secrets: inside('secrets.json'),
+    credentials: inside('credentials.json'),
+    runtime: inside('runtime.json'),
+    lock: inside('running.pid'),
+  };
+}
+
+/** Makes the folders. Secrets inside are readable by their owner only; the folder itself may be walked (PostgreSQL may run as another user). */
+export function makeHome(home: Home): void {
+  for (const folder of [home.folder, home.logs, home.cache, home.objects]) makeFolder(folder);
+}
+
+// Not by `recursive`, with which Node tries for ever where the system says that the parent isn't there although it is (/proc).
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST')
+      throw new Error(`The folder ${folder} can't be made (${code}). Choose another one with ALMANAC_HOME.`);
+  }
+}
+
+export class AlreadyRunningError extends Error {
+  readonly pid: number;
+
+  constructor(pid: number, folder: string, url: string | undefined) {
+    const where = url ? ` at ${url}` : '';
+    super(
+      `Almanac is already running${where} (process ${pid}, state in ${folder}).\n` +
+        `Stop it with Ctrl-C in its terminal or with: kill ${pid}`,
+    );
+    this.pid = pid;
+  }
+}
+
+/** Takes the folder for this process; a lock left by a process that is gone is taken over. The answer gives it back. */
+export function lockHome(home: Home): () => void {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    try {
+      const file = openSync(home.lock, 'wx', 0o600);
+      writeSync(file, JSON.stringify({ pid: process.pid, started: startTimeOf(process.pid) }));
+      return () => rmSync(home.lock, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      const holder = readJson<{ pid: number; started?: string }>(home.lock);
+      if (holder && isRunning(holder.pid, holder.started))
+        throw new AlreadyRunningError(holder.pid, home.folder, readRuntime(home)?.base_url);
+      rmSync(home.lock, { force: true });
+    }
+  }
+  throw new Error(`${home.lock} is being taken by another process again and again.`);
+}
+
+/** What runs now, for operators' commands and tests: no secrets inside. */
+export type Runtime = {
+  pid: number;
+  base_url: string;
+  /** Where the services listen. */
+  http: Record<string, string>;
+  rpc: Record<string, string>;
+  /** Where each answers /metrics. */
+  metrics: Record<string, string>;
+  processes: Record<string, number>;
+  /** Those of the processes that are up to their work. */
+  ready: string[];
+  postgres_port: number;
+};
+
+export function readRuntime(home: Home): Runtime | undefined {
+  return readJson<Runtime>(home.runtime);
+}
+
+/** Reads a JSON file; undefined when it isn't there or was cut off while written. */
+export function readJson<T>(path: string): T | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a JSON file whole or not at all, readable by its owner only. */
+export function writeJson(path: string, value: unknown): void {
+  const fresh = `${path}.${process.pid}`;
+  writeFileSync(fresh, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  renameSync(fresh, path);
+}

@@ -1,0 +1,83 @@
+// The product under the bench: a whole embedded system as `npm start` makes it, with one account, and how to reach its parts.
+
+import { createAccount, updateAccount } from '@almanac/admin-cli/accounts';
+import { createOperator, readOperatorConfig } from '@almanac/admin-cli/operator';
+import { type Api, createApi } from '@almanac/api-client/api';
+import { signInPerson } from '@almanac/api-client/sign-in';
+import { type Runtime, readHome, readJson, readRuntime } from '@almanac/embedded/home';
+import type { Secrets } from '@almanac/embedded/secrets';
+import { contextHeader, createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { startSystem } from '@almanac/testkit/system';
+
+/** A server that calls are sent to, and what they carry. */
+export type Target = { port: number; headers(): Promise<Record<string, string>> };
+
+export type Product = {
+  api: Api;
+  gateway: Target;
+  /** The data service, called as the gateway calls it. */
+  service: Target;
+  /** Process ids by name. */
+  processes: Record<string, number>;
+  /** The server's superuser's way into a database. */
+  databaseUrl(name: string): string;
+  stop(): Promise<unknown>;
+};
+
+/** Starts the system in the folder, with its settings as they are by default, and signs in. */
+export async function startProduct(home: string): Promise<Product> {
+  const system = await startSystem({ home, env: { ALMANAC_LOG_LEVEL: undefined } });
+  const stop = () => system.stop({ keep: true });
+  try {
+    const folder = readHome({ ALMANAC_HOME: home });
+    const { http, postgres_port, processes } = readRuntime(folder) as Runtime;
+    const secrets = readJson<Secrets>(folder.secrets) as Secrets;
+    const api = await signIn(system.baseUrl, home);
+    return {
+      api,
+      gateway: { port: portOf(http.gateway), headers: async () => ({ Authorization: `Bearer ${api.token}` }) },
+      service: { port: portOf(http.data), headers: await contextOf(api.token, secrets) },
+      processes,
+      databaseUrl: (name) =>
+        `postgres://almanac:${secrets.database_passwords.superuser}@127.0.0.1:${postgres_port}/${name}`,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const portOf = (address: string | undefined) => Number(address?.split(':')[1]);
+
+async function signIn(baseUrl: string, home: string): Promise<Api> {
+  const operator = await createOperator(readOperatorConfig({ ...process.env, ALMANAC_HOME: home }));
+  try {
+    const account = await createAccount(operator, {
+      name: 'Bench',
+      plan: 'enterprise',
+      adminEmail: 'bench@example.com',
+      redirectUri: 'http://127.0.0.1:9876/callback',
+    });
+    await updateAccount(operator, account.account_id, { allowance: 1_000_000_000 });
+    return createApi(baseUrl, (await signInPerson(baseUrl, account.application, account.admin)).access_token);
+  } finally {
+    operator.close();
+  }
+}
+
+// The claims of the token, signed by the gateway's key; a context holds for a minute.
+async function contextOf(token: string, { context_keys }: Secrets): Promise<Target['headers']> {
+  const sign = await createContextSigner('gateway', context_keys.gateway);
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
+  return async () => ({
+    [contextHeader]: await sign({
+      accountId: claims.account_id,
+      userId: claims.user_id,
+      applicationId: claims.application_id,
+      scopes: claims.scope.split(' '),
+      branching: true,
+    }),
+    'X-Forwarded-For': '127.0.0.1',
+  });
+}

@@ -1,0 +1,59 @@
+// The first start's demo: an account with an administrator and an application, and ISO data loaded through the public API.
+// Every step looks first at what is there, so a start that was cut off goes on where it was.
+import { createAccount } from '@almanac/admin-cli/accounts';
+import { loadIsoData } from '@almanac/admin-cli/demo-data/iso-account';
+import { describeTables } from '@almanac/admin-cli/demo-data-commands';
+import { createOperator } from '@almanac/admin-cli/operator';
+import { type Home, readJson, readRuntime, writeJson } from '@almanac/embedded/home';
+import type { Screen } from '@almanac/embedded/screen';
+import { type DemoAccount, keepDemoAccount } from '@almanac/embedded/secrets';
+import type { System } from '@almanac/embedded/supervisor';
+
+type Given = { home: Home; system: System; screen: Screen; signal: AbortSignal };
+
+type Credentials = { base_url: string } & DemoAccount;
+
+const redirectUri = 'http://127.0.0.1:9876/callback';
+
+/** Makes the demo account and loads its data, or, when that was done before, only keeps the credentials' address right. */
+export async function seedDemo({ home, system, screen, signal }: Given): Promise<void> {
+  const kept = readJson<Credentials>(home.credentials);
+  if (kept && system.secrets.demo) {
+    if (kept.base_url !== system.baseUrl) writeJson(home.credentials, { ...kept, base_url: system.baseUrl });
+    return;
+  }
+  let phase = 'the demo account';
+  const quiet = screen.waiting(() => phase);
+  try {
+    const demo = system.secrets.demo ?? (await makeAccount(home, system));
+    screen.step('demo account');
+    const tables = await loadIsoData(system.baseUrl, demo, (what) => {
+      signal.throwIfAborted();
+      phase = what;
+    });
+    screen.step(`ISO data: ${describeTables(tables)}`);
+    writeJson(home.credentials, { base_url: system.baseUrl, ...demo } satisfies Credentials);
+  } finally {
+    quiet();
+  }
+}
+
+async function makeAccount(home: Home, system: System): Promise<DemoAccount> {
+  const operator = await createOperator({
+    key: system.secrets.context_keys.operator,
+    addresses: readRuntime(home)?.rpc ?? {},
+  });
+  try {
+    const account = await createAccount(operator, {
+      name: 'Demo',
+      plan: 'business',
+      adminEmail: 'admin@demo.example',
+      redirectUri,
+    });
+    const demo = { account_id: account.account_id, admin: account.admin, application: account.application };
+    keepDemoAccount(home, demo);
+    return demo;
+  } finally {
+    operator.close();
+  }
+}

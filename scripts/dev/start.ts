@@ -1,0 +1,95 @@
+// `npm start`: the whole system on this machine with nothing but Node. See docs/how-to/run-embedded.md.
+import { parseArgs } from 'node:util';
+import { finalScreen } from '@almanac/embedded/final-screen';
+import { AlreadyRunningError, readHome } from '@almanac/embedded/home';
+import { createScreen } from '@almanac/embedded/screen';
+import { StoppedError, startSystem } from '@almanac/embedded/supervisor';
+import { seedDemo } from './demo-account.ts';
+
+const help = `Usage: npm start [-- --no-demo]
+
+Starts Almanac on this machine: PostgreSQL and the six services. Stop it with Ctrl-C.
+
+  --no-demo   without the demo account and its reference data
+
+  PORT          port of the API (default 8080; 0 = any free one)
+  ALMANAC_HOME  where the state is kept (default .almanac)
+
+More settings: docs/how-to/configure.md`;
+
+const values = readArguments();
+if (values.help) {
+  console.log(help);
+  process.exit(0);
+}
+
+const home = readHome(process.env);
+const screen = createScreen(process.stdout);
+const interrupted = new AbortController();
+let stop: () => Promise<void> = async () => {};
+let leaving = false;
+
+const leave = (why: string) => {
+  if (leaving) return;
+  leaving = true;
+  screen.say(`\nStopping (${why}) …`);
+  interrupted.abort(new StoppedError());
+  stop().then(
+    () => {
+      screen.say('Stopped. Nothing is lost; "npm start" takes it up again.');
+      process.exit(0);
+    },
+    (error: Error) => {
+      screen.say(error.message);
+      process.exit(1);
+    },
+  );
+};
+process.on('SIGINT', () => leave('Ctrl-C'));
+process.on('SIGTERM', () => leave('SIGTERM'));
+process.on('SIGHUP', () => leave('the terminal has gone'));
+process.on('disconnect', () => leave('the process that started this has gone'));
+process.stdout.on('error', () => {}); // a pipe that was closed is no reason to stop
+stopWithNpm();
+
+try {
+  screen.say(`Almanac · state in ${home.folder} · Ctrl-C stops it`);
+  const system = await startSystem({ home, env: process.env, screen }, (way) => {
+    stop = way;
+  });
+  if (!values['no-demo']) await seedDemo({ home, system, screen, signal: interrupted.signal });
+  screen.say(finalScreen(home, system.baseUrl, process.env));
+  process.send?.({ ready: true, base_url: system.baseUrl });
+} catch (error) {
+  if (!leaving) {
+    leaving = true;
+    console.error(`\n${error instanceof AlreadyRunningError ? error.message : explain(error)}`);
+    await stop().catch(() => {});
+    process.exit(1);
+  }
+}
+
+function readArguments() {
+  const options = { 'no-demo': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${help}`);
+    process.exit(2);
+  }
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? `\n(${error.cause.message})` : '';
+  return `Almanac did not start: ${error.message}${cause}`;
+}
+
+// `kill` of npm ends npm and the shell between, which tells nobody: what npm started would go on without it.
+function stopWithNpm(): void {
+  if (!process.env.npm_lifecycle_event) return;
+  const shell = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== shell) leave('npm has gone');
+  }, 250).unref();
+}

@@ -1,0 +1,391 @@
+// Plans and applies deployments. Planning reads; applying does the same reading under locks that keep writers out, then the DDL
+// and the catalogue, all in one transaction: nothing is ever half deployed, and an applied deployment is known by its id.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import type { Change } from '@almanac/service-kit/text/difference';
+import type pg from 'pg';
+import { holdResident } from '../clusters/account-placement.ts';
+import type { DataContext } from '../context.ts';
+import { lockBranch } from '../postgres/advisory-locks.ts';
+import { originOf } from '../rows/origin.ts';
+import { tableName } from '../sql/identifiers.ts';
+import { catalogueSql } from '../tables/catalogue.ts';
+import type { DeployedTable, WantedTable } from '../tables/table.ts';
+import {
+  type BranchChange,
+  describeReferring,
+  planBranch,
+  type Removal,
+  referringTo,
+  type TableChange,
+} from './branch-change.ts';
+import {
+  type Copying,
+  type FirstRows,
+  findVisible,
+  holdOriginals,
+  keepFirstRows,
+  planFirstRows,
+  prepareCopying,
+  requireVisible,
+} from './first-rows.ts';
+import { planRetirement, type Retirement, retire } from './retirement.ts';
+import { type Pair, type RowCheck, rowChecksSql } from './schema/checks.ts';
+import { changeTable, inOrder, type TableChange as PhysicalChange } from './schema/ddl.ts';
+import { cycleBlocker, cyclesSql, proveHierarchiesSql } from './schema/hierarchy-checks.ts';
+import { largeTablesSql } from './schema/large-tables.ts';
+import { tellDeployer } from './schema/rewritten-rows.ts';
+import type { AttributeChange, ColumnDiff } from './table-diff.ts';
+import type { UnwantedTable } from './wanted-tables.ts';
+
+export type CountedMessage = { message: string; rows: number };
+/** What metadata shows of one table (design 3.5). */
+export type TableDiff = {
+  table_definition_id: number;
+  key: string;
+  name: string;
+  change: Change;
+  attributes: AttributeChange[];
+  columns: ColumnDiff[];
+  statements: string[];
+  warnings: CountedMessage[];
+  blockers: CountedMessage[];
+};
+export type DeploymentPlan = { diffs: TableDiff[] };
+
+type Read = (statement: { text: string; values: unknown[] }) => Promise<pg.QueryResultRow[]>;
+const reader =
+  (sql: Sql): Read =>
+  async ({ text, values }) =>
+    (await sql(text, values)).rows;
+
+type Request = { branchId: number; tables: WantedTable[]; removals: UnwantedTable[] };
+
+/** What a deployment would do, lose and break on; changes nothing. */
+export async function planDeployment(ctx: DataContext, call: CallContext, request: Request): Promise<DeploymentPlan> {
+  const visible = await findVisible(ctx, call, request.tables);
+  return withTransaction(
+    ctx.pools.work,
+    async (sql) => {
+      await sql("select set_config('statement_timeout', '120s', true)");
+      return (await plan(reader(sql), call.accountId, request, { visible })).shown;
+    },
+    { isolation: 'repeatable read' },
+  );
+}
+
+/** What is done to a wanted table, and on its account to those that refer to it and aren't wanted. */
+type Physical = PhysicalChange & { referring: (PhysicalChange & { pair: Pair })[] };
+
+type Planned = {
+  change: BranchChange;
+  /** Of each wanted table, in their order; none while one of them has problems by itself. */
+  physical: Physical[];
+  /** Of each table that is in service and to be removed. */
+  retirements: Retirement[];
+  first: FirstRows;
+  shown: DeploymentPlan;
+  revision: number;
+};
+
+async function plan(
+  read: Read,
+  accountId: number,
+  { branchId, tables, removals }: Request,
+  copying: Pick<Copying, 'visible'> & Partial<Copying>,
+): Promise<Planned> {
+  const branch = (await read(catalogueSql.ofBranch(accountId, branchId))) as DeployedTable[];
+  const elsewhere = await read({
+    text: 'select table_definition_id as id from deployed_table where table_definition_id = any($1::int[]) and (account_id <> $2::int or branch_id <> $3::int)',
+    values: [[...tables, ...removals].map((table) => table.table_definition_id), accountId, branchId],
+  });
+  const foreignBranch = await read({
+    text: 'select true from deployed_table where branch_id = $1::int and account_id <> $2::int limit 1',
+    values: [branchId, accountId],
+  });
+  if (foreignBranch.length > 0) throw new ServiceError('not_found', 'Branch not found');
+  const catalogued = { branch, elsewhere: new Set(elsewhere.map((row) => row.id)) };
+  const change = planBranch(branchId, tables, catalogued, removals);
+  const [row] = await read({ text: "select nextval('deployed_revision') as revision", values: [] });
+  const revision = row?.revision as number;
+  const sound = change.wanted.every((table) => table.problems.length === 0);
+  const large = new Set((await read(largeTablesSql(branch))).map(({ lineage_id }) => lineage_id as number));
+  const physical = sound ? changesOf(change, revision, large) : [];
+  const first = await planFirstRows(read, accountId, change, copying);
+  for (const [i, { pair }] of change.wanted.entries()) {
+    const copy = first.tables.get(pair.wanted.lineage_id);
+    if (!copy) continue;
+    physical[i]?.statements.columns.push(copy.statement);
+    physical[i]?.statements.foreignKeys.push(...proveHierarchiesSql(pair.wanted));
+  }
+  // One after the other: a connection answers one question at a time.
+  const diffs: TableDiff[] = [];
+  for (const [i, table] of change.wanted.entries()) diffs.push(await showTable(read, first, table, physical[i]));
+  const retirements = change.removals.flatMap(({ old }) => (old ? [retirementOf(change, old)] : []));
+  for (const removal of change.removals) diffs.push(await showRemoval(read, removal, retirements));
+  return { change, physical, retirements, first, shown: { diffs }, revision };
+}
+
+const retirementOf = (change: BranchChange, table: DeployedTable) =>
+  planRetirement(table, (lineageId) => change.pairOf(lineageId).old as DeployedTable);
+
+function changesOf(change: BranchChange, revision: number, large: ReadonlySet<number>): Physical[] {
+  const oldTable = (lineageId: number) => change.pairOf(lineageId).old as DeployedTable;
+  const newTable = (lineageId: number) => change.pairOf(lineageId).wanted;
+  const changeOf = (pair: Pair) =>
+    changeTable(pair, { revision, oldTable, newTable, isLarge: large.has(pair.wanted.lineage_id) });
+  return change.wanted.map(({ pair }) => ({
+    ...changeOf(pair),
+    referring: referringTo(pair.wanted, change).map((each) => ({ ...changeOf(each), pair: each })),
+  }));
+}
+
+const statementsOf = (physical: Physical[]) =>
+  physical.flatMap(({ statements, referring }) => [statements, ...referring.map((each) => each.statements)]);
+
+async function showTable(
+  read: Read,
+  first: FirstRows,
+  { pair, diff, problems }: TableChange,
+  physical: Physical | undefined,
+): Promise<TableDiff> {
+  const { wanted } = pair;
+  const statements = statementsOf(physical ? [physical] : []);
+  const counted: Record<'warning' | 'blocker', CountedMessage[]> = { warning: [], blocker: [] };
+  if (physical)
+    for (const { kind, message, rows } of await countRows(read, first, first.pairOf(wanted.lineage_id)))
+      counted[kind].push({ message, rows });
+  // Nobody deploys these: what would have to be agreed to stands in the way.
+  for (const { pair: referring } of physical?.referring ?? [])
+    for (const { message, rows } of await countRows(read, first, referring))
+      counted.blocker.push({ message: describeReferring(referring.wanted, message), rows });
+  if (first.lost.has(wanted.lineage_id))
+    counted.warning.push({ message: 'The table whose rows it was to begin with is not in service any more.', rows: 0 });
+  const refusal = first.refused.get(wanted.lineage_id);
+  if (refusal) counted.blocker.push({ message: refusal, rows: 0 });
+  return {
+    table_definition_id: wanted.table_definition_id,
+    key: wanted.key,
+    name: wanted.name,
+    change: diff.change,
+    attributes: diff.attributes,
+    columns: diff.columns,
+    statements: [...inOrder(statements), ...statements.flatMap(({ later }) => later)],
+    warnings: counted.warning,
+    blockers: [...problems.map((message) => ({ message, rows: 0 })), ...counted.blocker],
+  };
+}
+
+async function showRemoval(
+  read: Read,
+  { unwanted, old, diff, problems }: Removal,
+  retirements: Retirement[],
+): Promise<TableDiff> {
+  const retirement = retirements.find(({ table }) => table === old);
+  const [counted] = old
+    ? await read({ text: `select count(*) as rows from ${tableName(old)} where not svc_is_deleted`, values: [] })
+    : [];
+  const message = old
+    ? 'The table is taken out of service with its rows; they can be restored for seven days.'
+    : 'The table is not in service any more.';
+  return {
+    table_definition_id: unwanted.table_definition_id,
+    key: old?.key ?? unwanted.key,
+    name: old?.name ?? unwanted.name,
+    change: diff.change,
+    attributes: diff.attributes,
+    columns: diff.columns,
+    statements: retirement ? [...retirement.dropForeignKeys, ...retirement.drops] : [],
+    warnings: [{ message, rows: Number(counted?.rows ?? 0) }],
+    blockers: problems.map((problem) => ({ message: problem, rows: 0 })),
+  };
+}
+
+/** The answers of a table's rows that matter. */
+async function countRows(
+  read: Read,
+  { pairOf }: FirstRows,
+  pair: Pair,
+): Promise<(Pick<RowCheck, 'kind'> & CountedMessage)[]> {
+  const asked = rowChecksSql(pair, pairOf);
+  const [row] = asked ? await read(asked.statement) : [];
+  const counted = (asked?.checks ?? [])
+    .map(({ kind, message }, i) => ({ kind, message, rows: Number(row?.rows[i] ?? 0) }))
+    .filter(({ rows }) => rows > 0);
+  for (const { columns, statement } of cyclesSql(pair, pairOf)) {
+    const [cycle] = await read(statement);
+    const rows = cycle?.rows as number;
+    if (rows > 0) counted.push({ kind: 'blocker', message: cycleBlocker(columns, cycle?.names, rows), rows });
+  }
+  return counted;
+}
+
+const attempts = 6;
+// Rows that are copied were looked at a moment before.
+const changedMeanwhile = new Set(['23502', '23503', '23505', '23514', '22001', '22003', '22P02', '42P01', '42703']);
+
+/**
+ * Makes the deployed tables equal to the wanted ones, and takes those out of service that are to be
+ * removed. The same deployment id again answers the first plan. Blockers are 422 with every reason.
+ * Readers that hold a table for long are given way to a few times, then the deployment gives up,
+ * unchanged.
+ */
+export async function applyDeployment(
+  ctx: DataContext,
+  call: CallContext,
+  request: Request & { deploymentId: string },
+): Promise<DeploymentPlan> {
+  for (let attempt = 1; ; attempt += 1) {
+    const copying = await prepareCopying(ctx, call, request.tables);
+    try {
+      const done = await withTransaction(ctx.pools.work, (sql) => apply(ctx, sql, call, request, copying));
+      if (done.leavesWork) ctx.indexing.soon();
+      for (const table of request.tables) ctx.announcer.touch(table);
+      return done.plan;
+    } catch (error) {
+      const state = findSqlState(error) ?? '';
+      const passes = state === '55P03' || (copying && changedMeanwhile.has(state));
+      if (copying && attempt >= attempts && changedMeanwhile.has(state))
+        throw validationFailed('Rows changed while they were copied, or break rules of the copy; try again.');
+      if (!passes || attempt >= attempts) throw error;
+      ctx.logger.info(
+        { deployment_id: request.deploymentId, attempt },
+        'a table is in use; trying the deployment again',
+      );
+      await sleep(100 + Math.random() * 200 * attempt);
+    }
+  }
+}
+
+async function apply(
+  { sqlViews }: DataContext,
+  sql: Sql,
+  call: CallContext,
+  { deploymentId, ...request }: Request & { deploymentId: string },
+  copying: Copying | undefined,
+): Promise<{ plan: DeploymentPlan; leavesWork: boolean }> {
+  await sql(
+    "select set_config('lock_timeout', '2s', true), set_config('statement_timeout', '600s', true), set_config('idle_in_transaction_session_timeout', '0', true)",
+  );
+  const { accountId } = call;
+  const { actor, requestId } = originOf(call, 'deployment');
+  await sql(tellDeployer, [actor, requestId]);
+  await holdResident(sql, { accountId });
+  await lockBranch(sql, request.branchId);
+  const { rows: applied } = await sql(
+    'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',
+    [accountId, deploymentId],
+  );
+  if (applied[0]) return { plan: applied[0].plan as DeploymentPlan, leavesWork: false };
+
+  await lockTables(sql, accountId, request);
+  await holdOriginals(sql, copying);
+  const planned = await plan(reader(sql), accountId, request, copying ?? { visible: new Set() });
+  requireVisible(planned.first);
+  requireNoBlockers(planned.shown);
+  const pairs = planned.change.wanted.map((table) => table.pair);
+  const wanted = pairs.map((pair) => pair.wanted);
+  const { retirements } = planned;
+  await sqlViews.drop(sql, [...pairs.flatMap(({ old }) => old ?? []), ...retirements.map(({ table }) => table)]);
+  for (const statement of retirements.flatMap(({ dropForeignKeys }) => dropForeignKeys)) await sql(statement);
+  for (const statement of inOrder(statementsOf(planned.physical))) await sql(statement);
+  for (const retirement of retirements) await retire(sql, retirement);
+  await rememberRetired(sql, accountId, planned);
+  const touched = planned.change.touched.map((pair) => pair.wanted); // their columns, and so their views, stay as they are
+  await catalogue(sql, accountId, [...wanted, ...touched]);
+  await sqlViews.make(sql, wanted);
+  await keepFirstRows(sql, accountId, planned.first, copying);
+  await sql('insert into applied_deployment (account_id, deployment_id, plan) values ($1::int, $2, $3::jsonb)', [
+    accountId,
+    deploymentId,
+    JSON.stringify(planned.shown),
+  ]);
+  return { plan: planned.shown, leavesWork: statementsOf(planned.physical).some(({ later }) => later.length > 0) };
+}
+
+// Writers hold ROW EXCLUSIVE for as long as their transaction lasts, from before their statement looks at the catalogue; this
+// lock waits for them and keeps others out, while readers go on. So a row is written wholly under one revision or the next.
+async function lockTables(sql: Sql, accountId: number, { branchId, tables, removals }: Request): Promise<void> {
+  const branch = (await reader(sql)(catalogueSql.ofBranch(accountId, branchId))) as DeployedTable[];
+  const ids = new Set([
+    ...tables.flatMap((table) => [table.table_definition_id, ...targetsOf(table)]),
+    ...removals.map((table) => table.table_definition_id),
+  ]);
+  for (const table of branch)
+    if (ids.has(table.table_definition_id)) for (const target of targetsOf(table)) ids.add(target);
+  const locked = branch.filter(
+    (table) =>
+      ids.has(table.table_definition_id) ||
+      table.structure.foreign_keys.some((foreignKey) => ids.has(foreignKey.target_table_id)),
+  );
+  if (locked.length === 0) return;
+  const names = locked.toSorted((a, b) => a.lineage_id - b.lineage_id).map(tableName);
+  await sql(`lock table ${names.join(', ')} in share row exclusive mode`);
+}
+
+const targetsOf = (table: WantedTable): number[] =>
+  table.structure.columns.flatMap((column) => column.foreign_key_table_id ?? []);
+
+function requireNoBlockers({ diffs }: DeploymentPlan): void {
+  const problems = diffs.flatMap((diff) =>
+    diff.blockers.map(
+      ({ message, rows }) => `${diff.name}: ${message}${rows > 0 ? ` (${rows} ${rows === 1 ? 'row' : 'rows'})` : ''}`,
+    ),
+  );
+  if (problems.length > 0) throw validationFailed(problems);
+}
+
+async function rememberRetired(sql: Sql, accountId: number, { change, physical, revision }: Planned): Promise<void> {
+  for (const [i, { pair }] of change.wanted.entries())
+    for (const column of physical[i]?.retired ?? [])
+      await sql(
+        `insert into retired_column (account_id, branch_id, lineage_id, column_lineage_id, revision)
+         values ($1::int, $2::int, $3::int, $4::int, $5::bigint)`,
+        [accountId, pair.wanted.branch_id, pair.wanted.lineage_id, column.lineage_id, revision],
+      );
+}
+
+/** Notes tables in the catalogue as they are in service from now on. */
+export async function catalogue(sql: Sql, accountId: number, tables: WantedTable[]): Promise<void> {
+  await sql(
+    `insert into deployed_table (table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type,
+       version, structure, history_since)
+     select table_definition_id, $1::int, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version, structure,
+       coalesce((select removed_at from table_removal r where r.table_definition_id = entry.table_definition_id),
+         '0001-01-01T00:00:00Z')
+     from jsonb_to_recordset($2::jsonb) as entry (table_definition_id int, branch_id int, domain_id int, lineage_id int, uuid uuid,
+       key text, name text, load_type text, version int, structure jsonb)
+     on conflict (table_definition_id) do update set domain_id = excluded.domain_id, key = excluded.key, name = excluded.name,
+       load_type = excluded.load_type, version = excluded.version, structure = excluded.structure,
+       revision = nextval('deployed_revision'), deployed_at = now()
+       where deployed_table.account_id = excluded.account_id`,
+    [accountId, JSON.stringify(tables)],
+  );
+  await sql(
+    `insert into announced_rows (table_definition_id, account_id, until)
+     select id, $1::int, date_trunc('milliseconds', clock_timestamp()) - interval '1 millisecond' from unnest($2::int[]) as id
+     on conflict do nothing`,
+    [accountId, tables.map((table) => table.table_definition_id)],
+  );
+}
+
+/** Whether a deployment was applied, and what it did. */
+export async function findAppliedDeployment(
+  ctx: DataContext,
+  call: CallContext,
+  deploymentId: string,
+): Promise<DeploymentPlan | undefined> {
+  const { rows } = await pgSql(ctx.pools.rows)(
+    'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',
+    [call.accountId, deploymentId],
+  );
+  return rows[0]?.plan as DeploymentPlan | undefined;
+}
+
+/** Forgets deployments that nobody asks for again: whoever has begun one asks until he knows its end. */
+export async function sweepApplied(sql: Sql): Promise<void> {
+  await sql(`delete from applied_deployment where applied_at < now() - interval '30 days'`);
+}

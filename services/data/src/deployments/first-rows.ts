@@ -1,0 +1,197 @@
+// The rows with which a copy of a table begins: those that its original on another branch has at the moment of the copy's first
+// deployment. To a deployment the original is what the table was before: the same casts, losses and blockers
+// (docs/adr/0010-merging-rows.md). They were asked for earlier, so the right to view them is asked once more: one of the two who
+// stand behind the copy must have it, whoever deploys or whoever asked for the rows.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { Sql } from '@almanac/service-kit/postgres/database';
+import type { DataContext } from '../context.ts';
+import { rowsSql } from '../rows/as-of-sql.ts';
+import { channelSql, type Origin, originOf } from '../rows/origin.ts';
+import { columnName, tableName } from '../sql/identifiers.ts';
+import { quoteLiteral } from '../sql/literals.ts';
+import type { Statement } from '../sql/statement.ts';
+import { catalogueSql } from '../tables/catalogue.ts';
+import { settledInstant } from '../tables/quiescent-timestamp.ts';
+import type { DeployedTable, WantedTable } from '../tables/table.ts';
+import { requireRightToWork } from '../tables/table-rights.ts';
+import type { BranchChange } from './branch-change.ts';
+import { moveBase } from './row-base.ts';
+import { finalSql, type Pair } from './schema/checks.ts';
+
+type Read = (statement: Statement) => Promise<Record<string, unknown>[]>;
+
+/**
+ * When and for whom rows are copied; `at`: the instant as of which all originals of a deployment are read; `visible`: the new tables whose
+ * original may be viewed.
+ */
+export type Copying = { at: string; origin: Origin; originals: DeployedTable[]; visible: ReadonlySet<number> };
+
+/** Waits for an instant as of which the originals of new tables can be read; undefined when no table begins with rows. */
+export async function prepareCopying(
+  ctx: DataContext,
+  call: CallContext,
+  tables: WantedTable[],
+): Promise<Copying | undefined> {
+  const copies = await findCopies(ctx, call, tables);
+  if (copies.length === 0) return undefined;
+  const originals = copies.map(({ original }) => original);
+  const at = await settledInstant(ctx.pools.work, originals);
+  // Asked after that instant: what is written once the right is gone is not among the rows, however long the deployment waits then.
+  return { at, origin: originOf(call, 'promotion'), originals, visible: await findVisibleOf(ctx, call, copies) };
+}
+
+type Copy = { wanted: WantedTable; original: DeployedTable };
+
+async function findCopies(ctx: DataContext, call: CallContext, tables: WantedTable[]): Promise<Copy[]> {
+  const copies: Copy[] = [];
+  for (const wanted of tables) {
+    const { table_definition_id, rows_from_table_id: id } = wanted;
+    if (!id || (await ctx.catalogue.read(call.accountId, { id: table_definition_id }))) continue;
+    const original = await ctx.catalogue.read(call.accountId, { id });
+    if (original) copies.push({ wanted, original });
+  }
+  return copies;
+}
+
+/** The new tables whose original may be viewed at this moment, by their ids. */
+export async function findVisible(
+  ctx: DataContext,
+  call: CallContext,
+  tables: WantedTable[],
+): Promise<ReadonlySet<number>> {
+  return findVisibleOf(ctx, call, await findCopies(ctx, call, tables));
+}
+
+async function findVisibleOf(ctx: DataContext, call: CallContext, copies: Copy[]): Promise<ReadonlySet<number>> {
+  const visible = new Set<number>();
+  for (const { wanted, original } of copies) {
+    const asker = wanted.rows_asked_by;
+    const isVisible =
+      (await mayView(ctx, call, original)) ||
+      (asker !== undefined && asker !== call.userId && (await mayView(ctx, { ...call, userId: asker }, original)));
+    if (isVisible) visible.add(wanted.table_definition_id);
+  }
+  return visible;
+}
+
+async function mayView(ctx: DataContext, call: CallContext, original: DeployedTable): Promise<boolean> {
+  try {
+    await requireRightToWork(ctx, call, 'view', original.table_definition_id);
+    return true;
+  } catch (error) {
+    // Out of service since it was found: the plan tells that.
+    if (error instanceof ServiceError && (error.kind === 'forbidden' || error.kind === 'not_found')) return false;
+    throw error;
+  }
+}
+
+/** Keeps the originals in the form they have, until the transaction ends. */
+export async function holdOriginals(sql: Sql, copying: Copying | undefined): Promise<void> {
+  if (copying) await sql(`lock table ${copying.originals.map(tableName).join(', ')} in access share mode`);
+}
+
+type FirstRowsOfTable = { original: DeployedTable; wanted: WantedTable; statement: string };
+
+export type FirstRows = {
+  tables: ReadonlyMap<number, FirstRowsOfTable>;
+  /** Lineages of new tables whose original is not in service any more. */
+  lost: ReadonlySet<number>;
+  /** Lineages of new tables whose original may not be viewed, and why they get no rows. */
+  refused: ReadonlyMap<number, string>;
+  /** Before and after of any table of the branch, an original standing for what its copy was before. */
+  pairOf: (lineageId: number) => Pair;
+  stamp: string;
+};
+
+/** Plans the copies of a deployment; without an instant as they would be now. Of those that may not be viewed nothing is read. */
+export async function planFirstRows(
+  read: Read,
+  accountId: number,
+  change: BranchChange,
+  copying: Pick<Copying, 'visible'> & Partial<Copying>,
+): Promise<FirstRows> {
+  const [clock] = await read({
+    text: `select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
+    values: [],
+  });
+  const stamp = clock?.now as string;
+  const tables = new Map<number, FirstRowsOfTable>();
+  const lost = new Set<number>();
+  const refused = new Map<number, string>();
+  for (const { pair } of change.wanted) {
+    const { lineage_id, rows_from_table_id: id } = pair.wanted;
+    if (pair.old || !id) continue;
+    const [original] = (await read(catalogueSql.byId(accountId, id))) as DeployedTable[];
+    if (original?.lineage_id !== lineage_id) lost.add(lineage_id);
+    else if (!copying.visible.has(pair.wanted.table_definition_id)) refused.set(lineage_id, refusal(id));
+    else {
+      const how = { at: copying.at ?? stamp, stamp, actor: copying.origin?.actor ?? '' };
+      tables.set(lineage_id, { original, wanted: pair.wanted, statement: copySql(original, pair.wanted, how) });
+    }
+  }
+  const pairOf = (lineageId: number): Pair => {
+    const pair = change.pairOf(lineageId);
+    return { ...pair, old: pair.old ?? tables.get(lineageId)?.original };
+  };
+  return { tables, lost, refused, pairOf, stamp };
+}
+
+const refusal = (originalId: number) =>
+  `It begins with the rows of table ${originalId}: whoever deploys it, or whoever asked for them, needs the right "view" there.`;
+
+/** Throws 403 when rows would be copied that may not be viewed. */
+export function requireVisible({ refused, pairOf }: FirstRows): void {
+  const problems = [...refused].map(([lineageId, sentence]) => `${pairOf(lineageId).wanted.name}: ${sentence}`);
+  if (problems.length > 0) throw new ServiceError('forbidden', problems);
+}
+
+type How = { at: string; stamp: string; actor: string };
+
+// In whatever form the columns have in the copy. A statement beside DDL, shown like that: so values are literals.
+function copySql(original: DeployedTable, wanted: WantedTable, { at, stamp, actor }: How): string {
+  const before = new Map(original.structure.columns.map((column) => [column.lineage_id, column]));
+  const columns = wanted.structure.columns.filter(({ lineage_id }) => before.has(lineage_id));
+  const time = `${quoteLiteral(stamp)}::timestamptz`;
+  const names = ['svc_created_at', 'svc_updated_at', 'svc_updated_by', 'svc_channel', ...columns.map(columnName)];
+  const cells = [
+    time,
+    time,
+    quoteLiteral(actor),
+    channelSql('promotion'),
+    ...columns.map((column) => finalSql(before.get(column.lineage_id), column, `as_of.${columnName(column)}`)),
+  ];
+  return (
+    `insert into ${tableName(wanted)} (${names.join(', ')}) select ${cells.join(', ')}` +
+    ` from ${rowsSql(original, `${quoteLiteral(at)}::timestamptz`)} where as_of.svc_live order by as_of.svc_sk`
+  );
+}
+
+/** Notes what copies and originals have in common, at whose request the rows came, and that they are to be announced. */
+export async function keepFirstRows(
+  sql: Sql,
+  accountId: number,
+  { tables, stamp }: FirstRows,
+  copying: Copying | undefined,
+): Promise<void> {
+  if (!copying) return;
+  for (const { original, wanted } of tables.values()) {
+    const copy = { ...wanted, account_id: accountId } as DeployedTable;
+    const before = new Set(original.structure.columns.map(({ lineage_id }) => lineage_id));
+    const columns = wanted.structure.columns.map(({ lineage_id }) => lineage_id).filter((each) => before.has(each));
+    await moveBase(sql, { source: original, target: copy }, [
+      { table: original, at: copying.at, columns },
+      { table: copy, at: stamp, columns },
+    ]);
+    await sql(
+      `insert into bulk_write (table_definition_id, account_id, at, request_id) values ($1::int, $2::int, $3::timestamptz, $4)`,
+      [wanted.table_definition_id, accountId, stamp, copying.origin.requestId],
+    );
+    await sql(
+      `update announced_rows set until = $2::timestamptz - interval '1 millisecond' where table_definition_id = $1::int`,
+      [wanted.table_definition_id, stamp],
+    );
+  }
+  // Whoever writes to a copy does so at a later time.
+  if (tables.size > 0) await sql('select pg_sleep(0.002)');
+}

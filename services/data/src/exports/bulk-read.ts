@@ -1,0 +1,132 @@
+// Reads a whole table, or what changed in it after a mark, as CSV from one snapshot, rendered by PostgreSQL.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { readInstant } from '@almanac/service-kit/text/instants';
+import type pg from 'pg';
+import type { DataContext } from '../context.ts';
+import { readMark, refuseMarkToCome } from '../postgres/high-water-mark.ts';
+import { askHistory, asOfSchema, refuseAsOf } from '../rows/as-of.ts';
+import { historyName, tableName } from '../sql/identifiers.ts';
+import type { Statement } from '../sql/statement.ts';
+import { catalogueSql, notDeployed } from '../tables/catalogue.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { requireRightToWork } from '../tables/table-rights.ts';
+import { findBeforeSql, goneSql, presentSql } from './changes-sql.ts';
+import { copyOut } from './copy-out.ts';
+import { copySql, exportColumns, fullSql } from './export-sql.ts';
+import { openSnapshot } from './snapshot.ts';
+
+export type ReadRequest = {
+  tableDefinitionId: number;
+  pattern: string;
+  highWaterMark: string;
+  asOf: string;
+  /** With the versions of rows in the place of their times. */
+  forEditing: boolean;
+};
+export type ReadPart =
+  | { start: { columns: string[] } }
+  | { chunk: Buffer }
+  | { end: { rows: number; next_high_water_mark: string } };
+
+/** With a mark, what changed after it. */
+type Plan = { mark?: string; asOf?: string; forEditing?: boolean };
+
+/**
+ * What it will be, the bytes, the totals. A full read has the rows that are live, or were at an instant; an incremental one what
+ * changed after its mark, net: one row for each primary key, the keys that are gone first. 400 when the history doesn't go back to it.
+ */
+export async function* bulkRead(
+  ctx: DataContext,
+  call: CallContext,
+  request: ReadRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ReadPart> {
+  const plan = readRequest(request);
+  await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
+  const known = await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
+  if (plan.mark !== undefined) await refuseMarkToCome(pgSql(ctx.pools.rows), plan.mark);
+  const nextMark = await readMark(pgSql(ctx.pools.rows));
+  const { client, table, texts } = await prepare(ctx, call, known, plan);
+  const copied = copyOut(client, texts, signal);
+  const columns = exportColumns(table, plan);
+  // Before anything is told: what has not begun gives no connection back, and a caller may stop at the first word.
+  let part = await copied.next();
+  try {
+    yield { start: { columns } };
+    for (; !part.done; part = await copied.next()) yield { chunk: part.value };
+    // What changed after the instant is still to be exported.
+    const next = plan.asOf !== undefined && plan.asOf < nextMark ? plan.asOf : nextMark;
+    yield { end: { rows: part.value.rows, next_high_water_mark: next } };
+  } finally {
+    await copied.return({ rows: 0 });
+  }
+}
+
+// The table as the snapshot has it, and the statements that read it.
+async function prepare({ pools }: DataContext, call: CallContext, known: DeployedTable, plan: Plan) {
+  const past = plan.asOf ?? plan.mark;
+  const read = [tableName(known), ...(past === undefined ? [] : [historyName(known)])];
+  const client = await open(pools.quiet, read);
+  try {
+    const sql = pgSql(client);
+    const { text, values } = catalogueSql.byId(call.accountId, known.table_definition_id);
+    const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
+    if (!table) throw notDeployed();
+    await refuseAsOf(reader(sql), table, plan.asOf);
+    return { client, table, texts: (await planSelects(sql, table, plan)).map(copySql) };
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+async function planSelects(sql: Sql, table: DeployedTable, { mark, ...plan }: Plan): Promise<string[]> {
+  if (mark === undefined) return [fullSql(table, plan)];
+  await requireHistory(sql, table, mark);
+  const anyBefore = (await sql(findBeforeSql(table, mark))).rows[0]?.found as boolean;
+  return [goneSql(table, mark), presentSql(table, mark, anyBefore)];
+}
+
+const reader = (sql: Sql) => async (asked: Statement) => (await sql(asked.text, asked.values)).rows as never;
+
+// Keys that rows had before cannot be told any more when their versions are forgotten.
+async function requireHistory(sql: Sql, table: DeployedTable, mark: string): Promise<void> {
+  const why = await askHistory(reader(sql), table, mark);
+  if (why?.lost)
+    throw new ServiceError(
+      'bad_request',
+      `What changed in ${table.name} is known since ${why.since.toISOString()} only; make a full export and go on from its mark.`,
+    );
+}
+
+const isGone = new Set(['42P01', '3F000']);
+
+async function open(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
+  try {
+    return await openSnapshot(pool, tables);
+  } catch (error) {
+    throw isGone.has(findSqlState(error) ?? '') ? notDeployed() : error;
+  }
+}
+
+function readRequest({ pattern, highWaterMark, asOf, forEditing }: ReadRequest): Plan {
+  if (forEditing && (pattern !== 'full' || asOf !== ''))
+    throw new ServiceError('bad_request', 'for_editing goes with the pattern full and without as_of.');
+  if (forEditing) return { forEditing };
+  if (pattern === 'full') return readAsOf(asOf);
+  if (pattern !== 'incremental') throw new ServiceError('bad_request', 'pattern must be full or incremental.');
+  const mark = readInstant(highWaterMark);
+  if (mark === undefined) throw new ServiceError('bad_request', 'high_water_mark must be an ISO 8601 date and time.');
+  if (asOf !== '') throw new ServiceError('bad_request', 'as_of goes with the pattern full only.');
+  return { mark: mark.toISOString() };
+}
+
+function readAsOf(text: string): Pick<Plan, 'asOf'> {
+  if (text === '') return {};
+  const read = asOfSchema.safeParse(text);
+  if (!read.success) throw new ServiceError('bad_request', 'as_of must be an ISO 8601 date and time with its offset.');
+  return { asOf: read.data };
+}

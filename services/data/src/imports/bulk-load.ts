@@ -1,0 +1,127 @@
+// Loads a file into a deployed table: stage, check as a set, merge. The merge and its result are one transaction; readers see the
+// table as it was until it is as it shall be. A load id that has a result is never done again.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import type { DataContext } from '../context.ts';
+import { tableName } from '../sql/identifiers.ts';
+import { notDeployed } from '../tables/catalogue.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { requireRightToWork } from '../tables/table-rights.ts';
+import { freshTableRows } from './fresh-table.ts';
+import { findResult, keepFailure, type LoadResult } from './load-result.ts';
+import { isWithoutRows, Merge } from './merge.ts';
+import { type LoadOptions, planLoad, readLoadOptions, readTargets } from './plan/load-options.ts';
+import { UnreadableFile } from './staging/copy-terminator.ts';
+import { loadLimits } from './staging/load-limits.ts';
+import type { Staging } from './staging/staged-file.ts';
+import { chunksOf, stage, within } from './staging/staging.ts';
+
+type Message = { options?: LoadOptions['raw'] | null; chunk?: Buffer | Uint8Array | string };
+
+/** Reads options and bytes from the messages and answers the result; only faults of the call or of the system are thrown. */
+export async function bulkLoad(
+  ctx: DataContext,
+  call: CallContext,
+  requests: AsyncIterable<Message>,
+  signal: AbortSignal,
+): Promise<LoadResult> {
+  const messages = requests[Symbol.asyncIterator]();
+  const options = readLoadOptions((await messages.next()).value?.options);
+  const finished = await findResult(pgSql(ctx.pools.rows), call.accountId, options.loadId);
+  if (finished) return finished;
+  await requireRightToWork(ctx, call, 'edit', options.tableDefinitionId);
+  const table = await ctx.catalogue.get(call.accountId, { id: options.tableDefinitionId });
+  const find = (id: number) => ctx.catalogue.read(call.accountId, { id });
+  const targets = await readTargets(table, options, find);
+  planLoad(table, options, targets);
+  // Whoever looks records up learns which there are.
+  for (const id of targets.keys()) await requireRightToWork(ctx, call, 'view', id);
+  const chunks = within(options.mostBytes, chunksOf(messages, signal));
+  const result = await ctx.limiters.quiet.run(call.accountId, signal, () =>
+    stageAndLoad(ctx, call, { options, table, chunks, signal }),
+  );
+  if (!options.dryRun && result.inserted + result.updated + result.deleted > 0) ctx.announcer.touch(table);
+  return result;
+}
+
+type Load = { options: LoadOptions; table: DeployedTable; chunks: AsyncIterable<Buffer>; signal: AbortSignal };
+
+async function stageAndLoad(
+  ctx: DataContext,
+  call: CallContext,
+  { options, table, chunks, signal }: Load,
+): Promise<LoadResult> {
+  const { accountId } = call;
+  let staging: Staging;
+  try {
+    staging = await stage(ctx.pools.quiet, { accountId, target: tableName(table), options }, chunks);
+  } catch (error) {
+    if (error instanceof UnreadableFile)
+      return keepFailure(pgSql(ctx.pools.rows), accountId, options, { rows_read: 0, errors: [error.message] });
+    return ended(ctx, call, options, error);
+  }
+  try {
+    await staging.lockTable(options.tableDefinitionId);
+    return await ctx.limiters.work.run(accountId, signal, () => loadStaged(ctx, call, options, staging));
+  } catch (error) {
+    return await ended(ctx, call, options, error);
+  } finally {
+    await staging
+      .drop()
+      .catch((error: unknown) => ctx.logger.warn({ err: error }, 'a staged file was left to the sweep'));
+  }
+}
+
+// A session that was ended may have been so by whoever cancelled the load.
+async function ended(ctx: DataContext, call: CallContext, { loadId }: LoadOptions, error: unknown) {
+  const kept =
+    findSqlState(error) === '57P01'
+      ? await findResult(pgSql(ctx.pools.rows), call.accountId, loadId).catch(() => undefined)
+      : undefined;
+  if (!kept) throw error;
+  return kept;
+}
+
+const attempts = 4;
+// Others changed, added or deleted rows meanwhile, or a deployment did, or views went, or readers wouldn't let go: look again at what there is.
+const worthAnother = new Set(['40001', '40P01', '23505', '23503', '23514', '42P01', '42703', '3F000', '55P03']);
+
+// What a load ends with when another attempt would meet it again.
+const refusals = new Map([
+  ['23503', 'Rows that would be deleted are still referred to, by rows of this table or of others.'],
+  ['57014', `A step took longer than ${loadLimits.statementMinutes} minutes; nothing was loaded. Split the file.`],
+]);
+
+async function loadStaged(
+  ctx: DataContext,
+  call: CallContext,
+  options: LoadOptions,
+  staging: Staging,
+): Promise<LoadResult> {
+  const fresh = staging.rows >= freshTableRows && (await isWithoutRows(pgSql(ctx.pools.rows), staging.target));
+  for (let attempt = 1; ; attempt += 1) {
+    const how = { trusting: attempt === 1, fresh: fresh && attempt <= 2, alone: attempt === attempts };
+    try {
+      return await withTransaction(
+        ctx.pools.work,
+        (sql) => new Merge(sql, ctx.sqlViews, call, options, staging, how).run(),
+        {
+          isolation: 'repeatable read',
+          attempts: 1,
+        },
+      );
+    } catch (error) {
+      const state = findSqlState(error) ?? '';
+      if (attempt < attempts && worthAnother.has(state)) {
+        ctx.logger.info({ load_id: options.loadId, attempt, state }, 'a load is merged again');
+        continue;
+      }
+      if (state === '42P01') throw notDeployed();
+      const why = refusals.get(state);
+      if (why === undefined) throw error;
+      const errors = [why];
+      return keepFailure(pgSql(ctx.pools.rows), call.accountId, options, { rows_read: staging.rows, errors });
+    }
+  }
+}

@@ -1,0 +1,213 @@
+// Which rows of a staged file can't be merged, and why: they are taken out of it and kept for whoever asks. What is found goes into
+// tables of the transaction, which are analysed before anything is joined to them: PostgreSQL takes a new table for a small one and
+// would read the whole file again for each of its rows.
+import type { Sql } from '@almanac/service-kit/postgres/database';
+import { reasonsName, rejectedKeysName, rejectionsName } from '../../sql/identifiers.ts';
+import type { Statement } from '../../sql/statement.ts';
+import type { DeployedTable } from '../../tables/table.ts';
+import type { LoadOptions } from '../plan/load-options.ts';
+import type { LoadPlan } from '../plan/load-plan.ts';
+import { loadLimits } from '../staging/load-limits.ts';
+import { keepAmbiguousSql, resolveSql } from '../staging/lookups-sql.ts';
+import type { Staging } from '../staging/staged-file.ts';
+import * as staged from '../staging/staged-sql.ts';
+import { rejectCyclesSql } from './cycles-sql.ts';
+import { findConflictsSql, rejectConflictsSql } from './edited-rows-sql.ts';
+import { keepRejectedSql } from './keep-rejected-sql.ts';
+import { findOrphansSql, linkRowsSql, rejectOrphansSql } from './orphans-sql.ts';
+import { countUnknownSql, createRejectedKeysSql, keepRejectedKeysSql } from './rejected-keys-sql.ts';
+
+export type Rejected = {
+  count: number;
+  /** How many of them are rejected only because they refer to others. */
+  consequences: number;
+  /** The first. */
+  values: RejectedValue[];
+  /** Why the load fails, when it has more of them than it may. */
+  excess?: string;
+  /** Where the keys of the rejected rows are, when there are any and what the file lacks is to go. */
+  keys?: string;
+  /** How many rejected rows have no key that can be read: each may be any of the rows that seem to be gone. */
+  unknown: number;
+  /** Whether what the file lacks does go. */
+  deletes: boolean;
+};
+
+type Load = {
+  accountId: number;
+  table: DeployedTable;
+  plan: LoadPlan;
+  options: LoadOptions;
+  staging: Staging;
+  /** The table has no live rows. */
+  isEmpty: boolean;
+  /** Leave to the constraints what they check anyway. */
+  trusting: boolean;
+};
+
+// Each reads all rows of the file and of the table.
+const cycleRounds = 20;
+
+const endlessMessage =
+  'Each time the rows that lead back to themselves are rejected, others do; nothing was loaded. Mend those that are kept and try again.';
+
+/** Takes the rows that break a rule out of the staged file; none of the rest does, and the rejected ones are kept. */
+export async function rejectRows(sql: Sql, load: Load): Promise<Rejected> {
+  const rejections = new Rejections(sql, load);
+  await rejections.run();
+  return rejections.result();
+}
+
+class Rejections {
+  private readonly sql: Sql;
+  private readonly load: Load;
+  private count = 0;
+  private hasKeys = false;
+  private unknown = 0;
+  private endless = false;
+
+  constructor(sql: Sql, load: Load) {
+    this.sql = sql;
+    this.load = load;
+  }
+
+  private async query({ text, values }: Statement): Promise<{ rows: Record<string, unknown>[]; count: number }> {
+    const { rows, rowCount } = await this.sql(text, values);
+    return { rows, count: rowCount ?? 0 };
+  }
+
+  async run(): Promise<void> {
+    const { table, plan, options, staging, isEmpty } = this.load;
+    const lookups = resolveSql(staging.name, table, plan);
+    if (lookups) await this.query(lookups);
+    const { rows: counts } = await this.query(staged.countBrokenSql(staging.name, plan));
+    if (counts[0]?.broken !== 0) {
+      for (const statement of keepAmbiguousSql(staging, table, plan)) await this.query(statement);
+      await this.reject(staged.rejectBrokenSql(staging, plan, options));
+    }
+    const trusting = this.load.trusting && this.count === 0;
+    // A row that is deleted and one that is inserted are no matter to the constraint.
+    const isUnchecked = plan.key.length > 0 && !(trusting && isEmpty && plan.codePosition === undefined);
+    if (isUnchecked && !this.isTooMany()) {
+      const { rows: twice } = await this.query(staged.findDuplicatesSql(staging.name, plan));
+      if (twice[0]?.found) await this.reject(staged.rejectDuplicatesSql(staging, plan, options));
+    }
+    if (plan.versions && !this.isTooMany()) await this.rejectConflicts();
+    if (this.keys() !== undefined)
+      this.unknown = (await this.query(countUnknownSql(staging))).rows[0]?.unknown as number;
+    if (!trusting && !this.isTooMany()) await this.rejectMisplaced();
+  }
+
+  // A row that is there keeps its place when its new one is rejected, and that may close another
+  // cycle, or be a record that goes.
+  private async rejectMisplaced(): Promise<void> {
+    for (let round = 1; ; round += 1) {
+      await this.rejectOrphans();
+      if (this.isTooMany() || !(await this.rejectCycles())) return;
+      if (round === cycleRounds) {
+        this.endless = true;
+        return;
+      }
+    }
+  }
+
+  private async rejectCycles(): Promise<boolean> {
+    const { table, plan, options, staging } = this.load;
+    const cycles = rejectCyclesSql(staging, table, plan, options);
+    return cycles !== undefined && (await this.reject(cycles)) > 0;
+  }
+
+  private async rejectConflicts(): Promise<void> {
+    const { table, plan, options, staging } = this.load;
+    const conflicts = findConflictsSql(staging, table, plan);
+    if ((await this.query(conflicts)).rows[0]?.found)
+      await this.reject(rejectConflictsSql(staging, table, plan, options));
+  }
+
+  private async rejectOrphans(): Promise<void> {
+    const { table, plan, options, staging } = this.load;
+    const keys = this.keys();
+    const going = { deletes: this.deletes(), ...(keys !== undefined && { keys }) };
+    const orphans = findOrphansSql(staging, table, plan, going);
+    if (!orphans || !(await this.query(orphans)).rows[0]?.found) return;
+    const links = linkRowsSql(staging, table, plan, going);
+    for (const statement of links) await this.sql(statement);
+    const how = { ...going, linked: links.length > 0, rejected: this.hasKeys };
+    await this.reject(rejectOrphansSql(staging, table, plan, options, how));
+  }
+
+  private async reject({ find, keep }: staged.Rejection): Promise<number> {
+    const { table, plan, staging } = this.load;
+    if (this.count === 0) for (const statement of staged.createRejectionsSql(staging)) await this.sql(statement);
+    const found = (await this.query(find)).count;
+    if (found === 0) return 0;
+    this.count += found;
+    await this.sql(`analyze ${rejectionsName(staging.number)}`);
+    await this.query(keep);
+    if (this.isTooMany()) return found; // nothing will be merged
+    if (this.replaces() || table.structure.foreign_keys.some((each) => each.target_lineage_id === table.lineage_id)) {
+      if (!this.hasKeys) await this.query(createRejectedKeysSql(staging, plan));
+      this.hasKeys = true;
+      await this.query(keepRejectedKeysSql(staging, plan));
+      await this.sql(`analyze ${rejectedKeysName(staging.number)}`);
+    }
+    await this.sql(staged.removeRejectedSql(staging));
+    return found;
+  }
+
+  private isTooMany = () => this.count > loadLimits.rejectedRows;
+
+  private replaces = () => this.load.plan.replaces && !this.load.isEmpty;
+
+  private deletes = () => this.replaces() && this.unknown === 0;
+
+  private keys = () => (this.hasKeys && this.replaces() ? rejectedKeysName(this.load.staging.number) : undefined);
+
+  async result(): Promise<Rejected> {
+    const { accountId, options, staging } = this.load;
+    const base = { count: this.count, unknown: this.unknown, deletes: this.deletes() };
+    if (this.count === 0) return { ...base, consequences: 0, values: [] };
+    await this.sql(`analyze ${reasonsName(staging.number)}`);
+    const { rows: following } = await this.sql(staged.countConsequencesSql(staging));
+    const { rows: first } = await this.sql(staged.firstReasonsSql(staging));
+    const keys = this.keys();
+    const kept = await this.query(keepRejectedSql(staging.number, { accountId, loadId: options.loadId }));
+    const isWhole = kept.rows[0]?.kept === this.count;
+    return {
+      ...base,
+      consequences: following[0]?.count as number,
+      values: first.map(toRejectedValue),
+      ...(keys !== undefined && { keys }),
+      ...(!isWhole && { excess: this.excess(kept.rows[0]?.kept as number) }),
+      ...(this.endless && { excess: endlessMessage }),
+    };
+  }
+
+  private excess(kept: number): string {
+    const { rejectedRows, rejectedBytes } = loadLimits;
+    const many = `${this.count} of ${this.load.staging.rows} rows break rules, and a load may reject ${rejectedRows}`;
+    const large = `The ${this.count} rows that break rules hold more than the ${rejectedBytes / 1024 ** 2} MB that a load may reject`;
+    return `${this.isTooMany() ? many : large}; nothing was loaded. The first ${kept} are kept: mend what they have in common and try again.`;
+  }
+}
+
+function toRejectedValue({ consequences, cause_row, message, ...told }: Record<string, unknown>): RejectedValue {
+  const count = (consequences ?? 0) as number;
+  const more = count === 0 ? '' : ` (and ${count === 1 ? '1 row that refers' : `${count} rows that refer`} to it)`;
+  return {
+    ...(told as Pick<RejectedValue, 'row' | 'column' | 'value'>),
+    message: `${message}${more}`,
+    ...(count > 0 && { consequences: count }),
+    ...(cause_row !== null && { cause_row: cause_row as number }),
+  };
+}
+export type RejectedValue = {
+  row: number;
+  column: string;
+  value: string;
+  message: string;
+  /** How many rows are rejected for no other reason than that this one is. */
+  consequences?: number;
+  /** The row that has to be mended instead of this one. */
+  cause_row?: number;
+};

@@ -1,0 +1,96 @@
+// What cells stand for: a mapping may say that X is true and nothing is false. Each mapped cell has
+// one of its own behind the file's, which PostgreSQL fills as it copies the file, so that the map
+// stands in one place and is asked once a row; the file's own cell stays what it was, for whoever
+// looks at rejected rows. Pure.
+import type { CellValues__Output } from '@almanac/protos/generated/almanac/data/v1/CellValues.ts';
+import type { ColumnSource__Output } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
+import { quoteLiteral } from '../../sql/literals.ts';
+import { shownValues } from '../../tables/column-rules.ts';
+
+/** Turns a text expression over a cell into another. */
+export type TextReading = (x: string) => string;
+
+export type ValueMap = {
+  target: string;
+  /** The file's cell. */
+  position: number;
+  /** What it stands for; null: no value. */
+  sql: TextReading;
+  /**
+   * Of a map that has to know every value: whether it doesn't know the cell, told by the cell and
+   * by what it stands for.
+   */
+  unknown?: { message: string; sql: (cell: string, value: string) => string };
+};
+
+const mostEntries = 1000;
+const longestText = 1000;
+
+/** The place of a source's cell in the line of the file. */
+export const positionOf = ({ position, values }: Pick<ColumnSource__Output, 'position' | 'values'>): number =>
+  values ? values.position : position;
+
+/** The maps of a load, in the order of the cells that they fill. */
+export function readValueMaps(
+  columns: readonly ColumnSource__Output[],
+  readText: (source: ColumnSource__Output) => TextReading,
+): ValueMap[] {
+  return columns.flatMap((source) => {
+    const { target_column: target, values } = source;
+    if (!values || values.map === '' || valueMapProblem(target, values) !== undefined) return [];
+    return { target, position: values.position, ...readValueMap(values, readText(source)) };
+  });
+}
+
+/** What is wrong with what is said of the values of `name`; a sentence. */
+export function valueMapProblem(name: string, { map, otherwise, otherwise_value: other }: CellValues__Output) {
+  if (!['', 'keep', 'reject', 'value'].includes(otherwise)) return `${name} takes keep, reject or a value otherwise.`;
+  const entries = map === '' ? [] : readEntries(map);
+  if (!entries) return `The value_map of ${name} is no object of texts.`;
+  if (entries.length > mostEntries) return `The value_map of ${name} has more than ${mostEntries} entries.`;
+  const texts = [...entries.flat(), other ?? null].filter((text) => text !== null);
+  if (texts.some((text) => text.length > longestText))
+    return `The value_map of ${name} holds a text of more than ${longestText} characters.`;
+  return texts.some((text) => text.includes('\0') || !text.isWellFormed())
+    ? `The value_map of ${name} holds what is no text.`
+    : undefined;
+}
+
+function readEntries(map: string): [string, string | null][] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(map);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(value as Record<string, unknown>);
+  return entries.every((entry): entry is [string, string | null] => entry[1] === null || typeof entry[1] === 'string')
+    ? entries
+    : undefined;
+}
+
+const literal = (text: string) => quoteLiteral(text).trim();
+
+function readValueMap({ map, otherwise, otherwise_value: other }: CellValues__Output, readText: TextReading) {
+  const entries = readEntries(map) as [string, string | null][];
+  const known = `${literal(JSON.stringify(Object.fromEntries(entries)))}::jsonb`;
+  const instead = otherwise === 'value' && typeof other === 'string' ? `${literal(other)}::text` : 'null';
+  const sql: TextReading = (x) => {
+    const text = readText(x);
+    const kept = otherwise === '' || otherwise === 'keep' ? '' : ` when coalesce(${text}, '') <> '' then ${instead}`;
+    return `case when ${known} ? coalesce(${text}, '') then ${known} ->> coalesce(${text}, '')${kept} else ${text} end`;
+  };
+  if (otherwise !== 'reject') return { sql };
+  // A null may also be what the map says.
+  const nulls = entries.flatMap(([text, value]) => (value === null && text !== '' ? literal(text) : []));
+  const unknown = {
+    message: `must be one of ${shownValues(entries.map(([text]) => text || '""'))} (value_map)`,
+    sql: (cell: string, value: string) => {
+      const text = readText(cell);
+      const meant = nulls.length === 0 ? '' : ` and ${text} not in (${nulls.join(', ')})`;
+      return `(${value} is null and coalesce(${text}, '') <> ''${meant})`;
+    },
+  };
+  return { sql, unknown };
+}

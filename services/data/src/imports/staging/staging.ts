@@ -1,0 +1,197 @@
+// A file on its way: a table of text cells, unlogged, that lives as long as its load. Its number is locked by the session that
+// made it, so that a sweep can tell an abandoned one.
+
+import { ServiceError } from '@almanac/service-kit/errors';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { lockLoad, lockStaging, tryLockStaging, unlockSession } from '../../postgres/advisory-locks.ts';
+import { stagingName } from '../../sql/identifiers.ts';
+import type { LoadOptions } from '../plan/load-options.ts';
+import { refuseEndMarks, UnreadableFile } from './copy-terminator.ts';
+import { loadLimits } from './load-limits.ts';
+import { nameSession } from './load-sessions.ts';
+import type { Staging } from './staged-file.ts';
+import { copyStagingSql, createStagingSql } from './staged-sql.ts';
+
+/** Copies the bytes into a new table as they come; nothing is gathered or turned into rows here. */
+export async function stage(
+  pool: pg.Pool,
+  { accountId, target, options }: { accountId: number; target: string; options: LoadOptions },
+  chunks: AsyncIterable<Buffer>,
+): Promise<Staging> {
+  const client = await pool.connect();
+  let number: number | undefined;
+  let broken = true;
+  const release = async () => {
+    try {
+      if (number !== undefined) await dropStaging(pgSql(client), number);
+      broken = false;
+    } finally {
+      client.release(broken);
+    }
+  };
+  try {
+    const sql = pgSql(client);
+    const { rows } = await sql("select nextval('staging_number') as number");
+    number = rows[0]?.number as number;
+    await lockStaging(sql, number);
+    const name = stagingName(number);
+    const work = { accountId, loadId: options.loadId };
+    const count = await inTransaction(client, async () => {
+      await nameSession(sql, 'quiet', work);
+      return copyInto(client, sql, name, options, chunks);
+    }).catch((error: unknown) => {
+      throw explain(error, options);
+    });
+    // The lock outlasts the transaction, its patience doesn't.
+    const lockTable = (tableDefinitionId: number) =>
+      inTransaction(client, async () => {
+        await nameSession(sql, 'quiet', work);
+        await sql(`set local statement_timeout = '${loadLimits.statementMinutes}min'`);
+        await lockLoad(sql, tableDefinitionId);
+      });
+    return { name, number, target, rows: count, lockTable, drop: release };
+  } catch (error) {
+    await release().catch(() => {});
+    throw error;
+  }
+}
+
+// Table and copy in one transaction: rows then stand in the order in which they came, and a failure leaves no table.
+async function copyInto(
+  client: pg.PoolClient,
+  sql: Sql,
+  name: string,
+  options: LoadOptions,
+  chunks: AsyncIterable<Buffer>,
+): Promise<number> {
+  await sql(`set local statement_timeout = '${loadLimits.statementMinutes}min'`);
+  await sql(createStagingSql(name, options));
+  const { rows } = await sql("select current_setting('server_version_num')::int < 180000 as older");
+  const bytes = rows[0]?.older ? refuseEndMarks(chunks) : chunks;
+  const count = await copy(client, copyStagingSql(name, options), bytes);
+  // Without statistics the planner would take a million rows for a handful; a small sample will do.
+  await sql('set local default_statistics_target = 10');
+  await sql(`analyze ${name}`);
+  return count;
+}
+
+async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
+  await client.query('begin');
+  try {
+    const result = await work();
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
+}
+
+async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<Buffer>): Promise<number> {
+  const stream = client.query(copyFrom(text));
+  let failed: Error | undefined;
+  let wake = () => {};
+  stream.on('error', (error) => {
+    failed = error;
+    wake();
+  });
+  stream.on('drain', () => wake());
+  try {
+    for await (const chunk of chunks) {
+      if (failed) throw failed;
+      if (chunk.length > 0 && !stream.write(chunk) && !failed)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+    if (failed) throw failed;
+  } catch (error) {
+    if (failed) throw failed;
+    // PostgreSQL is told so, and answers with the code of a time-out: what counts is why the bytes ended.
+    await new Promise<void>((resolve) => stream.once('close', resolve).destroy(error as Error));
+    throw error;
+  }
+  await new Promise<void>((resolve, reject) => {
+    if (failed) return reject(failed);
+    wake = () => reject(failed);
+    stream.once('finish', resolve);
+    stream.end();
+  });
+  return stream.rowCount;
+}
+
+function explain(error: unknown, options: LoadOptions): unknown {
+  if (error instanceof UnreadableFile) return error;
+  const state = findSqlState(error);
+  const line = /line (\d+)/.exec(String((error as { where?: unknown }).where))?.[1];
+  const place = line === undefined ? 'The file' : `Line ${Number(line) + options.firstRow - 1} of the file`;
+  if (state === '22P04')
+    return new UnreadableFile(
+      `${place} can't be read as CSV: a row must have ${options.fileColumns.length} cells, and quotes must be closed.`,
+    );
+  if (state === '22021' || state === '22P05')
+    return new UnreadableFile(`${place} holds bytes that are not UTF-8 text.`);
+  if (state === '57014') return new UnreadableFile(tooSlow);
+  if (state === '54000' || state === '22001') return new UnreadableFile(`${place} holds a row that is too large.`);
+  return error;
+}
+
+const tooSlow = `The file took longer than ${loadLimits.statementMinutes} minutes to read. Split it into smaller files.`;
+
+async function dropStaging(sql: Sql, number: number): Promise<void> {
+  await sql(`drop table if exists ${stagingName(number)}`);
+  await unlockSession(sql);
+}
+
+/** Drops staged files whose load is no more. */
+export async function sweepStaging(pool: pg.Pool): Promise<number> {
+  const client = await pool.connect();
+  let dropped = 0;
+  try {
+    const sql = pgSql(client);
+    const { rows } = await sql(
+      `select substr(relname, 3)::int as number from pg_class where relnamespace = 'staging'::regnamespace and relkind = 'r' and relname ~ '^s_[0-9]+$'`,
+    );
+    for (const { number } of rows) {
+      if (!(await tryLockStaging(sql, number))) continue;
+      await dropStaging(sql, number);
+      dropped += 1;
+    }
+    return dropped;
+  } finally {
+    client.release();
+  }
+}
+
+/** The same bytes; throws when there are more. */
+export async function* within(mostBytes: number, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left = mostBytes;
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    if (left < 0)
+      throw new UnreadableFile(
+        `The rows take more than the ${mostBytes} bytes that are left of the account's storage. Delete what isn't needed, or ask for more.`,
+      );
+    yield chunk;
+  }
+}
+
+/** The bytes of a load's messages after the first; anything else among them is 400. */
+export async function* chunksOf(
+  messages: AsyncIterator<{ chunk?: Buffer | Uint8Array | string; options?: unknown }>,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  for (;;) {
+    signal.throwIfAborted();
+    const { value, done } = await messages.next();
+    if (done) break;
+    if (value.chunk === undefined || value.chunk === null)
+      throw new ServiceError('bad_request', 'Options may come only first.');
+    yield value.chunk as Buffer;
+  }
+  // A caller that went away in the middle looks like one that has finished.
+  signal.throwIfAborted();
+}

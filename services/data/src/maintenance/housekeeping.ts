@@ -1,0 +1,58 @@
+// Forgets what can no longer matter: kept answers; ends of loads, merges and deployments; retired tables and columns, abandoned files,
+// old versions of rows; and gives tables without a view one. Every instance does it; twice harms nobody.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import { sweepDeparted } from '../clusters/account-placement.ts';
+import type { DataContext } from '../context.ts';
+import { sweepApplied } from '../deployments/deployment.ts';
+import { sweepRetired } from '../deployments/removal.ts';
+import { sweepBases } from '../deployments/row-base.ts';
+import { sweepLoads } from '../imports/rejected-rows.ts';
+import { sweepStaging } from '../imports/staging/staging.ts';
+import { sweepMerged } from '../merges/merge-result.ts';
+import { sweepHistory } from './history-retention.ts';
+
+const everyMs = 10 * 60_000;
+
+/** What a round needs. */
+type Swept = Pick<DataContext, 'pools' | 'sqlViews' | 'logger'>;
+
+export type Housekeeping = { start(): void; stop(): Promise<void> };
+
+/** `historyDays`: how long superseded versions of rows are kept; 0: for ever. */
+export function createHousekeeping(ctx: Swept, historyDays: number): Housekeeping {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  const work = async () => {
+    while (!stopping.signal.aborted) {
+      await sweep(ctx, historyDays).catch((error: unknown) =>
+        ctx.logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
+      );
+      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    }
+  };
+  return {
+    start() {
+      running ??= work();
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** One round. */
+export async function sweep({ pools, sqlViews, logger }: Swept, historyDays = 0): Promise<void> {
+  await sqlViews.complete(pools.work, logger);
+  await sweepStaging(pools.quiet);
+  await sweepAnswers(pgSql(pools.work));
+  await sweepLoads(pgSql(pools.work));
+  await sweepApplied(pgSql(pools.work));
+  await sweepMerged(pgSql(pools.work));
+  await sweepRetired(pools.work);
+  await sweepBases(pgSql(pools.work));
+  await sweepDeparted(pools.work);
+  await sweepHistory(pools.work, historyDays);
+}

@@ -1,0 +1,74 @@
+// What a merge of rows between two deployed tables of one lineage is made of: which columns travel, in which form, and what keeps
+// them from it. Pure.
+import type { Base } from '../deployments/row-base.ts';
+import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
+import { typeOf } from '../values/value-types.ts';
+import type { Decisions } from './resolutions.ts';
+
+/** A column that both tables have. */
+export type Shared = { from: Column; to: Column };
+
+export type MergePlan = {
+  source: DeployedTable;
+  target: DeployedTable;
+  /** The instant as of which the source is read. */
+  at: string;
+  base: Base | undefined;
+  key: Column[];
+  /** Columns beside the key that both have. */
+  shared: Shared[];
+  /** Columns that only the target has. */
+  own: Column[];
+  decisions: Decisions;
+};
+
+/** A sentence about a table, with the rows concerned; 0 when it is not about rows. */
+export type Told = { table: string; message: string; rows: number };
+
+/** Why the rows of a table can't be merged at all. */
+export function findPlanProblems(source: DeployedTable, target: DeployedTable): Told[] {
+  const tell = (message: string): Told => ({ table: target.name, message, rows: 0 });
+  const key = keyColumns(target.structure);
+  if (key.length === 0)
+    return [tell('The table has no primary key, by which rows of two branches are told to be the same.')];
+  const shape = (columns: Column[]) =>
+    columns
+      .map((column) => `${column.lineage_id} ${typeOf(column).base}`)
+      .toSorted()
+      .join();
+  if (shape(key) !== shape(keyColumns(source.structure)))
+    return [tell('The primary key is not deployed alike on both branches; promote and deploy the definition first.')];
+  return [];
+}
+
+/** What of the source can't travel, because the target has no place for it yet. */
+export function findLeftBehind({ source, target }: Pick<MergePlan, 'source' | 'target'>): Told[] {
+  const there = new Set(target.structure.columns.map(({ lineage_id }) => lineage_id));
+  return source.structure.columns
+    .filter(({ lineage_id }) => !there.has(lineage_id))
+    .map(({ name }) => ({
+      table: target.name,
+      message: `${name} is not deployed on the target branch; its values come with a promotion of rows after the deployment.`,
+      rows: 0,
+    }));
+}
+
+/** Pairs the columns of two tables that can be merged. */
+export function planMerge(input: Pick<MergePlan, 'source' | 'target' | 'at' | 'base' | 'decisions'>): MergePlan {
+  const { source, target } = input;
+  const theirs = new Map(source.structure.columns.map((column) => [column.lineage_id, column]));
+  const beside = target.structure.columns.filter((column) => !column.is_primary_key);
+  return {
+    ...input,
+    key: keyColumns(target.structure),
+    shared: beside.flatMap((to) => {
+      const from = theirs.get(to.lineage_id);
+      return from ? [{ from, to }] : [];
+    }),
+    own: beside.filter(({ lineage_id }) => !theirs.has(lineage_id)),
+  };
+}
+
+/** Every lineage whose values are the source's or settled after the merge. */
+export const travelling = ({ key, shared }: MergePlan): number[] =>
+  [...key, ...shared.map(({ to }) => to)].map(({ lineage_id }) => lineage_id);

@@ -1,0 +1,145 @@
+import type { DeployedTable } from '../tables/table.ts';
+import { PageCache } from './page-cache.ts';
+
+const minute = 60_000;
+/** The database, as the cache sees it: its clock, when the table changed last, and the latest mark. */
+let now: number;
+let elapsed: number;
+let changedAt: number;
+let mark: number | undefined;
+let isDeployed: boolean;
+let questions: number;
+let pages: PageCache;
+const table = {} as DeployedTable;
+
+beforeEach(() => {
+  elapsed = 0;
+  now = Date.parse('2026-03-01T12:00:00Z');
+  changedAt = now - 60 * minute;
+  mark = now - 5;
+  isDeployed = true;
+  questions = 0;
+  pages = new PageCache({
+    lastChange: async () => {
+      questions += 1;
+      return isDeployed ? changedAt : undefined;
+    },
+    marks: {
+      find: () => (mark === undefined ? undefined : new Date(mark).toISOString()),
+    },
+    now: () => elapsed,
+  });
+});
+
+/** Time goes by, and new marks come. */
+function pass(ms: number): void {
+  elapsed += ms;
+  now += ms;
+  mark = now - 5;
+}
+
+/** What is answered, and whether it was read for that. */
+async function ask(key = 'page', body = 'rows', of = table) {
+  let wasRead = false;
+  const answer = await pages.find(of, key, async () => {
+    wasRead = true;
+    return isDeployed ? body : undefined;
+  });
+  return [answer?.toString(), wasRead ? 'read' : 'cached'];
+}
+
+async function askTwice(key?: string) {
+  expect(await ask(key)).toEqual(['rows', 'read']);
+  expect(await ask(key)).toEqual(['rows', 'read']);
+}
+
+it('a page is cached when it is requested again, and costs no question before', async () => {
+  expect(await ask()).toEqual(['rows', 'read']);
+  expect(questions).toBe(0);
+  expect(await ask()).toEqual(['rows', 'read']);
+  expect(await ask()).toEqual(['rows', 'cached']);
+  expect(questions).toBe(2);
+  expect(await ask('another page')).toEqual(['rows', 'read']);
+  expect(await ask('page', 'rows', {} as DeployedTable)).toEqual(['rows', 'read']);
+});
+
+it('is read again after a change, and cached again when the table is at rest', async () => {
+  await askTwice();
+  changedAt = now;
+  expect(await ask('page', 'new')).toEqual(['new', 'read']);
+  pass(500);
+  expect(await ask('page', 'newer')).toEqual(['newer', 'read']);
+  pass(1_000);
+  expect(await ask('page', 'newest')).toEqual(['newest', 'read']);
+  expect(await ask()).toEqual(['newest', 'cached']);
+});
+
+it('a table that is being changed is not asked with every page', async () => {
+  await ask();
+  changedAt = now;
+  for (let i = 0; i < 10; i += 1) await ask();
+  expect(questions).toBe(1);
+});
+
+it('what a change under way may still bring is not cached without it', async () => {
+  mark = changedAt - 1; // somebody began before the last change and has not ended
+  await ask();
+  for (let i = 0; i < 4; i += 1) {
+    expect(await ask()).toEqual(['rows', 'read']);
+    elapsed += 2_000;
+    now += 2_000;
+  }
+  mark = undefined;
+  expect(await ask()).toEqual(['rows', 'read']);
+});
+
+it('a table that is no longer what its entry says has no pages', async () => {
+  await askTwice();
+  isDeployed = false;
+  expect(await ask()).toEqual([undefined, 'cached']);
+});
+
+it('a database that is restored to an earlier day has its pages read anew', async () => {
+  await askTwice();
+  changedAt -= minute;
+  expect(await ask('page', 'earlier')).toEqual(['earlier', 'read']);
+});
+
+it('a cached page is read again after ten minutes at the latest', async () => {
+  await askTwice();
+  pass(9 * minute);
+  expect(await ask()).toEqual(['rows', 'cached']);
+  pass(2 * minute);
+  expect(await ask()).toEqual(['rows', 'read']);
+  expect(await ask()).toEqual(['rows', 'cached']);
+});
+
+it('pages are forgotten when there is no room for them', async () => {
+  const large = 'x'.repeat(1_000_000);
+  for (let i = 0; i < 60; i += 1) {
+    await ask(`large ${i}`, large);
+    await ask(`large ${i}`, large);
+  }
+  expect(pages.size).toBeLessThanOrEqual(32 * 1_048_576);
+  expect(await ask('large 59')).toEqual([large, 'cached']);
+  expect((await ask('large 0'))[1]).toBe('read');
+});
+
+it('what is too large, or has too long a filter, is not cached', async () => {
+  const huge = 'x'.repeat(1_100_000);
+  for (let i = 0; i < 4; i += 1) expect((await ask('huge', huge))[1]).toBe('read');
+  const long = 'x'.repeat(5_000);
+  for (let i = 0; i < 4; i += 1) expect((await ask(long))[1]).toBe('read');
+  expect(await ask()).toEqual(['rows', 'read']);
+  expect(pages.size).toBe(0);
+});
+
+it('a page that fails to be read fails, and is read when it is asked for again', async () => {
+  const failing = async () => {
+    throw new Error('The connection was lost.');
+  };
+  await ask();
+  await expect(pages.find(table, 'page', failing)).rejects.toThrow('lost');
+  expect(await ask()).toEqual(['rows', 'read']);
+  expect(await ask()).toEqual(['rows', 'cached']);
+});

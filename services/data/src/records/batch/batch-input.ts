@@ -1,0 +1,81 @@
+// Reads the operations of a batch: every value by its column's type, before the database; all problems are collected.
+import { moreProblems, ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import type { Column, DeployedTable } from '../../tables/table.ts';
+import { type Cells, readRecord } from '../record-input.ts';
+
+/** As requests have it. */
+export type Operation =
+  | { operation: 'create'; record: Record<string, unknown> }
+  | { operation: 'update'; id: string; record: Record<string, unknown>; version?: number | undefined }
+  | { operation: 'delete'; id: string; version?: number | undefined };
+
+/** What becomes of one row. `place`: the operation, counted from 0; `version`: only while the row has it. */
+export type RowChange = {
+  place: number;
+  id: string | null;
+  version: number | null;
+  cells: Cells;
+  /** Columns that are given a value they can't have; they are not among the cells. */
+  broken: ReadonlySet<Column>;
+};
+
+export type Batch = { created: RowChange[]; updated: RowChange[]; deleted: RowChange[] };
+
+/** A problem of one operation, as a sentence that doesn't name it yet. */
+export type Problem = { place: number; sentence: string };
+
+/** Problems as they are told: by operation, the first hundred of them. */
+export class Problems {
+  private readonly told: Problem[] = [];
+  private left = 0;
+
+  add(...problems: Problem[]): void {
+    const room = limits.problems - this.told.length;
+    this.told.push(...problems.slice(0, room));
+    this.left += Math.max(0, problems.length - room);
+  }
+
+  get isEmpty(): boolean {
+    return this.told.length === 0;
+  }
+
+  get sentences(): string[] {
+    const told = this.told
+      .toSorted((a, b) => a.place - b.place)
+      .map(({ place, sentence }) => `Operation ${place}: ${sentence}`);
+    return this.left === 0 ? told : [...told, moreProblems(this.left)];
+  }
+}
+
+/** 400 when two operations name the same record: it would depend on their order what becomes of it. */
+export function readBatch(table: DeployedTable, operations: Operation[]): { batch: Batch; problems: Problems } {
+  refuseRepeated(operations);
+  const batch: Batch = { created: [], updated: [], deleted: [] };
+  const problems = new Problems();
+  for (const [place, asked] of operations.entries()) {
+    const id = asked.operation === 'create' ? null : asked.id;
+    const version = asked.operation === 'create' ? null : (asked.version ?? null);
+    if (asked.operation === 'delete') {
+      batch.deleted.push({ place, id, version, cells: new Map(), broken: new Set() });
+      continue;
+    }
+    const isNew = asked.operation === 'create';
+    const { cells, broken, problems: found } = readRecord(table, asked.record, isNew);
+    problems.add(...found.map((sentence) => ({ place, sentence })));
+    (isNew ? batch.created : batch.updated).push({ place, id, version, cells, broken });
+  }
+  return { batch, problems };
+}
+
+function refuseRepeated(operations: Operation[]): void {
+  const first = new Map<string, number>();
+  const repeated: string[] = [];
+  for (const [place, asked] of operations.entries()) {
+    if (asked.operation === 'create') continue;
+    const before = first.get(asked.id);
+    if (before === undefined) first.set(asked.id, place);
+    else repeated.push(`Operation ${place}: record ${asked.id} is named by operation ${before} already`);
+  }
+  if (repeated.length > 0) throw new ServiceError('bad_request', repeated);
+}
