@@ -294,7 +294,7 @@ describe('conflicts', () => {
     expect((await work.columns(main.id)).name.length).toBe(80);
   });
 
-  it('that were resolved for the target are gone the next time', async () => {
+  it('that were resolved for the target do not return the next time', async () => {
     const { main, feature, promotion } = await givenConflict();
     await work.act(work.admin, promotion.id, 'promote', { resolutions: [{ ...lengthOfName, resolution: 'target' }] });
     expect((await work.columns(main.id)).name.length).toBe(100);
