@@ -11,7 +11,7 @@ import {
   keyColumn,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;

@@ -1,6 +1,6 @@
 // Who sees definitions and deployments, and which rights are read from identity instead of the
 // cache because they matter too much.
-import { type Account, type Api, givenAccount, givenTable, givenUser, type Metadata, startMetadata } from './given.ts';
+import { type Account, type Api, givenAccount, givenTable, givenUser, type Metadata, startMetadata } from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;

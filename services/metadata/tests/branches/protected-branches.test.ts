@@ -1,7 +1,7 @@
 // Only administrators remove and restore deployed tables of a protected branch, and change its
 // protection.
-import { callingAs, givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { callingAs, givenUser, keyColumn, type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;

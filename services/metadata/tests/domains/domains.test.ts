@@ -7,7 +7,7 @@ import {
   type Metadata,
   outboxEmpty,
   startMetadata,
-} from './given.ts';
+} from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;

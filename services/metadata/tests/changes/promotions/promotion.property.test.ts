@@ -4,6 +4,9 @@
 // PROMOTION_HISTORIES: how many (3).
 import { createTestKeys } from '@almanac/testkit/keys';
 import fc from 'fast-check';
+import { type Answer, keyColumn, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type Work } from '../../promotion-given.ts';
+import { type RealData, startRealData } from '../../real-data.ts';
 import {
   type Branch,
   type Column,
@@ -14,9 +17,6 @@ import {
   type Table,
   Tokens,
 } from './definition-histories.ts';
-import { type Answer, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
-import { type RealData, startRealData } from './real-data.ts';
 
 const seed = Number(process.env.PROMOTION_SEED ?? Date.now() % 1_000_000);
 const histories = Number(process.env.PROMOTION_HISTORIES ?? 3);

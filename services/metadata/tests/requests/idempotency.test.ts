@@ -1,9 +1,9 @@
 // Idempotency-Key: every POST of metadata has its effect once for a key, and its answer can be
 // requested again.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { metadataRoutes } from '../src/http.ts';
-import { type Api, givenTable, givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { metadataRoutes } from '../../src/http.ts';
+import { type Api, givenTable, givenUser, keyColumn, type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;

@@ -2,8 +2,8 @@
 // of data, the audit log and the actions of the work name the user and the request that began it.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Api, callingAs, givenUser, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { type Api, callingAs, givenUser, type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 const applicationId = 77;
 let metadata: Metadata;

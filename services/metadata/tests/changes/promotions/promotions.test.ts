@@ -5,9 +5,9 @@ import {
   type PromotionState,
   promotionStates,
   promotionTransitions,
-} from '../src/changes/promotions/promotion-states.ts';
-import { givenAccount, givenTable, givenUser, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type User, type Work } from './promotion-given.ts';
+} from '../../../src/changes/promotions/promotion-states.ts';
+import { givenAccount, givenTable, givenUser, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type User, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;

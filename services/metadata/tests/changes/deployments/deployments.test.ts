@@ -5,7 +5,7 @@ import {
   type DeploymentState,
   deploymentStates,
   deploymentTransitions,
-} from '../src/changes/deployments/deployment-states.ts';
+} from '../../../src/changes/deployments/deployment-states.ts';
 import {
   type Account,
   type Answer,
@@ -17,7 +17,7 @@ import {
   keyColumn,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../../given.ts';
 
 let metadata: Metadata;
 let account: Account;

@@ -8,10 +8,10 @@ import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { startTcpProxy } from '@almanac/testkit/tcp-proxy';
-import { createMetadata } from '../src/service.ts';
-import { type DyingProcess, type KeyedRequest, postKeyed, startDyingProcess } from './dying-process.ts';
-import { givenTable, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { createMetadata } from '../../src/service.ts';
+import { type DyingProcess, type KeyedRequest, postKeyed, startDyingProcess } from '../dying-process.ts';
+import { givenTable, type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 const seed = Number(process.env.KILLED_STEPS_SEED ?? Date.now() % 1_000_000);
 const everyStep = process.env.KILLED_STEPS === 'all';

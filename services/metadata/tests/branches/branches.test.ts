@@ -3,7 +3,7 @@
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { reconcile } from '../src/maintenance/reconciler.ts';
+import { reconcile } from '../../src/maintenance/reconciler.ts';
 import {
   type Account,
   type Api,
@@ -14,7 +14,7 @@ import {
   type Metadata,
   openAccount,
   startMetadata,
-} from './given.ts';
+} from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;

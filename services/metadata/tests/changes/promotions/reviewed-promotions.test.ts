@@ -1,8 +1,8 @@
 // On a protected branch a promotion merges only the revision that approval was requested for or
-// that the promoter was shown, like deployments (shown-diffs.test.ts), even when either branch has
-// changed since.
-import { type Answer, type Api, givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type User, type Work } from './promotion-given.ts';
+// that the promoter was shown, like deployments (reviewed-deployments.test.ts), even when either
+// branch has changed since.
+import { type Answer, type Api, givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type User, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;

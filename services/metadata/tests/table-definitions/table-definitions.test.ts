@@ -10,7 +10,7 @@ import {
   keyColumn,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;

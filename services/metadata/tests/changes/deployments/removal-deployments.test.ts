@@ -11,8 +11,8 @@ import {
   keyColumn,
   type Metadata,
   startMetadata,
-} from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+} from '../../given.ts';
+import { givenWork, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;

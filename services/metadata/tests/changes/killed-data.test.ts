@@ -5,10 +5,10 @@
 import type { Call } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys } from '@almanac/testkit/keys';
-import { type KeyedRequest, postKeyed } from './dying-process.ts';
-import { type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
-import { type DyingData, startDyingData } from './real-data.ts';
+import { type KeyedRequest, postKeyed } from '../dying-process.ts';
+import { type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
+import { type DyingData, startDyingData } from '../real-data.ts';
 
 const seed = Number(process.env.KILLED_STEPS_SEED ?? Date.now() % 1_000_000);
 const everyStep = process.env.KILLED_STEPS === 'all';

@@ -2,8 +2,8 @@
 // and what blocks it.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { givenUser, keyColumn, type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;

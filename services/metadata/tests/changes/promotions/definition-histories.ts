@@ -2,8 +2,8 @@
 // compares across branches: columns are identified by tokens that stay the same in clones, tables
 // by their keys.
 import fc from 'fast-check';
-import type { Answer } from './given.ts';
-import type { Work } from './promotion-given.ts';
+import type { Answer } from '../../given.ts';
+import type { Work } from '../../promotion-given.ts';
 
 type Values = Record<string, unknown>;
 export type Column = Values & { token: string; name: string };

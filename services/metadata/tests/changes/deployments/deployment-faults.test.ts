@@ -6,7 +6,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
-import { createMetadata } from '../src/service.ts';
+import { createMetadata } from '../../../src/service.ts';
 import {
   type Account,
   type Api,
@@ -16,7 +16,7 @@ import {
   givenTable,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../../given.ts';
 
 let metadata: Metadata;
 let account: Account;
@@ -287,7 +287,7 @@ describe('a request that waits too long', () => {
 async function startProcess(): Promise<{ child: ChildProcess; api: Call }> {
   const { common, secrets, neighbours } = metadata.config;
   const [http, rpc] = [await findFreePort(), await findFreePort()];
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../src/main.ts')], {
+  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../../../src/main.ts')], {
     stdio: 'ignore',
     env: {
       PATH: process.env.PATH,

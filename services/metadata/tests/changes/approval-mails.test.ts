@@ -2,8 +2,8 @@
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { givenUser, type Metadata, outboxEmpty, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { givenUser, type Metadata, outboxEmpty, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 type Mail = { account_id: number; template: string; user_ids: number[]; values: Record<string, unknown> };
 

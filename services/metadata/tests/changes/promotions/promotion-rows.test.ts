@@ -2,9 +2,9 @@
 // between.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { reconcile } from '../src/maintenance/reconciler.ts';
-import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type User, type Work } from './promotion-given.ts';
+import { reconcile } from '../../../src/maintenance/reconciler.ts';
+import { givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type User, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;

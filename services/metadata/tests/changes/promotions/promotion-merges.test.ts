@@ -1,8 +1,8 @@
 // Promotions merge definitions, on a real database, over HTTP. table-merge.test.ts tests the merge
 // of one table.
-import { promote } from '../src/changes/promotions/promote.ts';
-import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { promote } from '../../../src/changes/promotions/promote.ts';
+import { givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
