@@ -1,4 +1,4 @@
-// Copies of tables on other branches, and tables taken away again.
+// Clones of tables on other branches, and removals of tables.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import {
@@ -11,7 +11,7 @@ import {
   keyColumn,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;
@@ -41,7 +41,7 @@ describe('cloning', () => {
   const clone = (id: number | string, target = branchId, query = '') =>
     admin.send('POST', `/table_definitions/${id}/clone${query}`, { target_branch_id: target });
 
-  it('copies key, columns and what they were copied from, and re-points foreign keys by key', async () => {
+  it('copies key, columns and lineage, and re-points foreign keys by key', async () => {
     const countries = await givenTable(account, 'Countries', [keyColumn, { name: 'name', data_type: 'text' }]);
     await api.send('PATCH', `/table_definitions/${countries.id}`, {
       lookup_display_column_id: countries.column_definitions[1].id,
@@ -92,7 +92,7 @@ describe('cloning', () => {
     });
   });
 
-  it('happens once per branch, and wholly or not at all', async () => {
+  it('happens once per branch, and completely or not at all', async () => {
     const table = await givenTable(account, 'Codes');
     const answers = await Promise.all([1, 2, 3].map(() => clone(table.id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
@@ -118,7 +118,7 @@ describe('cloning', () => {
   });
 });
 
-describe('taking away', () => {
+describe('removing', () => {
   const deploy = async (...ids: number[]) => {
     const admin = givenAdmin(metadata, account.id);
     const body = { branch_id: account.mainId, table_definition_ids: ids };
@@ -141,7 +141,7 @@ describe('taking away', () => {
       expect(await api.send(method, path)).toMatchObject({ status: 422, body: { errors: [sentence] } });
     await deploy(countries.id, regions.id);
     await api.send('DELETE', `/table_definitions/${regions.id}`);
-    // Its draft is gone, but it is still in service and refers.
+    // Its draft was deleted, but it is still in service and refers to the table.
     expect((await api.send('POST', `/table_definitions/${countries.id}/remove`)).body.errors).toEqual([sentence]);
     expect((await api.send('DELETE', `/table_definitions/${countries.id}`)).status).toBe(204);
     expect((await api.get('/deployed_table_definitions')).data).toHaveLength(2);
@@ -169,7 +169,7 @@ describe('taking away', () => {
     expect((await draft('Two')).status).toBe(201);
   });
 
-  it('of a table that was never deployed asks data nothing', async () => {
+  it('a table that was never deployed does not call data', async () => {
     const table = await givenTable(account, 'Draft');
     metadata.neighbours.data.before.DropTable = () => {
       throw new Error('asked');
@@ -178,7 +178,7 @@ describe('taking away', () => {
     metadata.neighbours.data.before = {};
   });
 
-  it('changes nothing when data refuses, and ends by itself when data was away', async () => {
+  it('changes nothing when data refuses, and is finished later when data was unavailable', async () => {
     const table = await givenTable(account, 'Codes');
     await deploy(table.id);
     const path = `/table_definitions/${table.id}/remove`;
@@ -191,7 +191,7 @@ describe('taking away', () => {
       throw new ServiceError('unavailable', 'data is away');
     };
     expect((await api.send('POST', path)).status).toBe(503);
-    // On its way out, nothing may begin to refer to it.
+    // While it is being removed, nothing may start to refer to it.
     const other = await givenTable(account, 'Other');
     const refer = { name: 'ref', data_type: 'string', length: 10, foreign_key_table_id: table.id };
     expect((await addColumn(other.id, refer)).status).toBe(422);

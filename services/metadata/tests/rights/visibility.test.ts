@@ -1,9 +1,10 @@
-// Who sees definitions and deployments, and what is asked of identity afresh because it weighs too much for a remembered answer.
-import { type Account, type Api, givenAccount, givenTable, givenUser, type Metadata, startMetadata } from './given.ts';
+// Who sees definitions and deployments, and which rights are read from identity instead of the
+// cache because they matter too much.
+import { type Account, type Api, givenAccount, givenTable, givenUser, type Metadata, startMetadata } from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;
-/** In the account's domain, and in another one. */
+/** Tables in the account's domain, and in another one. */
 let codes: { id: number; column_definitions: { id: number }[] };
 let grades: typeof codes;
 let elsewhere: number;
@@ -37,8 +38,8 @@ beforeEach(async () => {
   for (const id of [deployments.codes, deployments.grades]) await admin.post(`/deployments/${id}/deploy`);
 });
 
-/** What a person finds in the lists, and which of the same things open. */
-async function seen(api: Api) {
+/** What a user finds in the lists, and which of these they can open. */
+async function visibleTo(api: Api) {
   const ids = async (path: string) => {
     const { data, meta } = await api.get(path);
     expect(meta.total_count).toBe(data.length);
@@ -84,7 +85,7 @@ const onlyCodes = () => ({
 const nothing = { tables: [], columns: [], deployed: [], deployments: [] };
 
 describe('definitions and deployments', () => {
-  it('are seen by who may view the account, or may anything on their branch, approving too', async () => {
+  it('are visible to users who may view the account, or have any right on their branch', async () => {
     const { id, mainId } = account;
     for (const grant of [
       ['view', 'account', id],
@@ -92,31 +93,33 @@ describe('definitions and deployments', () => {
       ['approve', 'branch', mainId],
       ['approve', 'account', id],
     ] as const)
-      expect(await seen(user([...grant]))).toEqual(all());
-    expect(await seen(givenUser(metadata, id, [['admin', 'account', id]], { license: 'end_user' }))).toEqual(all());
-  });
-
-  it('are seen by who may view their domain or themselves, and then no others', async () => {
-    expect(await seen(user(['view', 'domain', account.domainId]))).toEqual(onlyCodes());
-    expect(await seen(user(['develop', 'table_definition', codes.id]))).toEqual(onlyCodes());
-    expect(await seen(user(['view', 'domain', account.domainId], ['view', 'table_definition', grades.id]))).toEqual(
+      expect(await visibleTo(user([...grant]))).toEqual(all());
+    expect(await visibleTo(givenUser(metadata, id, [['admin', 'account', id]], { license: 'end_user' }))).toEqual(
       all(),
     );
   });
 
-  it('are not seen by anybody else', async () => {
-    expect(await seen(user())).toEqual(nothing);
+  it('are visible to users who may view their domain or the tables, and then no others', async () => {
+    expect(await visibleTo(user(['view', 'domain', account.domainId]))).toEqual(onlyCodes());
+    expect(await visibleTo(user(['develop', 'table_definition', codes.id]))).toEqual(onlyCodes());
     expect(
-      await seen(user(['view', 'branch', account.mainId + 1_000], ['approve', 'domain', account.domainId])),
+      await visibleTo(user(['view', 'domain', account.domainId], ['view', 'table_definition', grades.id])),
+    ).toEqual(all());
+  });
+
+  it('are hidden from other users', async () => {
+    expect(await visibleTo(user())).toEqual(nothing);
+    expect(
+      await visibleTo(user(['view', 'branch', account.mainId + 1_000], ['approve', 'domain', account.domainId])),
     ).toEqual(nothing);
   });
 
-  it('are all seen by machines', async () => {
+  it('are all visible to applications', async () => {
     expect((await account.api.get('/table_definitions')).meta.total_count).toBe(2);
     expect((await account.api.send('GET', `/table_definitions/${grades.id}`)).status).toBe(200);
   });
 
-  it('tell nothing of a table to who asks for its columns or for its key', async () => {
+  it('reveal nothing of a hidden table by its columns or its key', async () => {
     const viewer = user(['view', 'domain', account.domainId]);
     expect((await viewer.get(`/column_definitions?table_definition_id=${grades.id}`)).meta.total_count).toBe(0);
     expect((await viewer.send('GET', `/table_definitions/grades?branch_id=${account.mainId}`)).status).toBe(403);
@@ -129,17 +132,17 @@ describe('definitions and deployments', () => {
     expect((await before.get('/deployments')).meta.total_count).toBe(0);
     expect((await before.send('GET', `/deployments/${deployments.grades}`)).status).toBe(403);
     expect((await after.get('/deployments')).meta.total_count).toBe(3);
-    // What is in service is still in the domain it was deployed in.
+    // The deployed table is still in the domain that it was deployed in.
     expect((await before.get('/deployed_table_definitions')).data).toMatchObject([{ id: grades.id }]);
   });
 
-  it('stay seen when the draft is gone', async () => {
+  it('stay visible when the draft was deleted', async () => {
     await account.api.send('DELETE', `/table_definitions/${codes.id}`);
     const viewer = user(['view', 'domain', account.domainId]);
     expect((await viewer.get('/deployments')).data).toMatchObject([{ id: deployments.codes }]);
   });
 
-  it('can not be copied to a branch of one’s own without being seen', async () => {
+  it('can not be cloned to one’s own branch when hidden', async () => {
     const developer = user(['develop', 'domain', account.domainId]);
     const branch = await developer.post('/branches', { name: 'mine' });
     const clone = (id: number) =>
@@ -150,8 +153,8 @@ describe('definitions and deployments', () => {
   });
 });
 
-// No event is sent in any of these: nobody has told metadata yet.
-describe('a right that was taken away a moment ago', () => {
+// No event is sent in any of these, so the cache is out of date.
+describe('a right that was revoked a moment ago', () => {
   it('no longer approves', async () => {
     const approver = user(['approve', 'branch', account.mainId]);
     expect((await approver.get(`/deployments/${deployments.both}`)).status).toBe('created');
@@ -162,7 +165,7 @@ describe('a right that was taken away a moment ago', () => {
     expect((await another.get(`/deployments/${deployments.both}`)).status).toBe('created');
   });
 
-  it('no longer administers, nor takes tables away', async () => {
+  it('no longer administers, nor removes tables', async () => {
     const admin = user(['admin', 'account', account.id]);
     await admin.get(`/table_definitions/${codes.id}`);
     setRights(admin);
@@ -177,7 +180,7 @@ describe('a right that was taken away a moment ago', () => {
     for (const [method, path] of tries) expect([path, (await admin.send(method, path)).status]).toEqual([path, 403]);
   });
 
-  it('leaves an owner of a branch nothing but the name', async () => {
+  it('leaves the owner of a branch no rights on it', async () => {
     const owner = user(['develop', 'domain', account.domainId]);
     const { id } = await owner.post('/branches', { name: 'mine' });
     expect((await owner.send('PATCH', `/branches/${id}`, { description: 'y' })).status).toBe(200);
@@ -187,7 +190,7 @@ describe('a right that was taken away a moment ago', () => {
     expect((await owner.send('DELETE', `/branches/${id}`)).status).toBe(403);
   });
 
-  it('is 401 when the person is gone altogether', async () => {
+  it('is 401 when the user was deleted', async () => {
     const admin = user(['admin', 'account', account.id]);
     metadata.neighbours.identity.users.delete(admin.id);
     expect(await admin.send('POST', '/domains', { name: 'Late' })).toMatchObject({

@@ -1,6 +1,7 @@
-// What is in service on a protected branch is taken away, and brought back, by administrators alone; so is the protection itself.
-import { callingAs, givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+// Only administrators remove and restore deployed tables of a protected branch, and change its
+// protection.
+import { callingAs, givenUser, keyColumn, type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
@@ -28,7 +29,7 @@ async function givenDeployed(name: string): Promise<number> {
 }
 const remove = (id: number, { send }: { send: Send }) => send('POST', `/table_definitions/${id}/remove`);
 const restore = (id: number, { send }: { send: Send }) => send('POST', `/table_definitions/${id}/restore`);
-const forget = (id: number, { send }: { send: Send }) => send('DELETE', `/table_definitions/${id}`);
+const deleteDraft = (id: number, { send }: { send: Send }) => send('DELETE', `/table_definitions/${id}`);
 const unprotect = () => work.admin.send('PATCH', `/branches/${work.account.mainId}`, { is_protected: false });
 
 const onlyAdministrators = (act: string) => ({
@@ -40,26 +41,26 @@ const onlyAdministrators = (act: string) => ({
 });
 
 describe('a table that is deployed on a protected branch', () => {
-  it('is not taken away by who may only develop, nor its definition', async () => {
+  it('is not removed by mere developers, nor its definition deleted', async () => {
     const id = await givenDeployed('Codes');
     expect(await remove(id, developer())).toEqual(onlyAdministrators('remove a deployed table'));
-    expect(await forget(id, developer())).toEqual(onlyAdministrators('delete the definition of a deployed table'));
+    expect(await deleteDraft(id, developer())).toEqual(onlyAdministrators('delete the definition of a deployed table'));
     expect((await remove(2_000_000_000, developer())).status).toBe(404);
     expect((await work.admin.send('GET', `/table_definitions/${id}`)).status).toBe(200);
     expect(metadata.neighbours.data.deployed.has(id)).toBe(true);
   });
 
-  it('is not taken away by an application without the scope api:admin, which is a right of its own', async () => {
+  it('is not removed by an application without the scope api:admin, which is a right of its own', async () => {
     const id = await givenDeployed('Codes');
     const writer = machine('api:read', 'api:write', 'api:delete');
-    for (const answer of [await remove(id, writer), await forget(id, writer)])
+    for (const answer of [await remove(id, writer), await deleteDraft(id, writer)])
       expect(answer).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
     expect((await remove(id, machine('api'))).status).toBe(204);
     const other = await givenDeployed('Others');
-    expect((await forget(other, machine('api:delete', 'api:admin'))).status).toBe(204);
+    expect((await deleteDraft(other, machine('api:delete', 'api:admin'))).status).toBe(204);
   });
 
-  it('is taken away and brought back by administrators of the branch', async () => {
+  it('is removed and restored by administrators of the branch', async () => {
     const id = await givenDeployed('Codes');
     expect((await remove(id, branchAdministrator())).status).toBe(204);
     expect(await restore(id, developer())).toEqual(onlyAdministrators('bring a deployed table back'));
@@ -67,23 +68,23 @@ describe('a table that is deployed on a protected branch', () => {
     expect((await restore(id, branchAdministrator())).status).toBe(200);
   });
 
-  it('is taken away by its developers once the branch is not protected any more', async () => {
+  it('is removed by its developers once the branch is not protected any more', async () => {
     const id = await givenDeployed('Codes');
     await unprotect();
     expect((await remove(id, developer())).status).toBe(204);
     expect((await restore(id, developer())).status).toBe(200);
-    expect((await forget(id, machine('api:delete'))).status).toBe(204);
+    expect((await deleteDraft(id, machine('api:delete'))).status).toBe(204);
   });
 
-  it('is taken away by developers on plans without branching, where nobody approves', async () => {
+  it('is removed by developers on plans without branching, which have no approvals', async () => {
     const id = await givenDeployed('Codes');
     expect((await remove(id, developer({ branching: false }))).status).toBe(204);
   });
 });
 
-it('what was never deployed is deleted, removed and brought back by developers', async () => {
+it('tables that were never deployed are deleted, removed and restored by developers', async () => {
   const [one, other] = [await work.table('One', [keyColumn]), await work.table('Other', [keyColumn])];
-  expect((await forget(one.id, developer())).status).toBe(204);
+  expect((await deleteDraft(one.id, developer())).status).toBe(204);
   expect((await remove(other.id, developer())).status).toBe(204);
   expect((await restore(other.id, developer())).status).toBe(200);
 });
@@ -103,7 +104,7 @@ describe('a protected branch', () => {
     expect((await work.admin.send('DELETE', `/branches/${id}`)).status).toBe(204);
   });
 
-  it('is protected no longer, or of another type, by administrators with the scope api:admin alone', async () => {
+  it('loses its protection or changes its type only by administrators with the scope api:admin', async () => {
     const path = `/branches/${work.account.mainId}`;
     const refused = { status: 403, body: { error: 'Insufficient scope. Required: api:admin' } };
     const admin = (...scopes: string[]) =>

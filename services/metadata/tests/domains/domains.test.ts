@@ -7,7 +7,7 @@ import {
   type Metadata,
   outboxEmpty,
   startMetadata,
-} from './given.ts';
+} from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;
@@ -68,7 +68,7 @@ describe('domains', () => {
     expect((await account.api.send('PATCH', `/domains/${second.id}`, { name: 'SECOND' })).body.name).toBe('SECOND');
   });
 
-  it('are changed in what is named, null clearing', async () => {
+  it('change the named attributes; null clears', async () => {
     const path = `/domains/${account.domainId}`;
     const changed = await account.api.send('PATCH', path, { domain: { description: 'Places' } });
     expect(changed.body).toMatchObject({ name: 'Geography', abbreviation: 'GEO', description: 'Places' });
@@ -86,7 +86,7 @@ describe('domains', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
   });
 
-  it('are written by administrators only, and read by everybody', async () => {
+  it('are written by administrators only, and read by every user', async () => {
     const developer = givenUser(metadata, account.id, [['develop', 'account', account.id]]);
     const endUser = givenUser(metadata, account.id, [['admin', 'account', account.id]], { license: 'end_user' });
     const admin = givenAdmin(metadata, account.id);
@@ -108,7 +108,7 @@ describe('domains', () => {
     expect(metadata.neighbours.identity.ensured.at(-1)).toMatchObject({ resource_id: made.id, name: 'Ours' });
   });
 
-  it('are made even while identity is away; the event brings the groups', async () => {
+  it('are created even while identity is unavailable; the event creates the groups', async () => {
     metadata.neighbours.identity.isAway = true;
     try {
       expect((await account.api.send('POST', '/domains', { name: 'Lonely' })).status).toBe(201);
@@ -120,7 +120,7 @@ describe('domains', () => {
 });
 
 describe('lists', () => {
-  it('page, search and sort, and refuse what they do not know', async () => {
+  it('page, search and sort, and refuse unknown parameters', async () => {
     const { api } = account;
     for (const name of ['Alpha', 'Beta 100%', 'Gamma_x']) await api.post('/domains', { name });
     const names = async (query: string) =>

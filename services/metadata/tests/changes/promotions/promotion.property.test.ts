@@ -1,8 +1,12 @@
-// Random histories of definitions on two branches, with the data service itself: promoting does what its rehearsal said and nothing
-// else, deploying its outcome meets what the rehearsal foretold, and nothing of the source is lost but what was decided.
-// PROMOTION_SEED repeats a run; PROMOTION_HISTORIES: how many (3).
+// Random histories of definitions on two branches, with the real data service: promoting does
+// exactly what its rehearsal answered, deploying the outcome meets the blockers of the rehearsal,
+// and of the source only resolved conflicts are lost. PROMOTION_SEED repeats a run;
+// PROMOTION_HISTORIES: how many (3).
 import { createTestKeys } from '@almanac/testkit/keys';
 import fc from 'fast-check';
+import { type Answer, keyColumn, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type Work } from '../../promotion-given.ts';
+import { type RealData, startRealData } from '../../real-data.ts';
 import {
   type Branch,
   type Column,
@@ -13,9 +17,6 @@ import {
   type Table,
   Tokens,
 } from './definition-histories.ts';
-import { type Answer, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
-import { type RealData, startRealData } from './real-data.ts';
 
 const seed = Number(process.env.PROMOTION_SEED ?? Date.now() % 1_000_000);
 const histories = Number(process.env.PROMOTION_HISTORIES ?? 3);
@@ -37,7 +38,7 @@ type Diff = Answer['body'];
 type Conflict = { table: string; column: string | null; attribute: string; resolution: string | null };
 type Start = { work: Work; tokens: Tokens; domains: number[]; base: Branch };
 
-/** Three tables in service on `main`, with a row each, and their copies on the branch beside it. */
+/** Three tables in service on `main`, with a row each, and their clones on the other branch. */
 async function begin(): Promise<Start> {
   const work = await givenWork(metadata);
   const { account, admin } = work;
@@ -69,11 +70,11 @@ async function deployed(work: Work, branch_id: number, table_definition_ids: num
 const propose = (work: Work, from_branch_id: number, to_branch_id: number, table_definition_ids: number[]) =>
   work.admin.post('/promotions', { from_branch_id, to_branch_id, table_definition_ids });
 
-// Ids of definitions that are new differ from those of the rehearsal, which were given back.
+// New definitions have other ids than in the rehearsal, which was rolled back.
 const said = (violations: { table: string; message: string; rows: number }[]) =>
   violations.map(({ table, message, rows }) => `${table}: ${message.replace(/\(\d+\)/g, '(id)')} ${rows}`).sort();
 
-/** What became of how many histories: those that are refused early say little. */
+/** How many histories had which outcome: those that are refused early prove little. */
 const ends: Record<string, number> = {};
 
 async function run(edits: Edit[], decisions: boolean[]): Promise<string> {
@@ -109,7 +110,7 @@ async function run(edits: Edit[], decisions: boolean[]): Promise<string> {
   expectDiffs(before, after, rehearsal.diffs);
   expectSourceTaken({ base, source, before, after }, rehearsal.conflicts);
 
-  // Deploying the outcome meets what the rehearsal has foretold.
+  // Deploying the outcome meets the blockers of the rehearsal.
   const outcome = [...after.values()].map(({ id }) => id);
   const deployment = await admin.post('/deployments', { branch_id: mainId, table_definition_ids: outcome });
   const { violations } = await admin.post(`/deployments/${deployment.id}/rehearse`, {});
@@ -117,7 +118,8 @@ async function run(edits: Edit[], decisions: boolean[]): Promise<string> {
   const end = await admin.send('POST', `/deployments/${deployment.id}/deploy`, {});
   expect([end.status, violations.length > 0]).toEqual(violations.length > 0 ? [422, true] : [200, false]);
 
-  // The other way nothing is open, and both are the same then: as drafts, and in service.
+  // In the other direction there is no conflict, and then both branches are equal: drafts and
+  // deployed tables.
   const back = await propose(work, mainId, featureId, outcome);
   expect(back.conflicts).toEqual([]);
   expect(await admin.send('POST', `/promotions/${back.id}/promote`, {})).toMatchObject({ status: 200 });
@@ -144,7 +146,7 @@ const compared = (branch: Branch) =>
     }))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
 
-/** What the tables of a branch are in service as, told by names alone. */
+/** The deployed tables of a branch, by names instead of ids. */
 async function inService(work: Work, branchId: number, drafts: Branch): Promise<unknown[]> {
   const { data: tables } = await work.admin.get(`/deployed_table_definitions?branch_id=${branchId}&sort=key`);
   const keys = new Map([...drafts.values()].map(({ id, key }) => [id, key]));
@@ -164,7 +166,7 @@ async function inService(work: Work, branchId: number, drafts: Branch): Promise<
     .sort((a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1));
 }
 
-/** The diffs, done by hand to what was there, make what is there; what they don't name is as it was. */
+/** Applies the diffs to the branch before, which must give the branch after. */
 function expectDiffs(before: Branch, after: Branch, diffs: Diff[]): void {
   const named = new Map(diffs.map((diff: Diff) => [diff.key, diff]));
   for (const [key, table] of before) if (!named.has(key)) expect(after.get(key)).toEqual(table);
@@ -190,9 +192,9 @@ function expectDiffs(before: Branch, after: Branch, diffs: Diff[]): void {
       expect(patched(old, attributes)).toEqual(values);
       expect([token, change === 'unchanged']).toEqual([token, change !== 'new' && attributes.length === 0]);
     }
-    const gone = was?.columns.filter(({ token }) => !is.columns.some((column) => column.token === token)) ?? [];
+    const missing = was?.columns.filter(({ token }) => !is.columns.some((column) => column.token === token)) ?? [];
     const deleted = diff.columns.filter(({ change }: Diff) => change === 'deleted');
-    expect(deleted.map(({ name }: Diff) => name)).toEqual(gone.map(({ name }) => name));
+    expect(deleted.map(({ name }: Diff) => name)).toEqual(missing.map(({ name }) => name));
   }
 }
 
@@ -213,8 +215,8 @@ function patched(values: object, changes: { name: string; from: unknown; to: unk
 type Sides = { base: Branch; source: Branch; before: Branch; after: Branch };
 
 /**
- * What is on the target is what the source has, but where a conflict was decided for the target, and where the target alone has
- * changed something since they were one.
+ * The target equals the source, except where a conflict was resolved for the target, and where the
+ * target alone has changed since the base.
  */
 function expectSourceTaken({ base, source, before, after }: Sides, conflicts: Conflict[]): void {
   const isKept = (table: string, column: string | null, attribute: string) =>
@@ -236,7 +238,7 @@ function expectSourceTaken({ base, source, before, after }: Sides, conflicts: Co
       const find = (table: Table | undefined) => table?.columns.find(({ token }) => token === column.token);
       const [first, target, now] = [find(was), find(old), find(is)];
       if (!now) {
-        // Gone on the target: it was the same as before on the source, or that was decided.
+        // Deleted on the target: it was unchanged on the source, or the conflict was resolved so.
         const isUntouched = first !== undefined && isSame({ ...first, id: 0 }, { ...column, id: 0 });
         expect([key, column.name, isUntouched || isKept(key, column.name, 'exists')]).toEqual([key, column.name, true]);
         continue;

@@ -1,8 +1,9 @@
-// Idempotency-Key: whatever a POST of metadata does, it does once for a key, and its answer can be had again.
+// Idempotency-Key: every POST of metadata has its effect once for a key, and its answer can be
+// requested again.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { metadataRoutes } from '../src/http.ts';
-import { type Api, givenTable, givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { metadataRoutes } from '../../src/http.ts';
+import { type Api, givenTable, givenUser, keyColumn, type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
@@ -43,7 +44,7 @@ const promotion = async () => work.propose(work.creator, (await work.onFeature('
 
 type Case = { path: string; body?: object; other?: object; user?: Api; effects: () => Promise<number> };
 
-// `effects` counts what the request leaves behind; `other` is another request to the same address.
+// `effects` counts what the request has stored; `other` is another request to the same address.
 const cases: Record<string, () => Promise<Case>> = {
   'create a domain': async () => ({
     path: '/domains',
@@ -128,33 +129,37 @@ const cases: Record<string, () => Promise<Case>> = {
 };
 
 describe('a repeated request', () => {
-  it.each(Object.keys(cases))('to %s has one effect and one answer, also when several come at once', async (name) => {
-    const given = await (cases[name] as () => Promise<Case>)();
-    const { path, body, user = work.admin, other = { ...body, name: 'Other', comment: 'other' }, effects } = given;
-    const key = freshKey();
-    const answers = await Promise.all([1, 2, 3, 4].map(() => post(user, path, body, key)));
-    const after = await effects();
-    answers.push(await post(user, path, body, key));
-    const seen = answers.map(({ status, body }) => ({ status, id: body?.id, state: body?.status }));
-    expect(seen).toEqual(seen.map(() => seen[0]));
-    expect(seen[0]?.status).toBeLessThan(300);
-    expect(await effects()).toBe(after);
-    // What several did without a key would be seen here: a second thing of the same kind, or a second note.
-    expect(await count('idempotent_answer', 'account_id = $1 and key = $2', work.account.id, key)).toBe(1);
-    expect(await post(user, path, other, key)).toMatchObject({
-      status: 422,
-      body: { errors: ['Idempotency-Key was used before with another request.'] },
-    });
-  });
+  it.each(Object.keys(cases))(
+    'to %s has one effect and one answer, also when several come concurrently',
+    async (name) => {
+      const given = await (cases[name] as () => Promise<Case>)();
+      const { path, body, user = work.admin, other = { ...body, name: 'Other', comment: 'other' }, effects } = given;
+      const key = freshKey();
+      const answers = await Promise.all([1, 2, 3, 4].map(() => post(user, path, body, key)));
+      const after = await effects();
+      answers.push(await post(user, path, body, key));
+      const seen = answers.map(({ status, body }) => ({ status, id: body?.id, state: body?.status }));
+      expect(seen).toEqual(seen.map(() => seen[0]));
+      expect(seen[0]?.status).toBeLessThan(300);
+      expect(await effects()).toBe(after);
+      // Without a key a second request would be counted here: a second resource of the kind, or a
+      // second action.
+      expect(await count('idempotent_answer', 'account_id = $1 and key = $2', work.account.id, key)).toBe(1);
+      expect(await post(user, path, other, key)).toMatchObject({
+        status: 422,
+        body: { errors: ['Idempotency-Key was used before with another request.'] },
+      });
+    },
+  );
 
-  it('is taken by every POST that has an effect', () => {
+  it('is accepted by every POST that has an effect', () => {
     const posts = metadataRoutes(metadata.context).filter(({ method }) => method === 'POST');
     const without = posts.filter(({ requestHeaders }) => requestHeaders?.['Idempotency-Key'] === undefined);
     expect(without.map(({ path }) => path)).toEqual(['/deployments/{id}/rehearse', '/promotions/{id}/rehearse']);
     expect(posts.length - without.length).toBe(Object.keys(cases).length);
   });
 
-  it('that was refused first is done when nothing is in its way any more', async () => {
+  it('that was refused first succeeds when nothing blocks it any more', async () => {
     const body = { branch_id: work.account.mainId, name: 'Codes', domain_id: work.account.domainId };
     const taken = await work.table('Codes');
     const key = freshKey();
@@ -163,7 +168,7 @@ describe('a repeated request', () => {
     expect((await post(work.admin, '/table_definitions', body, key)).status).toBe(201);
   });
 
-  it('to remove what data refused to take away is made anew', async () => {
+  it('to remove a table that data refused to drop runs again', async () => {
     const { id } = await work.table('Codes');
     await deploy(id);
     const path = `/table_definitions/${id}/remove`;
@@ -177,7 +182,7 @@ describe('a repeated request', () => {
     expect((await work.admin.send('GET', `/table_definitions/${id}`)).status).toBe(404);
   });
 
-  it('to deploy is told how the first one failed, and tries nothing', async () => {
+  it('to deploy is answered how the first one failed, and applies nothing', async () => {
     const { id, table_definitions } = await proposed();
     metadata.neighbours.data.blockers.set(table_definitions[0].id, [{ message: 'Rows have no value', rows: 3 }]);
     const key = freshKey();
@@ -189,7 +194,7 @@ describe('a repeated request', () => {
     expect((await post(work.admin, `/deployments/${id}/deploy`, {}, freshKey())).status).toBe(200);
   });
 
-  it('is another caller’s own, and another account’s', async () => {
+  it('with another caller’s or account’s key is a request of its own', async () => {
     const key = freshKey();
     const request = (user: Api) => post(user, '/domains', { name: 'Law' }, key);
     const [one, other] = [work, await givenWork(metadata)];
@@ -198,7 +203,7 @@ describe('a repeated request', () => {
     expect((await request(one.account.api)).body.errors).toEqual(['Name has already been taken']);
   });
 
-  it('is answered with what is no longer there by 404, and to nobody who may not see it', async () => {
+  it('is 404 when its result was deleted, and refused to callers who may not see it', async () => {
     const developer = givenUser(metadata, work.account.id, [['develop', 'domain', work.account.domainId]]);
     const body = { branch_id: work.account.mainId, name: 'Codes', domain_id: work.account.domainId };
     const key = freshKey();
@@ -211,7 +216,7 @@ describe('a repeated request', () => {
     expect((await post(developer, '/table_definitions', body, key)).status).toBe(404);
   });
 
-  it('takes a key of visible characters only, and is another one after a day', async () => {
+  it('takes a key of visible characters only, and is a new request after a day', async () => {
     for (const key of ['', 'a b', 'x'.repeat(256)])
       expect((await post(work.admin, '/domains', { name: 'Law' }, key)).status).toBe(400);
     const key = freshKey();

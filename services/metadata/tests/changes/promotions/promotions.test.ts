@@ -1,12 +1,13 @@
-// Promotions over HTTP: who may do what in which state, and what is noted. What they merge is promotion-merges.test.ts.
+// Promotions over HTTP: who may take which step in which state, and what is stored.
+// promotion-merges.test.ts tests what they merge.
 import { eventually } from '@almanac/testkit/eventually';
 import {
   type PromotionState,
   promotionStates,
   promotionTransitions,
-} from '../src/changes/promotions/promotion-states.ts';
-import { givenAccount, givenTable, givenUser, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type User, type Work } from './promotion-given.ts';
+} from '../../../src/changes/promotions/promotion-states.ts';
+import { givenAccount, givenTable, givenUser, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type User, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
@@ -91,7 +92,7 @@ describe('a promotion', () => {
     ]);
   });
 
-  it('is listed with filters, and keeps its source branch’s id when that is gone', async () => {
+  it('is listed with filters, and keeps the id of a deleted source branch', async () => {
     const { account, featureId, admin, propose, act } = work;
     const table = await work.onFeature('Codes');
     const first = await propose(admin, table.id);
@@ -168,34 +169,34 @@ describe('who may', () => {
   const developer = () => givenUser(metadata, work.account.id, [['develop', 'domain', work.account.domainId]]);
 
   it('promote to a protected branch: approvers other than the creator, and administrators', async () => {
-    const { creator, stranger, approver, admin } = work;
-    expect(await outcomes('promote', [creator, stranger, developer(), approver, admin])).toEqual([
+    const { creator, outsider, approver, admin } = work;
+    expect(await outcomes('promote', [creator, outsider, developer(), approver, admin])).toEqual([
       403, 403, 403, 200, 200,
     ]);
   });
 
   it('promote elsewhere: those who develop the tables there', async () => {
-    const { account, creator, stranger, approver, featureId } = work;
+    const { account, creator, outsider, approver, featureId } = work;
     const here = givenUser(metadata, account.id, [['develop', 'branch', featureId]]);
-    expect(await outcomes('promote', [creator, developer(), stranger, approver, here], false)).toEqual([
+    expect(await outcomes('promote', [creator, developer(), outsider, approver, here], false)).toEqual([
       200, 200, 403, 403, 403,
     ]);
   });
 
   it('reject: approvers; cancel: the creator; abandon: creator and approvers; request: creator and developers', async () => {
-    const { creator, stranger, approver, admin } = work;
-    const all = [creator, stranger, approver, admin];
+    const { creator, outsider, approver, admin } = work;
+    const all = [creator, outsider, approver, admin];
     expect(await outcomes('reject', all)).toEqual([403, 403, 200, 200]);
     work = await givenWork(metadata);
-    expect(await outcomes('cancel', [work.creator, work.stranger, work.approver, work.admin])).toEqual([
+    expect(await outcomes('cancel', [work.creator, work.outsider, work.approver, work.admin])).toEqual([
       200, 403, 403, 403,
     ]);
     work = await givenWork(metadata);
-    expect(await outcomes('abandon', [work.creator, work.stranger, work.approver, work.admin])).toEqual([
+    expect(await outcomes('abandon', [work.creator, work.outsider, work.approver, work.admin])).toEqual([
       200, 403, 200, 200,
     ]);
     work = await givenWork(metadata);
-    expect(await outcomes('send_request', [work.creator, work.stranger, work.approver, work.admin])).toEqual([
+    expect(await outcomes('send_request', [work.creator, work.outsider, work.approver, work.admin])).toEqual([
       200, 403, 403, 200,
     ]);
   });
@@ -233,7 +234,7 @@ describe('who may', () => {
     expect(await seen()).toBe(403);
   });
 
-  it('is asked at the moment of use, not remembered', async () => {
+  it('is read at the moment of use, not cached', async () => {
     const { creator, approver, act } = work;
     const { id } = await work.propose(creator, (await work.onFeature('Codes')).id);
     expect((await approver.send('GET', `/promotions/${id}`)).status).toBe(200);
@@ -243,7 +244,7 @@ describe('who may', () => {
 });
 
 describe('every state and every action', () => {
-  // How a promotion gets into each state, through the API alone.
+  // Brings a promotion into each state, through the API alone.
   const into: Record<PromotionState, (id: number) => Promise<unknown>> = {
     created: async () => {},
     requested: (id) => work.act(work.creator, id, 'send_request'),
@@ -265,7 +266,7 @@ describe('every state and every action', () => {
     cancel: () => work.creator,
     abandon: () => work.admin,
   };
-  // Nobody ever sees `promoting`: it begins and ends in one transaction.
+  // `promoting` is never visible: it begins and ends in one transaction.
   const states = promotionStates.filter((state) => state !== 'promoting');
   const pairs = states.flatMap((state) => Object.keys(actors).map((action) => [state, action] as const));
 
@@ -287,7 +288,7 @@ describe('every state and every action', () => {
     }
   });
 
-  it('of many at once, one wins', async () => {
+  it('of many concurrent ones, one wins', async () => {
     const { admin, act, propose } = work;
     const { id } = await propose(admin, (await work.onFeature('Codes')).id);
     const steps = ['promote', 'cancel', 'promote', 'abandon', 'promote', 'reject'];

@@ -1,10 +1,11 @@
-// Deployments over HTTP: who may do what in which state, what is noted, and the deployment of one definition without branching.
+// Deployments over HTTP: who may take which step in which state, what is stored, and the deployment
+// of one definition without branching.
 import { ServiceError } from '@almanac/service-kit/errors';
 import {
   type DeploymentState,
   deploymentStates,
   deploymentTransitions,
-} from '../src/changes/deployments/deployment-states.ts';
+} from '../../../src/changes/deployments/deployment-states.ts';
 import {
   type Account,
   type Answer,
@@ -16,7 +17,7 @@ import {
   keyColumn,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../../given.ts';
 
 let metadata: Metadata;
 let account: Account;
@@ -24,7 +25,7 @@ type User = Api & { id: number };
 let creator: User;
 let approver: User;
 let admin: User;
-let stranger: User;
+let outsider: User;
 
 beforeAll(async () => {
   metadata = await startMetadata();
@@ -38,7 +39,7 @@ beforeEach(async () => {
     ['develop', 'branch', account.mainId],
   ]);
   admin = givenAdmin(metadata, account.id);
-  stranger = givenUser(metadata, account.id, [['view', 'account', account.id]]);
+  outsider = givenUser(metadata, account.id, [['view', 'account', account.id]]);
 });
 afterEach(() => {
   metadata.neighbours.data.before = {};
@@ -127,7 +128,7 @@ describe('a deployment', () => {
     expect(await creator.get(`/deployed_table_definitions/${countries.id}`)).toEqual(data[0]);
   });
 
-  it('leaves what is deployed as it was while a draft is changed, and shows the change in the next one', async () => {
+  it('leaves the deployed table unchanged while the draft changes, and shows the change in the next one', async () => {
     const table = await givenTable(account, 'Codes');
     const first = await propose(admin, table.id);
     await act(admin, first.id, 'deploy');
@@ -217,7 +218,7 @@ describe('who may', () => {
   };
 
   it('deploy to a protected branch: approvers other than the creator, and administrators', async () => {
-    expect(await outcomes('deploy', [creator, stranger, approver, admin])).toEqual([403, 403, 200, 200]);
+    expect(await outcomes('deploy', [creator, outsider, approver, admin])).toEqual([403, 403, 200, 200]);
     const own = await propose(approver, (await givenTable(account, 'Own')).id);
     expect((await act(approver, own.id, 'deploy')).status).toBe(403);
     const adminsOwn = await propose(admin, own.table_definitions[0].id);
@@ -225,14 +226,14 @@ describe('who may', () => {
   });
 
   it('deploy elsewhere: developers', async () => {
-    expect(await outcomes('deploy', [creator, stranger, approver], false)).toEqual([200, 403, 200]);
+    expect(await outcomes('deploy', [creator, outsider, approver], false)).toEqual([200, 403, 200]);
   });
 
   it('reject: approvers; cancel: the creator; abandon: creator and approvers; request: developers', async () => {
-    expect(await outcomes('reject', [creator, stranger, approver, admin])).toEqual([403, 403, 200, 200]);
-    expect(await outcomes('cancel', [creator, stranger, approver, admin])).toEqual([200, 403, 403, 403]);
-    expect(await outcomes('abandon', [creator, stranger, approver, admin])).toEqual([200, 403, 200, 200]);
-    expect(await outcomes('send_request', [creator, stranger, approver, admin])).toEqual([200, 403, 200, 200]);
+    expect(await outcomes('reject', [creator, outsider, approver, admin])).toEqual([403, 403, 200, 200]);
+    expect(await outcomes('cancel', [creator, outsider, approver, admin])).toEqual([200, 403, 403, 403]);
+    expect(await outcomes('abandon', [creator, outsider, approver, admin])).toEqual([200, 403, 200, 200]);
+    expect(await outcomes('send_request', [creator, outsider, approver, admin])).toEqual([200, 403, 200, 200]);
   });
 
   it('create one: those who may develop every table of it', async () => {
@@ -242,11 +243,11 @@ describe('who may', () => {
     const partly = givenUser(metadata, account.id, [['develop', 'domain', account.domainId]]);
     const body = { branch_id: account.mainId, table_definition_ids: [table.id, other.id] };
     expect((await partly.send('POST', '/deployments', body)).status).toBe(403);
-    expect((await stranger.send('POST', '/deployments', body)).status).toBe(403);
+    expect((await outsider.send('POST', '/deployments', body)).status).toBe(403);
     expect((await partly.send('POST', '/deployments', { ...body, table_definition_ids: [table.id] })).status).toBe(201);
   });
 
-  it('is asked at the moment of use, not remembered', async () => {
+  it('is read at the moment of use, not cached', async () => {
     const { id } = await propose(creator, (await givenTable(account, 'Codes')).id);
     await act(creator, id, 'send_request');
     expect((await approver.send('GET', `/deployments/${id}`)).status).toBe(200);
@@ -256,7 +257,7 @@ describe('who may', () => {
 });
 
 describe('every state and every action', () => {
-  // How a deployment gets into each state, through the API alone.
+  // Brings a deployment into each state, through the API alone.
   const into: Record<DeploymentState, (id: number, tableId: number) => Promise<unknown>> = {
     created: async () => {},
     requested: (id) => act(creator, id, 'send_request'),
@@ -299,7 +300,7 @@ describe('every state and every action', () => {
     }
   });
 
-  it('of many at once, one wins', async () => {
+  it('of many concurrent ones, one wins', async () => {
     const { id } = await propose(creator, (await givenTable(account, 'Codes')).id);
     const answers = await Promise.all(
       ['cancel', 'cancel', 'abandon', 'abandon', 'send_request'].map((action) => act(creator, id, action)),
@@ -311,7 +312,7 @@ describe('every state and every action', () => {
   });
 });
 
-describe('what stands in the way', () => {
+describe('a blocker', () => {
   it('is 422 with every reason; the deployment failed and can be deployed again', async () => {
     const table = await givenTable(account, 'Codes');
     metadata.neighbours.data.blockers.set(table.id, [
@@ -334,18 +335,18 @@ describe('what stands in the way', () => {
     expect(metadata.neighbours.data.applications.at(-1)).toBe(`metadata-${id}-2`);
   });
 
-  it('is a foreign key to a table that is neither deployed nor deployed together', async () => {
+  it('is a foreign key to a table that is neither deployed nor in the same deployment', async () => {
     const countries = await givenTable(account, 'Countries');
     const regions = await givenTable(account, 'Regions', [
       { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: countries.id },
     ]);
     const alone = await propose(admin, regions.id);
     expect((await act(admin, alone.id, 'deploy')).status).toBe(422);
-    const together = await propose(admin, regions.id, countries.id);
-    expect((await act(admin, together.id, 'deploy')).status).toBe(200);
+    const both = await propose(admin, regions.id, countries.id);
+    expect((await act(admin, both.id, 'deploy')).status).toBe(200);
   });
 
-  it('is a definition that was deleted meanwhile', async () => {
+  it('is a definition that was deleted since', async () => {
     const table = await givenTable(account, 'Codes');
     const kept = await givenTable(account, 'Kept');
     const { id } = await propose(admin, table.id, kept.id);
@@ -368,7 +369,7 @@ describe('what stands in the way', () => {
     expect((await act(admin, id, 'abandon')).status).toBe(200);
   });
 
-  it('is data refusing at the last moment', async () => {
+  it('is a refusal by data at the last moment', async () => {
     const table = await givenTable(account, 'Codes');
     const { id } = await propose(admin, table.id);
     metadata.neighbours.data.before.ApplyDeployment = () => {
@@ -399,7 +400,7 @@ describe('without branching', () => {
     expect(unchanged.deployment.diffs[0].change).toBe('unchanged');
   });
 
-  it('what stands in the way is 422', async () => {
+  it('a blocker is 422', async () => {
     const table = await givenTable(account, 'Codes');
     metadata.neighbours.data.blockers.set(table.id, [{ message: 'no', rows: 0 }]);
     expect(await plain.send('POST', `/table_definitions/${table.id}/deploy`)).toMatchObject({

@@ -1,20 +1,21 @@
-// kill -9 of metadata at every step of a deployment and of a promotion: they end deployed, promoted or failed, never half; nothing
-// is done twice; and the same request, asked again, gets the same answer. By default a few of the steps, other ones each time
-// (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all takes every one.
+// kill -9 of metadata at every step of a deployment and of a promotion: they end deployed, promoted
+// or failed, never half; nothing is done twice; and the same request again gets the same answer. By
+// default a few steps, other ones each time (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all
+// takes every step.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { startTcpProxy } from '@almanac/testkit/tcp-proxy';
-import { createMetadata } from '../src/service.ts';
-import { type DyingProcess, type KeyedRequest, postKeyed, startDyingProcess } from './dying-process.ts';
-import { givenTable, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { createMetadata } from '../../src/service.ts';
+import { type DyingProcess, type KeyedRequest, postKeyed, startDyingProcess } from '../dying-process.ts';
+import { givenTable, type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 const seed = Number(process.env.KILLED_STEPS_SEED ?? Date.now() % 1_000_000);
 const everyStep = process.env.KILLED_STEPS === 'all';
-const othersAtMost = 3;
+const maxOthers = 3;
 
 let metadata: Metadata;
 let work: Work;
@@ -27,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => metadata.stop());
 
-/** A request to be interrupted, what is answered to it in the end, and what holds then. */
+/** A request to be interrupted, its answer in the end, and what holds then. */
 type Saga = { request: KeyedRequest; status: number; expectEnd(): Promise<void> };
 
 const request = (path: string, body?: unknown): KeyedRequest => {
@@ -35,7 +36,7 @@ const request = (path: string, body?: unknown): KeyedRequest => {
   return { who: { accountId: work.account.id, userId: work.admin.id }, path, key: `killed-${last}`, body };
 };
 
-/** What came of it is of the request that began it, whoever ended it. */
+/** The outcome belongs to the request that began the attempt, whichever process stored it. */
 function expectOneRequest(actions: { action: string; request_id: string | null }[], began: string, rpc: string): void {
   const asked = actions.find(({ action }) => action === began)?.request_id;
   expect(asked).toEqual(expect.any(String));
@@ -133,19 +134,19 @@ async function promotingRows(): Promise<Saga> {
   };
 }
 
-const refusal = 'It stands in the way.';
+const refusal = 'It blocks the deployment.';
 const refuse = () => {
   throw new ServiceError('validation_failed', refusal);
 };
 
-// What can't be undone always: after a commit, and in the middle of asking data. The writes before a commit are all undone alike, so some
-// of them will do.
+// Always the steps that can't be undone: after a commit, and during a call of data. The writes
+// before a commit are all rolled back the same way, so some of them suffice.
 function choose(steps: string[]): number[] {
   const places = steps.map((_, i) => i + 1);
   if (everyStep) return places;
   const isMain = (place: number) => /^after|(Deployment|Rows)$/.test(steps[place - 1] as string);
   const others = places.filter((place) => !isMain(place));
-  const apart = Math.ceil(others.length / othersAtMost);
+  const apart = Math.ceil(others.length / maxOthers);
   const some = others.filter((_, i) => i % apart === seed % apart);
   return places.filter((place) => isMain(place) || some.includes(place));
 }
@@ -163,7 +164,7 @@ async function expectSameAnswers({ request, status, expectEnd }: Saga): Promise<
   const first = await eventually(async () => {
     const answer = await ask();
     expect(answer.status).toBe(status);
-    await expectEnd(); // until then 422 may also say that another process is at it
+    await expectEnd(); // until then 422 may also say that another process applies it
     return answer;
   });
   expect((await ask()).body).toEqual(first.body);
@@ -176,7 +177,7 @@ describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
   ['a promotion', promoting, undefined],
   ['a promotion with rows', promotingRows, undefined],
 ])('%s', (_name, given, beforeApply) => {
-  it('ends whole wherever metadata was killed, and answers the same when it is asked for again', async () => {
+  it('ends complete wherever metadata was killed, and the same request again gets the same answer', async () => {
     const start = () => startDyingProcess(metadata, beforeApply);
     const steps = await using(await start(), async (process) => {
       const saga = await given();
@@ -191,7 +192,8 @@ describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
       await using(await start(), async (process) => {
         const saga = await given();
         const answer = await process.ask(saga.request, place);
-        // A transaction that PostgreSQL wants tried again has its steps twice: then it dies at another one, or hears the answer.
+        // A retried transaction has its steps twice: then the process is killed at another one, or
+        // gets the answer.
         if (answer === 'killed') kills += 1;
         else expect(answer.status).toBe(saga.status);
         await metadata.pool.query(`update deployment set lease_until = now() where status = 'deploying'`);
@@ -202,7 +204,7 @@ describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
   }, 900_000);
 });
 
-it('a bus that breaks in the middle holds up neither, and hears of both when it is back', async () => {
+it('a bus that breaks in the middle stops neither, and gets the events of both when it is back', async () => {
   const { common } = metadata.config;
   const proxy = await startTcpProxy(common.secrets.busUrl);
   const database = await createTestDatabase('metadata');

@@ -1,8 +1,9 @@
-// Branches over HTTP: creation under a parent, the current branch, protection, deletion with what is on them.
+// Branches over HTTP: creation under a parent, the current branch, protection, deletion with their
+// tables.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { reconcile } from '../src/maintenance/reconciler.ts';
+import { reconcile } from '../../src/maintenance/reconciler.ts';
 import {
   type Account,
   type Api,
@@ -13,7 +14,7 @@ import {
   type Metadata,
   openAccount,
   startMetadata,
-} from './given.ts';
+} from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;
@@ -29,7 +30,7 @@ beforeEach(async () => {
 });
 
 describe('main', () => {
-  it('is there once, however often the account is opened', async () => {
+  it('exists once, however often the account is opened', async () => {
     const ids = await Promise.all([1, 2, 3, 4].map(() => openAccount(metadata, account.id)));
     expect(new Set(ids)).toEqual(new Set([account.mainId]));
     const { data } = await account.api.get('/branches');
@@ -55,7 +56,7 @@ describe('main', () => {
 });
 
 describe('a branch', () => {
-  it('belongs to its maker and descends from the named branch, the current one, or main', async () => {
+  it('belongs to its creator; its parent is the named branch, the current one, or main', async () => {
     const first = await admin.post('/branches', { branch: { name: 'feature' } });
     expect(first).toMatchObject({ parent_branch_id: account.mainId, owner_id: admin.id, is_protected: false });
     await admin.post('/branches/set_current_branch', { branch_id: first.id });
@@ -92,7 +93,7 @@ describe('a branch', () => {
     expect((await developer.send('POST', '/branches', { name: 'x' })).status).toBe(201);
   });
 
-  it('has a name of its own in the account, also under concurrency', async () => {
+  it('has a unique name in the account, also under concurrency', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => admin.send('POST', '/branches', { name: 'same' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422]);
     expect(answers.find(({ status }) => status === 422)?.body.errors).toEqual(['Name has already been taken']);
@@ -103,10 +104,10 @@ describe('a branch', () => {
     const owner = givenUser(metadata, account.id, [['develop', 'domain', account.domainId]]);
     const { id } = await owner.post('/branches', { name: 'mine' });
     const developer = givenUser(metadata, account.id, [['develop', 'branch', id]]);
-    const stranger = givenUser(metadata, account.id, [['develop', 'domain', account.domainId]]);
+    const outsider = givenUser(metadata, account.id, [['develop', 'domain', account.domainId]]);
     expect((await developer.send('PATCH', `/branches/${id}`, { description: 'x' })).status).toBe(200);
     expect((await developer.send('PATCH', `/branches/${id}`, { is_protected: true })).status).toBe(403);
-    expect((await stranger.send('PATCH', `/branches/${id}`, { description: 'x' })).status).toBe(403);
+    expect((await outsider.send('PATCH', `/branches/${id}`, { description: 'x' })).status).toBe(403);
     expect((await owner.send('PATCH', `/branches/${id}`, { is_protected: true })).status).toBe(403);
     for (const property of ['id', 'owner_id', 'is_default', 'parent_branch_id', 'account_id', 'created_at'])
       expect((await owner.send('PATCH', `/branches/${id}`, { [property]: 1 })).status).toBe(400);
@@ -116,7 +117,7 @@ describe('a branch', () => {
 });
 
 describe('the current branch', () => {
-  it('is kept per user, also when set many times at once', async () => {
+  it('is stored per user, also when set many times concurrently', async () => {
     const { id } = await admin.post('/branches', { name: 'feature' });
     const other = givenAdmin(metadata, account.id);
     await other.post('/branches/set_current_branch', { branch_id: account.mainId });
@@ -128,9 +129,9 @@ describe('the current branch', () => {
     expect((await other.get(`/branches/${id}`)).is_current).toBe(false);
   });
 
-  it('refuses unknown, foreign and deleted branches, machines and wrong parameters', async () => {
+  it('refuses unknown, foreign and deleted branches, applications and wrong parameters', async () => {
     const elsewhere = await givenAccount(metadata);
-    const { id } = await admin.post('/branches', { name: 'gone' });
+    const { id } = await admin.post('/branches', { name: 'deleted' });
     await admin.send('DELETE', `/branches/${id}`);
     const path = '/branches/set_current_branch';
     const unknown = await admin.send('POST', path, { branch_id: 999_999 });
@@ -154,7 +155,7 @@ describe('deleting a branch', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
   });
 
-  it('takes its definitions, which may refer to each other, and its deployed tables along', async () => {
+  it('deletes its definitions, which may refer to each other, and its deployed tables', async () => {
     const { id } = await admin.post('/branches', { name: 'feature' });
     const place = { ...account, mainId: id };
     const countries = await givenTable(place, 'Countries');
@@ -173,7 +174,7 @@ describe('deleting a branch', () => {
     expect((await admin.post('/branches', { name: 'next' })).parent_branch_id).toBe(account.mainId);
   });
 
-  it('ends even when data is away at that moment', async () => {
+  it('succeeds even when data is unavailable at that moment', async () => {
     const { id } = await admin.post('/branches', { name: 'feature' });
     metadata.neighbours.data.before.DropBranch = () => {
       throw new ServiceError('unavailable', 'data is away');

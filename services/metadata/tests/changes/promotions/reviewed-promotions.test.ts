@@ -1,7 +1,8 @@
-// On a protected branch a promotion merges only what was asked approval for or shown to whoever promotes it, as deployments do
-// (shown-diffs.test.ts), whatever is changed on either branch meanwhile.
-import { type Answer, type Api, givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type User, type Work } from './promotion-given.ts';
+// On a protected branch a promotion merges only the revision that approval was requested for or
+// that the promoter was shown, like deployments (reviewed-deployments.test.ts), even when either
+// branch has changed since.
+import { type Answer, type Api, givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type User, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
@@ -58,7 +59,7 @@ describe('on a protected branch', () => {
       await work.act(work.creator, id, 'send_request');
       const seen = await show(work.approver, id);
       await change();
-      await show(work.creator, id); // that its author looks is not that the approver does
+      await show(work.creator, id); // what its creator is shown does not count for the approver
       const answer = await promote(work.approver, id);
       expect(answer).toMatchObject(refused);
       expect(await isOnMain(`source_${changes}`)).toBe(false);
@@ -70,7 +71,7 @@ describe('on a protected branch', () => {
     },
   );
 
-  it('what one has looked at counts, not what was asked for later, shown to another or refused to another', async () => {
+  it('what a user was shown counts, not what was requested later, or shown or refused to another user', async () => {
     const id = await propose();
     const other = givenApprover();
     await show(work.approver, id);
@@ -83,7 +84,7 @@ describe('on a protected branch', () => {
     expect(await promote(other, id)).toMatchObject(promoted);
   });
 
-  it('an approver who has not looked gets what was asked for, and without that what was proposed', async () => {
+  it('an approver who was shown nothing promotes what approval was requested for, else what was proposed', async () => {
     const proposed = await propose();
     await changeSource();
     const requested = await propose();
@@ -99,7 +100,7 @@ describe('on a protected branch', () => {
     expect(await promote(work.approver, again)).toMatchObject(refused);
   });
 
-  it('what somebody else tried in vain is no more shown to those who have not looked', async () => {
+  it('a refused attempt of another user does not count as shown', async () => {
     const blocked = await work.onFeature('Regions', [
       keyColumn,
       { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: (await work.onFeature('Lands')).id },
@@ -112,7 +113,7 @@ describe('on a protected branch', () => {
     expect(await promote(givenApprover(), id)).toMatchObject(refused);
   });
 
-  it('administrators are held to it with what others propose, nobody with what he proposed himself', async () => {
+  it('administrators are bound by it for proposals of others, and no user for their own', async () => {
     const { admin } = work;
     const [id, own] = [await propose(), await propose(admin)];
     await show(admin, id);
@@ -132,7 +133,7 @@ describe('on a protected branch', () => {
     expect((await again()).status).toBe(200);
   });
 
-  it('a `revision` goes before what was shown last, also for what one proposed himself', async () => {
+  it('a `revision` takes precedence over what was shown last, also for the creator', async () => {
     const id = await propose(work.admin);
     const { revision } = await show(work.admin, id);
     await changeTarget();

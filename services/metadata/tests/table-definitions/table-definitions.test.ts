@@ -10,7 +10,7 @@ import {
   keyColumn,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../given.ts';
 
 let metadata: Metadata;
 let account: Account;
@@ -114,7 +114,7 @@ describe('table definitions', () => {
     expect((await draft(`${long}b`)).status).toBe(201);
   });
 
-  it('say whether it is the name or the key made from it that another table has', async () => {
+  it('refuse a taken name or key, naming which of the two it is', async () => {
     const { body: lands } = await draft('Countries');
     await api.send('PATCH', `/table_definitions/${lands.id}`, { name: 'Lands' });
     const keyTaken = 'The key countries, which is made from this name, has already been taken';
@@ -149,7 +149,7 @@ describe('table definitions', () => {
       expect((await api.send('GET', `/table_definitions?${query}`)).status).toBe(400);
   });
 
-  it('are written by who may develop them, and a missing right comes before what is wrong', async () => {
+  it('are written by their developers, and a missing right is reported before other problems', async () => {
     const table = await givenTable(account, 'Codes');
     const viewer = givenUser(metadata, account.id, [['edit', 'account', account.id]]);
     const broken = { branch_id: account.mainId, table_definition: { name: '' } };
@@ -221,7 +221,7 @@ describe('column definitions', () => {
     expect((await api.get(`/column_definitions?table_definition_id=${table.id}&sort=-name`)).data[0].name).toBe('code');
   });
 
-  it('refuse broken attributes, whichever way round', async () => {
+  it('refuse broken attributes, in any combination', async () => {
     const { id } = await givenTable(account, 'Codes');
     expect((await addColumn(id, { name: '', data_type: 'nope' })).body.errors).toEqual([
       "Name can't be blank",
@@ -259,13 +259,13 @@ describe('column definitions', () => {
     expect((await api.get(`/column_definitions?table_definition_id=${id}&q=is_hierarchy:eq:true`)).data).toHaveLength(
       1,
     );
-    const strange = await patch({ is_hierarchy: true, foreign_key_table_id: other.id });
-    expect([strange.status, strange.body.errors]).toEqual([422, [sentence]]);
+    const elsewhere = await patch({ is_hierarchy: true, foreign_key_table_id: other.id });
+    expect([elsewhere.status, elsewhere.body.errors]).toEqual([422, [sentence]]);
     expect((await patch({ foreign_key_table_id: other.id })).body.is_hierarchy).toBe(false);
     expect((await patch({ is_hierarchy: 'yes' })).status).toBe(400);
   });
 
-  it('have names of their own in the table, whatever the case, also under concurrency', async () => {
+  it('have unique names in the table, without regard to case, also under concurrency', async () => {
     const { id } = await givenTable(account, 'Codes');
     const answers = await Promise.all(
       ['a', 'A', 'a', 'b', 'c'].map((name) => addColumn(id, { name, data_type: 'text' })),
@@ -276,7 +276,7 @@ describe('column definitions', () => {
     expect(version).toBe(5);
   });
 
-  it('keep what a change does not name, and read-only properties out', async () => {
+  it('keep attributes that a change does not name, and ignore read-only properties', async () => {
     const table = await givenTable(account, 'Codes', [{ ...keyColumn, valid_values: ['A', 'B'], description: 'x' }]);
     const column = table.column_definitions[0];
     const path = `/column_definitions/${column.id}`;
@@ -321,7 +321,7 @@ describe('column definitions', () => {
     expect((await refer(id)).status).toBe(201);
   });
 
-  it('refer only to tables that one may see, whose keys they would tell', async () => {
+  it('refer only to tables that the caller may see, since they reveal keys', async () => {
     const other = await api.post('/domains', { domain: { name: 'Salaries', abbreviation: 'SAL' } });
     const secret = await givenTable({ ...account, domainId: other.id }, 'Grades');
     const own = await givenTable(account, 'People');
@@ -341,12 +341,12 @@ describe('column definitions', () => {
       ['view', 'table_definition', secret.id],
     ]);
     const { body: column } = await sighted.send('POST', '/column_definitions', added);
-    // Who may change the table may go on changing a column that refers to it already.
+    // A developer may still change a column that refers to it already.
     const renamed = { column_definition: { name: 'pay_grade', foreign_key_table_id: secret.id } };
     expect((await developer.send('PATCH', `/column_definitions/${column.id}`, renamed)).status).toBe(200);
   });
 
-  it('are the table’s own when shown for lookups, and no longer when deleted', async () => {
+  it('are the lookup display column only of their own table, and until they are deleted', async () => {
     const table = await givenTable(account, 'Codes', [keyColumn, { name: 'name', data_type: 'text' }]);
     const other = await givenTable(account, 'Other');
     const path = `/table_definitions/${table.id}`;

@@ -1,5 +1,5 @@
-// Removals with approval: a deployment names tables in service that go, and is shown, approved and
-// applied like any other (ADR 23).
+// Removals with approval: a deployment names deployed tables to be removed, and is shown, approved
+// and applied like any other (ADR 23).
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import {
@@ -11,8 +11,8 @@ import {
   keyColumn,
   type Metadata,
   startMetadata,
-} from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+} from '../../given.ts';
+import { givenWork, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
@@ -34,7 +34,7 @@ afterEach(() => {
 
 const referenceTo = (id: number) => ({ name: 'parent', data_type: 'string', length: 10, foreign_key_table_id: id });
 
-async function givenServed(name: string, columns: Record<string, unknown>[] = [keyColumn]): Promise<number> {
+async function givenDeployed(name: string, columns: Record<string, unknown>[] = [keyColumn]): Promise<number> {
   const { id } = await work.table(name, columns);
   const body = { branch_id: work.account.mainId, table_definition_ids: [id] };
   const deployment = await work.admin.post('/deployments', body);
@@ -49,12 +49,12 @@ const bodyOf = (removed: number[], ids: number[] = [], branchId = work.account.m
 const propose = (removed: number[], ids: number[] = []): Promise<Answer['body']> =>
   developer.post('/deployments', bodyOf(removed, ids));
 const step = (user: Api, id: number, action: string) => user.send('POST', `/deployments/${id}/${action}`, {});
-const isServed = (id: number) => metadata.neighbours.data.deployed.has(id);
+const isDeployed = (id: number) => metadata.neighbours.data.deployed.has(id);
 const definitionOf = async (id: number) => (await work.admin.send('GET', `/table_definitions/${id}`)).status;
 
 describe('a deployment that removes a table', () => {
-  it('shows it as deleted with its rows, is not deployed by its author, and removes it once an approver agrees', async () => {
-    const id = await givenServed('Codes');
+  it('shows it as deleted with its rows, is not deployed by its creator, and removes it once an approver deploys it', async () => {
+    const id = await givenDeployed('Codes');
     const made = await propose([id]);
     expect(made).toMatchObject({
       status: 'created',
@@ -65,7 +65,7 @@ describe('a deployment that removes a table', () => {
     expect(await step(developer, made.id, 'deploy')).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
     expect((await step(developer, made.id, 'send_request')).status).toBe(200);
     expect(await step(developer, made.id, 'deploy')).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
-    expect([isServed(id), await definitionOf(id)]).toEqual([true, 200]);
+    expect([isDeployed(id), await definitionOf(id)]).toEqual([true, 200]);
 
     const deployed = await step(approver, made.id, 'deploy');
     expect(deployed).toMatchObject({
@@ -78,7 +78,7 @@ describe('a deployment that removes a table', () => {
         diffs: [{ table_definition_id: id, change: 'deleted' }],
       },
     });
-    expect([isServed(id), await definitionOf(id)]).toEqual([false, 404]);
+    expect([isDeployed(id), await definitionOf(id)]).toEqual([false, 404]);
     const served = await work.admin.get(`/deployed_table_definitions?branch_id=${work.account.mainId}`);
     expect(served.data).toEqual([]);
     await eventually(() => {
@@ -88,30 +88,30 @@ describe('a deployment that removes a table', () => {
   });
 
   it('can be undone like any removal, by an administrator', async () => {
-    const id = await givenServed('Codes');
+    const id = await givenDeployed('Codes');
     await step(approver, (await propose([id])).id, 'deploy');
     expect((await step(developer, id, 'nothing')).status).toBe(404);
     expect((await developer.send('POST', `/table_definitions/${id}/restore`)).status).toBe(403);
     expect((await work.admin.send('POST', `/table_definitions/${id}/restore`)).status).toBe(200);
-    expect([isServed(id), await definitionOf(id)]).toEqual([true, 200]);
+    expect([isDeployed(id), await definitionOf(id)]).toEqual([true, 200]);
   });
 
-  it('is not let through by its author, even one who approves, but by an administrator of the account', async () => {
-    const id = await givenServed('Codes');
+  it('is not applied by its creator, even an approver, but by an administrator of the account', async () => {
+    const id = await givenDeployed('Codes');
     const author = givenUser(metadata, work.account.id, [
       ['develop', 'account', work.account.id],
       ['approve', 'branch', work.account.mainId],
     ]);
     const made = await author.post('/deployments', bodyOf([id]));
     expect((await step(author, made.id, 'deploy')).status).toBe(403);
-    expect(isServed(id)).toBe(true);
+    expect(isDeployed(id)).toBe(true);
     expect((await step(work.admin, made.id, 'deploy')).status).toBe(200);
-    expect(isServed(id)).toBe(false);
+    expect(isDeployed(id)).toBe(false);
   });
 
-  it('makes and changes others at the same time, also tables that refer to each other', async () => {
-    const one = await givenServed('One');
-    const other = await givenServed('Other', [keyColumn, referenceTo(one)]);
+  it('creates and changes other tables in the same transaction, also tables that refer to each other', async () => {
+    const one = await givenDeployed('One');
+    const other = await givenDeployed('Other', [keyColumn, referenceTo(one)]);
     await developer.post('/column_definitions', { table_definition_id: one, column_definition: referenceTo(other) });
     const again = await work.admin.post('/deployments', {
       branch_id: work.account.mainId,
@@ -121,31 +121,31 @@ describe('a deployment that removes a table', () => {
     const { id } = await work.table('New', [keyColumn]);
     const made = await propose([one, other], [id]);
     expect((await step(approver, made.id, 'deploy')).body.status).toBe('deployed');
-    expect([isServed(one), isServed(other), isServed(id)]).toEqual([false, false, true]);
+    expect([isDeployed(one), isDeployed(other), isDeployed(id)]).toEqual([false, false, true]);
     expect(await Promise.all([one, other, id].map(definitionOf))).toEqual([404, 404, 200]);
   });
 
-  it('takes a table whose definition is deleted already', async () => {
-    const id = await givenServed('Codes');
+  it('removes a table whose definition was deleted before', async () => {
+    const id = await givenDeployed('Codes');
     expect((await work.admin.send('DELETE', `/table_definitions/${id}`)).status).toBe(204);
     const made = await propose([id]);
     expect((await developer.send('POST', `/deployments/${made.id}/rehearse`)).body.violations).toEqual([]);
     expect((await step(approver, made.id, 'deploy')).status).toBe(200);
-    expect(isServed(id)).toBe(false);
+    expect(isDeployed(id)).toBe(false);
   });
 
-  it('takes only the right "develop" where nobody approves: on a branch that is not protected', async () => {
-    const id = await givenServed('Codes');
+  it('needs only the right "develop" on a branch that is not protected', async () => {
+    const id = await givenDeployed('Codes');
     await work.admin.send('PATCH', `/branches/${work.account.mainId}`, { is_protected: false });
     expect((await step(developer, (await propose([id])).id, 'deploy')).status).toBe(200);
-    expect(isServed(id)).toBe(false);
+    expect(isDeployed(id)).toBe(false);
   });
 });
 
-describe('what stands in the way of a removal', () => {
-  it('is a table in service that refers to it: shown, and 422', async () => {
-    const target = await givenServed('Target');
-    const referring = await givenServed('Referring', [keyColumn, referenceTo(target)]);
+describe('a blocker of a removal', () => {
+  it('is a deployed table that refers to it: shown, and 422', async () => {
+    const target = await givenDeployed('Target');
+    const referring = await givenDeployed('Referring', [keyColumn, referenceTo(target)]);
     const made = await propose([target]);
     const reasons = [
       'Referring refers to this table.',
@@ -155,12 +155,12 @@ describe('what stands in the way of a removal', () => {
     const rehearsed = await developer.send('POST', `/deployments/${made.id}/rehearse`);
     expect(rehearsed.body.violations.map(({ message }: { message: string }) => message)).toEqual(reasons);
     expect((await step(approver, made.id, 'deploy')).status).toBe(422);
-    expect([isServed(target), await definitionOf(target)]).toEqual([true, 200]);
+    expect([isDeployed(target), await definitionOf(target)]).toEqual([true, 200]);
     expect((await step(approver, (await propose([target, referring])).id, 'deploy')).status).toBe(200);
   });
 
-  it('is a column of a definition alone, which data knows nothing of', async () => {
-    const target = await givenServed('Target');
+  it('is a column of a draft, which data does not know', async () => {
+    const target = await givenDeployed('Target');
     const made = await propose([target]);
     await work.table('Draft', [keyColumn, referenceTo(target)]);
     const { status, body } = await step(approver, made.id, 'deploy');
@@ -168,16 +168,16 @@ describe('what stands in the way of a removal', () => {
       status: 422,
       errors: ['Target: Columns of other definitions refer to this table: Draft.parent'],
     });
-    expect([isServed(target), await definitionOf(target)]).toEqual([true, 200]);
+    expect([isDeployed(target), await definitionOf(target)]).toEqual([true, 200]);
   });
 
-  it('is that the table has gone, or was deployed anew, since it was shown', async () => {
-    const [gone, changed] = [await givenServed('Gone'), await givenServed('Changed')];
-    const [first, second] = [await propose([gone]), await propose([changed])];
+  it('is that the table was removed or deployed again since it was shown', async () => {
+    const [removed, changed] = [await givenDeployed('Removed'), await givenDeployed('Changed')];
+    const [first, second] = [await propose([removed]), await propose([changed])];
     await approver.get(`/deployments/${second.id}`);
-    await work.admin.send('POST', `/table_definitions/${gone}/remove`);
+    await work.admin.send('POST', `/table_definitions/${removed}/remove`);
     expect((await step(approver, first.id, 'deploy')).body.errors).toEqual([
-      `Table definition ${gone} (Gone) is not in service any more`,
+      `Table definition ${removed} (Removed) is not in service any more`,
     ]);
     const column = { table_definition_id: changed, column_definition: { name: 'note', data_type: 'text' } };
     await developer.post('/column_definitions', column);
@@ -186,11 +186,11 @@ describe('what stands in the way of a removal', () => {
     expect((await step(approver, second.id, 'deploy')).body.errors[0]).toBe(
       'Changed has changed since the diffs were shown',
     );
-    expect(isServed(changed)).toBe(true);
+    expect(isDeployed(changed)).toBe(true);
   });
 
-  it('is a data service of the last release, which would not know what is asked', async () => {
-    const id = await givenServed('Codes');
+  it('is a data service of the previous release, which knows no removals', async () => {
+    const id = await givenDeployed('Codes');
     const made = await propose([id]);
     metadata.neighbours.data.isOld = true;
     for (const { status, body } of [
@@ -201,19 +201,19 @@ describe('what stands in the way of a removal', () => {
         503,
         ['The data service is of a release that removes no tables by deployment; try again when it is updated.'],
       ]);
-    expect([isServed(id), await definitionOf(id)]).toEqual([true, 200]);
+    expect([isDeployed(id), await definitionOf(id)]).toEqual([true, 200]);
     metadata.neighbours.data.isOld = false;
     expect((await step(approver, made.id, 'deploy')).status).toBe(200);
   });
 });
 
 describe('the ids of tables to be removed', () => {
-  it('are 404 when they are of nothing or of another account, 422 of another branch or of what is not in service', async () => {
-    const id = await givenServed('Codes');
-    const strange = await givenTable(await givenAccount(metadata), 'Strange');
+  it('are 404 when unknown or of another account, 422 of another branch or not in service', async () => {
+    const id = await givenDeployed('Codes');
+    const foreign = await givenTable(await givenAccount(metadata), 'Foreign');
     const draft = await work.table('Draft', [keyColumn]);
     const send = (body: object) => developer.send('POST', '/deployments', body);
-    for (const missing of [2_000_000_000, strange.id]) expect((await send(bodyOf([missing]))).status).toBe(404);
+    for (const missing of [2_000_000_000, foreign.id]) expect((await send(bodyOf([missing]))).status).toBe(404);
     const problems = async (body: object) => {
       const { status, body: answer } = await send(body);
       return [status, ...answer.errors];
@@ -229,7 +229,7 @@ describe('the ids of tables to be removed', () => {
     expect((await onlooker.send('POST', '/deployments', bodyOf([id]))).status).toBe(403);
   });
 
-  it('are optional: without them nothing is as it was not before', async () => {
+  it('are optional: without them a deployment is as before', async () => {
     const { id } = await work.table('Codes', [keyColumn]);
     const send = (body: object) => developer.send('POST', '/deployments', body);
     const none = await send({ branch_id: work.account.mainId, table_definition_ids: [] });
@@ -243,8 +243,8 @@ describe('the ids of tables to be removed', () => {
 });
 
 describe('while a removal is being applied', () => {
-  it('no column comes to refer to the table, and its definition is not deleted', async () => {
-    const target = await givenServed('Target');
+  it('no column can start to refer to the table, and its definition can’t be deleted', async () => {
+    const target = await givenDeployed('Target');
     const { id: other } = await work.table('Other', [keyColumn]);
     const made = await propose([target]);
     const answers: Answer[] = [];
@@ -259,9 +259,9 @@ describe('while a removal is being applied', () => {
     expect(await definitionOf(target)).toBe(404);
   });
 
-  it('a crash before data is asked, or after it has done it, is taken up by the reconciler', async () => {
+  it('after a crash before or after data has applied it, the reconciler resumes it', async () => {
     for (const when of ['before', 'after'] as const) {
-      const id = await givenServed(`Codes ${when}`);
+      const id = await givenDeployed(`Codes ${when}`);
       const { id: made } = await work.table(`Made ${when}`, [keyColumn]);
       const deployment = await propose([id], [made]);
       metadata.neighbours.data[when].ApplyDeployment = () => {
@@ -273,7 +273,7 @@ describe('while a removal is being applied', () => {
         const { status, deployed_by } = await work.admin.get(`/deployments/${deployment.id}`);
         expect([status, deployed_by]).toEqual(['deployed', approver.id]);
       });
-      expect([isServed(id), isServed(made), await definitionOf(id)]).toEqual([false, true, 404]);
+      expect([isDeployed(id), isDeployed(made), await definitionOf(id)]).toEqual([false, true, 404]);
     }
   });
 });

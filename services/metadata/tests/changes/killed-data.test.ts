@@ -1,17 +1,18 @@
-// kill -9 of data at every step of a deployment, with and without removals, and of a promotion with rows: data comes back, metadata goes on, and they end
-// deployed and promoted, each once, with every row as it should be; the same request has the same answer again. By default a few of the
-// steps, other ones each time (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all takes every one.
+// kill -9 of data at every step of a deployment, with and without removals, and of a promotion with
+// rows: data restarts, metadata continues, and they end deployed and promoted, each once, with all
+// rows correct; the same request gets the same answer. By default a few steps, other ones each time
+// (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all takes every step.
 import type { Call } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys } from '@almanac/testkit/keys';
-import { type KeyedRequest, postKeyed } from './dying-process.ts';
-import { type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
-import { type DyingData, startDyingData } from './real-data.ts';
+import { type KeyedRequest, postKeyed } from '../dying-process.ts';
+import { type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
+import { type DyingData, startDyingData } from '../real-data.ts';
 
 const seed = Number(process.env.KILLED_STEPS_SEED ?? Date.now() % 1_000_000);
 const everyStep = process.env.KILLED_STEPS === 'all';
-const othersAtMost = 3;
+const maxOthers = 3;
 const rowCount = 20;
 
 let data: DyingData;
@@ -33,7 +34,7 @@ afterAll(async () => {
   await data?.stop();
 });
 
-/** A request while which data dies, and what holds in the end. */
+/** A request during which data is killed, and what holds in the end. */
 type Saga = { request: KeyedRequest; expectEnd(): Promise<void> };
 
 const columns = [
@@ -46,7 +47,7 @@ async function deploy(branch_id: number, id: number): Promise<void> {
   await work.admin.post(`/deployments/${deployment.id}/deploy`);
 }
 
-/** On `main`, with rows. */
+/** A deployed table on `main`, with rows. */
 async function givenServed() {
   last += 1;
   const table = await work.table(`Table ${last}`, columns);
@@ -78,13 +79,14 @@ const requestOf = (path: string): KeyedRequest => ({
   body: {},
 });
 
-/** Of what was begun, all but the last has failed. */
+/** All attempts but the last have failed. */
 function expectOneEnd(actions: { action: string }[], begun: string): void {
   const times = (name: string) => actions.filter(({ action }) => action === name).length;
   expect([times('succeed'), times('fail')]).toEqual([1, times(begun) - 1]);
 }
 
-// A deployment of this change, which ends once however often data is killed; `expectTables`: what it leaves.
+// A deployment of this change, which ends once however often data is killed. `expectTables` checks
+// its tables.
 async function deploymentOf(change: object, expectTables: () => Promise<void>): Promise<Saga> {
   const { id } = await work.admin.post('/deployments', { branch_id: work.account.mainId, ...change });
   return {
@@ -130,8 +132,8 @@ async function promoting(): Promise<Saga> {
   const [changed, deleted] = await rowsOf(copy.id);
   const change = { table_definition_id: copy.id, record: { amount: 'changed' } };
   expect((await machine('PATCH', `/api/v1/table_data/${changed?.svc_sk}`, change)).status).toBe(200);
-  const gone = { table_definition_id: copy.id, ids: [deleted?.svc_sk] };
-  expect((await machine('POST', '/api/v1/table_data/delete_records', gone)).status).toBe(200);
+  const deletion = { table_definition_id: copy.id, ids: [deleted?.svc_sk] };
+  expect((await machine('POST', '/api/v1/table_data/delete_records', deletion)).status).toBe(200);
   await data.create(work.account.id, copy.id, { code: 'new', amount: 'made' });
   const { id } = await work.admin.post('/promotions', {
     from_branch_id: work.featureId,
@@ -155,18 +157,21 @@ async function promoting(): Promise<Saga> {
   };
 }
 
-// What can't be undone always; the statements before a commit are undone all alike, so some of them will do.
+// Always the steps that can't be undone. The statements before a commit are all rolled back the
+// same way, so some of them suffice.
 function choose(steps: string[]): number[] {
   const places = steps.map((_, i) => i + 1);
   if (everyStep) return places;
   const isCommit = (place: number) => steps[place - 1]?.endsWith('commit');
   const others = places.filter((place) => !isCommit(place));
-  const apart = Math.ceil(others.length / othersAtMost);
+  const apart = Math.ceil(others.length / maxOthers);
   const some = others.filter((_, i) => i % apart === seed % apart);
   return places.filter((place) => isCommit(place) || some.includes(place));
 }
 
-/** Asks until it is told the end, and once more; tells whether data has died meanwhile. */
+/**
+ * Repeats the request until it gets the outcome, and once more; answers whether data was killed.
+ */
 async function expectSameAnswers({ request, expectEnd }: Saga): Promise<boolean> {
   const ask = () => postKeyed(metadata, metadata.baseUrl, request);
   const first = await eventually(async () => {

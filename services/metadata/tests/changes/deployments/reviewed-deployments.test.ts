@@ -1,4 +1,5 @@
-// On a protected branch a deployment applies only what was asked approval for or shown to whoever deploys it, whatever is changed meanwhile.
+// On a protected branch a deployment applies only the revision that approval was requested for or
+// that the deployer was shown, even when drafts have changed since.
 import {
   type Account,
   type Answer,
@@ -10,7 +11,7 @@ import {
   keyColumn,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../../given.ts';
 
 let metadata: Metadata;
 let account: Account;
@@ -52,12 +53,12 @@ const stale = ['Codes has changed since the diffs were shown', 'Look at the diff
 const refused = { status: 422, body: { error: 'Wrong state', errors: stale } };
 
 describe('on a protected branch', () => {
-  it('what was changed after an approver looked is refused with what would be applied now, and applied when he has seen that', async () => {
+  it('a change after an approver was shown the diffs is refused with the new diffs, and applied afterwards', async () => {
     const id = await propose();
     await send(developer, id, 'send_request');
     const seen = await show(approver, id);
     await dropNote();
-    await show(developer, id); // that its author looks is not that the approver does
+    await show(developer, id); // what its creator is shown does not count for the approver
     const answer = await send(approver, id, 'deploy');
     expect(answer).toMatchObject(refused);
     expect(deployedColumns()).toBeUndefined();
@@ -69,7 +70,7 @@ describe('on a protected branch', () => {
     expect(deployedColumns()).toEqual(['code']);
   });
 
-  it('an approver who has not looked gets what was asked for, and without that what was proposed', async () => {
+  it('an approver who was shown nothing deploys what approval was requested for, else what was proposed', async () => {
     const proposed = await propose();
     await rename('Names');
     const requested = await propose();
@@ -83,7 +84,7 @@ describe('on a protected branch', () => {
     expect(await send(approver, again, 'deploy')).toMatchObject(refused);
   });
 
-  it('what one has looked at counts, not what was asked for later or shown to another', async () => {
+  it('what a user was shown counts, not what was requested later or shown to another user', async () => {
     const id = await propose();
     const other = givenApprover();
     await show(approver, id);
@@ -96,7 +97,7 @@ describe('on a protected branch', () => {
     expect((await send(other, id, 'deploy')).status).toBe(200);
   });
 
-  it('administrators are held to it with what others propose, nobody with what he proposed himself', async () => {
+  it('administrators are bound by it for proposals of others, and no user for their own', async () => {
     const [id, own] = [await propose(), await propose(admin)];
     await show(admin, id);
     await dropNote();
@@ -105,7 +106,7 @@ describe('on a protected branch', () => {
     expect((await send(admin, id, 'deploy')).status).toBe(200);
   });
 
-  it('what is changed while the diffs are computed was not shown', async () => {
+  it('a change while the diffs are computed was not shown', async () => {
     const id = await propose();
     metadata.neighbours.data.before.PlanDeployment = async () => {
       metadata.neighbours.data.before = {};
@@ -124,7 +125,7 @@ describe('on a protected branch', () => {
     expect((await deploy()).status).toBe(200);
   });
 
-  it('a deployment that a release before this one made, and nobody looked at, is deployed as it is', async () => {
+  it('a deployment of an earlier release that no user was shown is deployed as it is', async () => {
     const id = await propose();
     await metadata.pool.query('update deployment set proposed = null where id = $1', [id]);
     await metadata.pool.query('delete from deployment_showing where deployment_id = $1', [id]);
@@ -133,7 +134,7 @@ describe('on a protected branch', () => {
 });
 
 describe('`revision`', () => {
-  it('is what one insists on, on any branch', async () => {
+  it('binds the deployment on any branch', async () => {
     await admin.send('PATCH', `/branches/${account.mainId}`, { is_protected: false });
     const id = await propose();
     const { revision } = await show(developer, id);
@@ -147,7 +148,7 @@ describe('`revision`', () => {
     expect((await send(developer, id, 'deploy', { deployment: { revision: answer.body.revision } })).status).toBe(200);
   });
 
-  it('goes before what was shown last', async () => {
+  it('takes precedence over what was shown last', async () => {
     const id = await propose();
     const { revision } = await show(approver, id);
     await dropNote();

@@ -1,8 +1,9 @@
-// Removed tables brought back: definition, columns and what is deployed, under the ids they had; and what stands in the way.
+// Restoring removed tables: definition, columns and deployed definition, under the ids they had;
+// and what blocks it.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { givenUser, keyColumn, type Metadata, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
@@ -30,7 +31,7 @@ const restore = (id: number, user: { send: Work['admin']['send'] } = work.admin)
 const show = (id: number) => work.admin.send('GET', `/table_definitions/${id}`);
 
 describe('a removed table', () => {
-  it('comes back as it was, under its id, once', async () => {
+  it('is restored as it was, under its id, once', async () => {
     const table = await work.table('Codes', [keyColumn, { name: 'name', data_type: 'text', valid_values: 'A|B' }]);
     await work.admin.send('PATCH', `/table_definitions/${table.id}`, {
       lookup_display_column_id: table.column_definitions[1].id,
@@ -57,7 +58,7 @@ describe('a removed table', () => {
     expect((await restore(table.id)).status).toBe(200);
   });
 
-  it('that was only deployed any more comes back with a draft of that', async () => {
+  it('whose draft was deleted before is restored with a draft of the deployed definition', async () => {
     const table = await work.table('Codes');
     await deploy(table.id);
     await work.admin.send('DELETE', `/table_definitions/${table.id}`);
@@ -71,7 +72,7 @@ describe('a removed table', () => {
     expect(await work.columns(table.id)).toMatchObject({ code: { is_primary_key: true, length: 10 } });
   });
 
-  it('that was never deployed comes back without data being asked', async () => {
+  it('that was never deployed is restored without a call of data', async () => {
     const table = await work.table('Draft');
     await remove(table.id);
     metadata.neighbours.data.before.RestoreTable = () => {
@@ -80,7 +81,7 @@ describe('a removed table', () => {
     expect((await restore(table.id)).status).toBe(200);
   });
 
-  it('can be promoted, and its deletion no more', async () => {
+  it('can be promoted once restored, and its deletion no more', async () => {
     const table = await work.table('Codes');
     const copy = await work.clone(table.id);
     await remove(copy.id);
@@ -89,12 +90,12 @@ describe('a removed table', () => {
     expect((await work.propose(work.admin, copy.id)).diffs[0].change).toBe('unchanged');
   });
 
-  it('is 404 after a week, to other accounts, and where nothing was removed; 403 to who may not develop', async () => {
+  it('is 404 after a week, to other accounts, and when it was not removed; 403 to users who may not develop', async () => {
     const table = await work.table('Codes');
     expect((await restore(table.id)).status).toBe(404);
     await remove(table.id);
-    const stranger = await givenWork(metadata);
-    expect(await restore(table.id, stranger.admin)).toEqual(await restore(999_999));
+    const outsider = await givenWork(metadata);
+    expect(await restore(table.id, outsider.admin)).toEqual(await restore(999_999));
     expect(
       (await restore(table.id, givenUser(metadata, work.account.id, [['edit', 'account', work.account.id]]))).status,
     ).toBe(403);
@@ -106,7 +107,7 @@ describe('a removed table', () => {
     expect((await restore(table.id)).status).toBe(404);
   });
 
-  it('is 422 when its name is taken, its domain is gone, or what it refers to', async () => {
+  it('is 422 when its name is taken, or its domain or a table that it refers to was deleted', async () => {
     const domain = await work.account.api.post('/domains', { name: 'Passing' });
     const countries = await work.table('Countries');
     const regions = await work.table('Regions', [{ ...keyColumn, foreign_key_table_id: countries.id }]);
@@ -132,15 +133,15 @@ describe('a restoration', () => {
     await deploy(table.id);
     await remove(table.id);
     metadata.neighbours.data.before.RestoreTable = () => {
-      throw new ServiceError('validation_failed', 'Rows refer to rows that are gone.');
+      throw new ServiceError('validation_failed', 'Rows refer to rows that do not exist.');
     };
-    expect((await restore(table.id)).body.errors).toEqual(['Rows refer to rows that are gone.']);
+    expect((await restore(table.id)).body.errors).toEqual(['Rows refer to rows that do not exist.']);
     expect((await show(table.id)).status).toBe(404);
     metadata.neighbours.data.before = {};
     expect((await restore(table.id)).status).toBe(200);
   });
 
-  it('that a crash leaves behind is finished by whoever comes next', async () => {
+  it('that a crash interrupted is finished by the reconciler', async () => {
     const [one, two] = [await work.table('One'), await work.table('Two')];
     await deploy(one.id, two.id);
     for (const { id } of [one, two]) await remove(id);

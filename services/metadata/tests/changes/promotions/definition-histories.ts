@@ -1,8 +1,9 @@
-// Random histories of definitions on two branches, and the definitions of a branch in a form that compares across branches: columns
-// are told by tokens that stay the same in copies, tables by their keys.
+// Random histories of definitions on two branches, and the definitions of a branch in a form that
+// compares across branches: columns are identified by tokens that stay the same in clones, tables
+// by their keys.
 import fc from 'fast-check';
-import type { Answer } from './given.ts';
-import type { Work } from './promotion-given.ts';
+import type { Answer } from '../../given.ts';
+import type { Work } from '../../promotion-given.ts';
 
 type Values = Record<string, unknown>;
 export type Column = Values & { token: string; name: string };
@@ -10,7 +11,9 @@ export type Table = { id: number; key: string; values: Values; shown: string | n
 /** The drafts of a branch by key. */
 export type Branch = Map<string, Table>;
 
-/** One edit, as numbers that find their objects when it is done: what is asked for may be impossible, and is refused then. */
+/**
+ * One edit, as numbers that select their objects when it is applied. An impossible edit is refused.
+ */
 export type Edit = {
   side: 'source' | 'target';
   kind: keyof typeof edits;
@@ -73,7 +76,7 @@ const edits = {
   remove: ({ table }) => ['DELETE', `/table_definitions/${table.id}`],
 } satisfies Record<string, Making>;
 
-// Tables come and go more seldom than they are changed, and only on the branch that is promoted.
+// Tables are created and removed less often than changed, and only on the branch that is promoted.
 const kinds = Object.keys(edits) as (keyof typeof edits)[];
 const changes = kinds.filter((kind) => kind !== 'create' && kind !== 'remove');
 const number = fc.nat(999);
@@ -107,7 +110,7 @@ export const history: fc.Arbitrary<Edit[]> = fc.array(
 /** Knows which columns are the same on both branches. */
 export class Tokens {
   private readonly known = new Map<number, string>();
-  /** The token of a column; a new one for a column that nobody has told about. */
+  /** The token of a column; a new one for an unknown column. */
   of(id: number): string {
     const token = this.known.get(id) ?? `column ${id}`;
     this.known.set(id, token);
@@ -121,7 +124,7 @@ export class Tokens {
   }
 }
 
-/** Reads the drafts of a branch. `copiedFrom`: columns not known yet are those of the same name there. */
+/** Reads the drafts of a branch. `copiedFrom`: unknown columns are those of the same name there. */
 export async function readBranch(work: Work, tokens: Tokens, branchId: number, copiedFrom?: Branch): Promise<Branch> {
   const [{ data: shown }, { data: every }] = await Promise.all([
     work.admin.get(`/table_definitions?branch_id=${branchId}`),
@@ -163,7 +166,7 @@ export async function doEdit(work: Work, tokens: Tokens, edit: Edit, domains: nu
   const branch = await readBranch(work, tokens, branchId);
   if (branch.size === 0) return;
   const table = pick([...branch.values()], edit.table);
-  // Key columns less often: whatever refers to them would be in the way.
+  // Key columns less often: references to them would block the edit.
   const others = edit.column % 5 ? table.columns.filter(({ is_primary_key }) => !is_primary_key) : table.columns;
   const column = others.length > 0 ? pick(others, edit.column) : undefined;
   const making: Making = edits[edit.kind];

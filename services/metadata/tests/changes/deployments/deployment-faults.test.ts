@@ -1,12 +1,12 @@
-// What becomes of a deployment when something dies or is away in the middle: it ends deployed or failed, exactly once, and the
-// same request again gives the same answer.
+// Deployments when a process is killed or unavailable in the middle: they end deployed or failed,
+// exactly once, and the same request again gets the same answer.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/ports';
-import { createMetadata } from '../src/service.ts';
+import { createMetadata } from '../../../src/service.ts';
 import {
   type Account,
   type Api,
@@ -16,7 +16,7 @@ import {
   givenTable,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../../given.ts';
 
 let metadata: Metadata;
 let account: Account;
@@ -51,7 +51,7 @@ const deploy = (id: number) => admin.send('POST', `/deployments/${id}/deploy`);
 const applied = (id: number) =>
   metadata.neighbours.data.applications.filter((name) => name.startsWith(`metadata-${id}-`));
 
-// As a process leaves it that is killed right after noting that it begins: nobody holds the lease any more.
+// The state after a process was killed right after it began the attempt: the lease has run out.
 async function leaveBehind(id: number): Promise<void> {
   const { rows } = await metadata.pool.query('select status from deployment where id = $1', [id]);
   expect(rows[0].status).toBe('deploying');
@@ -59,7 +59,7 @@ async function leaveBehind(id: number): Promise<void> {
 }
 
 describe('data', () => {
-  it('away before planning: 503, nothing applied, and the deployment can be deployed again', async () => {
+  it('unavailable before planning: 503, nothing applied, and the deployment can be deployed again', async () => {
     const { id } = await proposed();
     metadata.neighbours.data.before.PlanDeployment = away;
     expect((await deploy(id)).status).toBe(503);
@@ -70,7 +70,7 @@ describe('data', () => {
     expect(applied(id)).toEqual([`metadata-${id}-2`]);
   });
 
-  it('away before planning: the same request again, with its key, deploys', async () => {
+  it('unavailable before planning: the same request again, with its key, deploys', async () => {
     const { id } = await proposed();
     const again = () => admin.send('POST', `/deployments/${id}/deploy`, {}, { 'idempotency-key': `plan-${id}` });
     metadata.neighbours.data.before.PlanDeployment = away;
@@ -81,7 +81,7 @@ describe('data', () => {
     expect(applied(id)).toEqual([`metadata-${id}-2`]);
   });
 
-  it('away for a moment while applying: the request waits and is answered 200', async () => {
+  it('unavailable for a moment while applying: the request waits and is answered 200', async () => {
     const { id } = await proposed();
     let calls = 0;
     metadata.neighbours.data.before.ApplyDeployment = () => {
@@ -92,7 +92,7 @@ describe('data', () => {
     expect(applied(id)).toEqual([`metadata-${id}-1`]);
   });
 
-  it('answering nothing after it has applied: found out by asking, noted once', async () => {
+  it('without an answer after it has applied: the outcome is looked up and stored once', async () => {
     const { id, tableId } = await proposed();
     metadata.neighbours.data.after.ApplyDeployment = away;
     expect(await deploy(id)).toMatchObject({ status: 200, body: { status: 'deployed' } });
@@ -100,11 +100,11 @@ describe('data', () => {
     expect((await admin.get(`/table_definitions/${tableId}`)).needs_deployment).toBe(false);
     const { actions } = await admin.get(`/deployments/${id}`);
     expect(actions.filter(({ action }: { action: string }) => action === 'succeed')).toHaveLength(1);
-    // Its caller may not have heard; the same request gives the same answer.
+    // Its caller may have got no answer; the same request gets it.
     expect(await deploy(id)).toMatchObject({ status: 200, body: { status: 'deployed' } });
   });
 
-  it('failing each time by its own fault: failed at last, not deploying for ever', async () => {
+  it('failing each time with an internal error: the deployment fails in the end', async () => {
     const { id } = await proposed();
     metadata.neighbours.data.before.ApplyDeployment = () => {
       throw new Error('a bug in data');
@@ -117,14 +117,15 @@ describe('data', () => {
   });
 });
 
-describe('a process that dies', () => {
-  // The request hangs inside data as if its process had been killed there; a second process finds the deployment.
+describe('a killed process', () => {
+  // The request hangs inside data as if its process had been killed there; a second process finds
+  // the deployment.
   const stages = [
     ['before data has applied anything', 'before'],
     ['after data has applied all of it', 'after'],
   ] as const;
 
-  it.each(stages)('%s leaves nothing half done: the reconciler ends it', async (_name, stage) => {
+  it.each(stages)('%s leaves nothing half done: the reconciler finishes the deployment', async (_name, stage) => {
     const { id, tableId } = await proposed();
     let release = () => {};
     const hanging = new Promise<void>((resolve) => {
@@ -146,7 +147,7 @@ describe('a process that dies', () => {
     expect((await deploy(id)).status).toBe(200);
   });
 
-  it.each(stages)('by kill -9 %s is survived by what it was doing', async (_name, stage) => {
+  it.each(stages)('by kill -9 %s loses none of its work', async (_name, stage) => {
     const { id, tableId } = await proposed();
     const { child, api } = await startProcess();
     let hung = false;
@@ -163,7 +164,7 @@ describe('a process that dies', () => {
     expect(await deploy(id)).toMatchObject({ status: 200, body: { status: 'deployed' } });
   });
 
-  it('is followed by another one that takes its work up at start', async () => {
+  it('is followed by another one that resumes its work at start', async () => {
     const { id, tableId } = await proposed();
     const table = await metadata.context.prisma.table_definition.findUniqueOrThrow({ where: { id: tableId } });
     const wanted = [{ ...wantedOf(table), columns: [] }];
@@ -182,7 +183,7 @@ describe('a process that dies', () => {
     expect(applied(id)).toEqual([`metadata-${id}-1`]);
   });
 
-  it('before noting that a definition was gone leaves a failed deployment, and no table of it deployed', async () => {
+  it('before it stored that a definition was deleted leaves a failed deployment without deployed tables', async () => {
     const { id, tableId } = await proposed();
     await metadata.pool.query(
       `update deployment set status = 'deploying', attempt = 1, deploying_branch_id = branch_id, wanted = '[]', lease_until = now()
@@ -197,8 +198,8 @@ describe('a process that dies', () => {
   });
 });
 
-describe('at the same time', () => {
-  it('the same deployment is applied once, and all who asked are answered the same', async () => {
+describe('concurrently', () => {
+  it('the same deployment is applied once, and all requests get the same answer', async () => {
     const { id } = await proposed();
     const answers = await Promise.all([1, 2, 3, 4].map(() => deploy(id)));
     for (const answer of answers) if (answer.status !== 200) expect(answer.body.errors[0]).toContain('is deployed');
@@ -206,19 +207,19 @@ describe('at the same time', () => {
     expect(applied(id)).toEqual([`metadata-${id}-1`]);
   });
 
-  it('two deployments of one branch take turns', async () => {
+  it('two deployments of one branch run one after the other', async () => {
     const one = await givenTable(account, 'One');
     const two = await givenTable(account, 'Two');
     const ids = [];
     for (const table_definition_ids of [[one.id], [one.id, two.id]])
       ids.push((await admin.post('/deployments', { branch_id: account.mainId, table_definition_ids })).id);
-    let together = 0;
+    let running = 0;
     let most = 0;
     metadata.neighbours.data.before.ApplyDeployment = async () => {
-      together += 1;
-      most = Math.max(most, together);
+      running += 1;
+      most = Math.max(most, running);
       await new Promise((resolve) => setTimeout(resolve, 100));
-      together -= 1;
+      running -= 1;
     };
     const answers = await Promise.all(ids.map(deploy));
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -237,7 +238,7 @@ describe('at the same time', () => {
     });
   });
 
-  it('a table can not be taken away while it is deployed, nor its domain', async () => {
+  it('a table that is being deployed can not be removed, nor its domain deleted', async () => {
     const { id, tableId } = await proposed();
     const statuses: number[] = [];
     metadata.neighbours.data.before.ApplyDeployment = async () => {
@@ -253,7 +254,7 @@ describe('at the same time', () => {
 });
 
 describe('a request that waits too long', () => {
-  it('is answered 503 or 422 and loses nothing', async () => {
+  it('is answered 503 or 422, and its work is finished', async () => {
     const impatient = await startMetadata({ waitMs: 300, leaseMs: 300 });
     try {
       const own = await givenAccount(impatient);
@@ -286,7 +287,7 @@ describe('a request that waits too long', () => {
 async function startProcess(): Promise<{ child: ChildProcess; api: Call }> {
   const { common, secrets, neighbours } = metadata.config;
   const [http, rpc] = [await findFreePort(), await findFreePort()];
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../src/main.ts')], {
+  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../../../src/main.ts')], {
     stdio: 'ignore',
     env: {
       PATH: process.env.PATH,

@@ -1,22 +1,22 @@
-// Who is written to about deployments and promotions, and what jobs is asked to write.
+// Mails about deployments and promotions: their recipients and what is requested of jobs.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { givenUser, type Metadata, outboxEmpty, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+import { givenUser, type Metadata, outboxEmpty, startMetadata } from '../given.ts';
+import { givenWork, type Work } from '../promotion-given.ts';
 
 type Mail = { account_id: number; template: string; user_ids: number[]; values: Record<string, unknown> };
 
 let metadata: Metadata;
 let work: Work;
-let asked: Mail[];
+let requested: Mail[];
 let bus: Bus;
 
 beforeAll(async () => {
   metadata = await startMetadata();
   const { databaseUrl } = metadata.config.secrets;
   bus = await startBus(databaseUrl, 'post');
-  asked = await gather(bus, 'post.mails', ['metadata.mail.requested'], ({ payload }) => payload as Mail);
+  requested = await gather(bus, 'post.mails', ['metadata.mail.requested'], ({ payload }) => payload as Mail);
 });
 afterAll(async () => {
   await bus.stop();
@@ -27,16 +27,16 @@ beforeEach(async () => {
 });
 afterEach(() => metadata.neighbours.data.blockers.clear());
 
-/** All mails of the account once there are so many. */
+/** Waits for this many mails of the account. */
 async function mails(count: number): Promise<Mail[]> {
-  const mine = () => asked.filter(({ account_id }) => account_id === work.account.id);
+  const mine = () => requested.filter(({ account_id }) => account_id === work.account.id);
   await eventually(() => expect(mine().length).toBeGreaterThanOrEqual(count));
   await outboxEmpty(metadata);
   expect(mine()).toHaveLength(count);
   return mine();
 }
 const colleague = () => givenUser(metadata, work.account.id, [['approve', 'branch', work.account.mainId]]);
-const nobody = { new: 0, modified: 0, deleted: 0 };
+const noChanges = { new: 0, modified: 0, deleted: 0 };
 
 describe('mails about a deployment', () => {
   const proposeAs = (user: Work['admin'], ...ids: number[]) =>
@@ -50,7 +50,7 @@ describe('mails about a deployment', () => {
     const id = await propose((await work.table('Codes')).id);
     await act(work.creator, id, 'send_request', { comment: 'please' });
     await act(work.approver, id, 'deploy');
-    const changes = { ...nobody, new: 1 };
+    const changes = { ...noChanges, new: 1 };
     const tables = [{ name: 'Codes', change: 'new', columns: [{ name: 'code', change: 'new', attributes: [] }] }];
     expect(await mails(2)).toEqual([
       {
@@ -81,11 +81,11 @@ describe('mails about a deployment', () => {
     const tables = await Promise.all(Array.from({ length: 21 }, (_, at) => work.table(`Codes ${at}`)));
     await act(work.creator, await propose(...tables.map(({ id }) => id)), 'send_request');
     const [{ values }] = (await mails(1)) as [Mail];
-    expect(values).toMatchObject({ changes: { ...nobody, new: 21 } });
+    expect(values).toMatchObject({ changes: { ...noChanges, new: 21 } });
     expect(values.tables).toHaveLength(20);
   });
 
-  it('tell its creator that it was rejected or failed, but not what he did himself', async () => {
+  it('tell its creator that another user rejected it or that it failed, but nothing that they did themselves', async () => {
     const table = await work.table('Codes');
     await act(work.approver, await propose(table.id), 'reject', { comment: 'no' });
     metadata.neighbours.data.blockers.set(table.id, [{ message: 'code holds NULL', rows: 3 }]);
@@ -104,7 +104,7 @@ describe('mails about a deployment', () => {
     await mails(3);
   });
 
-  it('go to every approver, also to the one who asks or abandons', async () => {
+  it('go to every approver, also to the one who requests or abandons', async () => {
     const { mainId } = work.account;
     const both = givenUser(metadata, work.account.id, [
       ['develop', 'branch', mainId],
@@ -113,14 +113,14 @@ describe('mails about a deployment', () => {
     const { id } = await proposeAs(both, (await work.table('Codes')).id);
     await act(both, id, 'send_request');
     await act(both, id, 'abandon');
-    const told = { user_ids: [work.approver.id, both.id], values: { by: `User ${both.id}` } };
+    const facts = { user_ids: [work.approver.id, both.id], values: { by: `User ${both.id}` } };
     expect(await mails(2)).toMatchObject([
-      { template: 'deployment_requested', ...told },
-      { template: 'deployment_abandoned', ...told },
+      { template: 'deployment_requested', ...facts },
+      { template: 'deployment_abandoned', ...facts },
     ]);
   });
 
-  it('are asked for once for every step, however often it is tried at once', async () => {
+  it('are requested once for every step, however often it is tried concurrently', async () => {
     const id = await propose((await work.table('Codes')).id);
     await Promise.all(Array.from({ length: 8 }, () => work.creator.send('POST', `/deployments/${id}/abandon`)));
     expect(await mails(1)).toMatchObject([{ template: 'deployment_abandoned', user_ids: [work.approver.id] }]);
@@ -132,14 +132,14 @@ describe('mails about a promotion', () => {
     const { id } = await work.propose(work.creator, (await work.onFeature('Codes')).id);
     await work.act(work.creator, id, 'send_request', { comment: 'please' });
     await work.act(work.approver, id, 'promote');
-    const values = { id, branch: 'main', from_branch: 'feature', changes: { ...nobody, new: 1 } };
+    const values = { id, branch: 'main', from_branch: 'feature', changes: { ...noChanges, new: 1 } };
     expect(await mails(2)).toMatchObject([
       { template: 'promotion_requested', user_ids: [work.approver.id], values: { ...values, comment: 'please' } },
       { template: 'promotion_decided', user_ids: [work.creator.id], values: { ...values, outcome: 'promoted' } },
     ]);
   });
 
-  it('tell what changes of the columns that were there', async () => {
+  it('list the changes of existing columns', async () => {
     const main = await work.table('Codes');
     const { id } = await work.admin.post(`/table_definitions/${main.id}/clone`, { target_branch_id: work.featureId });
     const { code } = (await work.columns(id)) as Record<string, { id: number }>;
@@ -153,7 +153,7 @@ describe('mails about a promotion', () => {
     expect(await mails(1)).toMatchObject([{ values: { tables: [{ name: 'Codes', change: 'modified', columns }] } }]);
   });
 
-  it('tell of rejections, failures and abandonment, but not of what was only refused', async () => {
+  it('are about rejections, failures and abandonment, but not about refused requests', async () => {
     const table = await work.onFeature('Codes');
     const propose = async () => (await work.propose(work.creator, table.id)).id;
     await work.act(work.approver, await propose(), 'reject', { comment: 'no' });

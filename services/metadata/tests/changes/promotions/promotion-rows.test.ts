@@ -1,9 +1,10 @@
-// Rows that travel with definitions: what copies and promotions ask of data, what comes of its answers, and of a crash between.
+// Rows that are promoted or cloned with definitions: the calls of data, its answers, and crashes in
+// between.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { reconcile } from '../src/maintenance/reconciler.ts';
-import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type User, type Work } from './promotion-given.ts';
+import { reconcile } from '../../../src/maintenance/reconciler.ts';
+import { givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type User, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
@@ -33,8 +34,8 @@ async function deploy(branch_id: number, ...table_definition_ids: number[]): Pro
 const cloneWithRows = (id: number, user: User = work.admin, to = work.featureId) =>
   user.send('POST', `/table_definitions/${id}/clone`, { target_branch_id: to, include_data: true });
 
-/** A table in service on `main`, and its copy in service on the feature branch. */
-async function givenServed(name = 'Countries') {
+/** A table in service on `main`, and its clone in service on the feature branch. */
+async function givenDeployedPair(name = 'Countries') {
   const main = await work.table(name, [keyColumn, nameColumn]);
   await deploy(work.account.mainId, main.id);
   const feature = (await cloneWithRows(main.id)).body;
@@ -64,16 +65,16 @@ const conflict = {
   resolution: '',
 };
 
-describe('a copy with rows', () => {
-  it('begins with those of its original when it is deployed first', async () => {
-    const { main, feature } = await givenServed();
+describe('a clone with rows', () => {
+  it('begins with those of its original when it is first deployed', async () => {
+    const { main, feature } = await givenDeployedPair();
     expect(feature).toMatchObject({ rows_from_id: main.id, cloned_from_id: main.id });
     expect(metadata.neighbours.data.deployed.get(feature.id)?.rows_from_table_id).toBe(main.id);
     const plain = await work.clone(main.id, (await work.admin.post('/branches', { name: 'other' })).id);
     expect(plain.rows_from_id).toBeNull();
   });
 
-  it('of what is not in service is refused: it has none', async () => {
+  it('of a table that is not in service is refused: it has none', async () => {
     const draft = await work.table('Drafts');
     expect(await cloneWithRows(draft.id)).toMatchObject({
       status: 422,
@@ -95,7 +96,7 @@ describe('a copy with rows', () => {
     ).toBe(201);
   });
 
-  it('takes that right again when it is deployed, of whoever deploys it or whoever asked for the rows', async () => {
+  it('needs that right again when it is deployed, of the deployer or of the user who requested the rows', async () => {
     const main = await work.table('Countries');
     await deploy(work.account.mainId, main.id);
     const rightTo = (action: string, id: number) => ({ action, resource_type: 'branch', resource_id: id });
@@ -115,7 +116,7 @@ describe('a copy with rows', () => {
     const propose = (branch_id: number, { id }: { id: number }) =>
       user.post('/deployments', { branch_id, table_definition_ids: [id] });
     const [one, two] = [await propose(work.featureId, first), await propose(other, second)];
-    // By whoever may not view it himself, while whoever asked for the rows may.
+    // Deployed by a user who may not view it, while the user who requested the rows may.
     expect((await colleague.send('POST', `/deployments/${one.id}/deploy`)).status).toBe(200);
     held(user.id).permissions = [rightTo('develop', work.featureId), rightTo('develop', other)];
     for (const each of [user, colleague]) {
@@ -127,16 +128,16 @@ describe('a copy with rows', () => {
     }
     expect(metadata.neighbours.data.deployed.has(second.id)).toBe(false);
     expect(metadata.neighbours.data.deployed.get(first.id)?.rows_asked_by).toBe(user.id);
-    // What came is there: later deployments copy nothing.
+    // The rows are there: later deployments copy nothing.
     await work.addColumn(first.id, { name: 'more', data_type: 'string' });
     const later = await propose(work.featureId, first);
     expect((await user.send('POST', `/deployments/${later.id}/deploy`)).status).toBe(200);
-    // By whoever may view it, whatever became of whoever asked.
+    // Deployed by a user who may view it, whatever rights the user who requested the rows has left.
     metadata.neighbours.identity.users.delete(user.id);
     expect((await work.admin.send('POST', `/deployments/${two.id}/deploy`)).status).toBe(200);
   });
 
-  it('that is taken up after data was away ends failed when data finds the right gone', async () => {
+  it('that is resumed after data was unavailable fails when the right is missing by then', async () => {
     const main = await work.table('Countries');
     await deploy(work.account.mainId, main.id);
     const copy = (await cloneWithRows(main.id)).body;
@@ -160,7 +161,7 @@ describe('a copy with rows', () => {
 });
 
 describe('a promotion with rows', () => {
-  it('lets an approver deploy what its creator may still view, and nobody else when he may not any more', async () => {
+  it('lets an approver deploy while its creator may view the rows, and only users with that right afterwards', async () => {
     const fresh = await work.onFeature('Cities');
     await deploy(work.featureId, fresh.id);
     const { creator, approver } = work;
@@ -188,8 +189,8 @@ describe('a promotion with rows', () => {
     });
   });
 
-  it('has them merged once, then writes the definitions, and says what came of both', async () => {
-    const { main, feature } = await givenServed();
+  it('has them merged once, then writes the definitions, and answers the outcome of both', async () => {
+    const { main, feature } = await givenDeployedPair();
     await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
     const { id, include_data, rows } = await propose(work.admin, feature.id);
     expect([include_data, rows]).toEqual([true, null]);
@@ -214,8 +215,8 @@ describe('a promotion with rows', () => {
     expect(merges()).toHaveLength(1);
   });
 
-  it('merges the rows of definitions that are alike, too', async () => {
-    const { feature } = await givenServed();
+  it('merges the rows of equal definitions, too', async () => {
+    const { feature } = await givenDeployedPair();
     const { id, diffs } = await propose(work.admin, feature.id);
     expect(diffs[0].change).toBe('unchanged');
     expect((await work.act(work.admin, id, 'promote')).body).toMatchObject({
@@ -224,7 +225,7 @@ describe('a promotion with rows', () => {
     });
   });
 
-  it('merges those of a table that has come to the target since it was proposed', async () => {
+  it('merges those of a table that was created on the target after the proposal', async () => {
     const feature = await work.onFeature('Countries', [keyColumn, nameColumn]);
     await deploy(work.featureId, feature.id);
     const { id } = await propose(work.admin, feature.id);
@@ -234,8 +235,8 @@ describe('a promotion with rows', () => {
     expect(merges()).toMatchObject([{ pairs: [{ source_table_id: feature.id, target_table_id: main.id }] }]);
   });
 
-  it('asks about rows that are undecided, naming them, and is as it was', async () => {
-    const { feature } = await givenServed();
+  it('names conflicts of rows that are open, and returns to its state', async () => {
+    const { feature } = await givenDeployedPair();
     const { id } = await propose(work.creator, feature.id);
     await work.act(work.creator, id, 'send_request', {});
     metadata.neighbours.data.merging = {
@@ -266,8 +267,8 @@ describe('a promotion with rows', () => {
     });
   });
 
-  it('names resolutions that are about no conflict', async () => {
-    const { feature } = await givenServed();
+  it('names resolutions that match no conflict', async () => {
+    const { feature } = await givenDeployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.merging = { status: 'refused', strange: [0] };
     const resolutions = [
@@ -279,8 +280,8 @@ describe('a promotion with rows', () => {
     expect(await statusOf(id)).toBe('created');
   });
 
-  it('fails when the rows would break rules, with the reasons, writes no definition, and can be promoted again', async () => {
-    const { main, feature } = await givenServed();
+  it('fails with the reasons when the rows would violate rules, writes no definition, and can be promoted again', async () => {
+    const { main, feature } = await givenDeployedPair();
     await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.merging = {
@@ -319,7 +320,7 @@ describe('a promotion with rows', () => {
   });
 
   it('rehearses rows too, and shows every conflict, violation and warning', async () => {
-    const { main, feature } = await givenServed();
+    const { main, feature } = await givenDeployedPair();
     const { id } = await propose(work.admin, feature.id);
     const violations = [{ table: 'Countries', message: 'name must be there', rows: 2 }];
     const warnings = [{ table: 'Countries', message: 'capital is not deployed', rows: 0 }];
@@ -360,16 +361,16 @@ describe('a promotion with rows', () => {
   });
 
   it('shows rows only to those who may see them on the source, and to approvers of the target', async () => {
-    const { feature } = await givenServed();
+    const { feature } = await givenDeployedPair();
     const { id } = await propose(work.admin, feature.id);
     const onTarget = givenUser(metadata, work.account.id, [['develop', 'branch', work.account.mainId]]);
     expect((await work.act(onTarget, id, 'rehearse', {})).status).toBe(403);
     expect((await work.act(work.approver, id, 'rehearse', {})).status).toBe(200);
-    expect((await work.act(work.stranger, id, 'rehearse', {})).status).toBe(200);
+    expect((await work.act(work.outsider, id, 'rehearse', {})).status).toBe(200);
   });
 
-  it('says when definitions were changed while the rows were merged, and goes on from there', async () => {
-    const { main, feature } = await givenServed();
+  it('fails when definitions were changed while the rows were merged, and continues from there', async () => {
+    const { main, feature } = await givenDeployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.after.MergeRows = async () => {
       metadata.neighbours.data.after = {};
@@ -387,8 +388,8 @@ describe('a promotion with rows', () => {
   });
 });
 
-describe('data that is away', () => {
-  /** The first so many times. */
+describe('unavailable data', () => {
+  /** Fails this many times. */
   const awayFor = (times: number) => {
     let calls = 0;
     return () => {
@@ -400,7 +401,7 @@ describe('data that is away', () => {
   it.each(['before', 'after'] as const)(
     '%s the rows are merged leaves a promotion that is finished once, and asked again answers the same',
     async (when) => {
-      const { main, feature } = await givenServed();
+      const { main, feature } = await givenDeployedPair();
       await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
       const { id } = await propose(work.admin, feature.id);
       metadata.neighbours.data[when].MergeRows = awayFor(2);
@@ -413,8 +414,8 @@ describe('data that is away', () => {
     },
   );
 
-  it('and then finds conflicts leaves the promotion as it was', async () => {
-    const { feature } = await givenServed();
+  it('that then finds conflicts leaves the promotion as it was', async () => {
+    const { feature } = await givenDeployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.before.MergeRows = away;
     const promoting = work.act(work.admin, id, 'promote');
@@ -432,8 +433,8 @@ describe('data that is away', () => {
     expect(await everyAction(id)).toEqual(['create']);
   });
 
-  it('lets a promotion be taken up by whoever comes next', async () => {
-    const { feature } = await givenServed();
+  it('leaves a promotion that the next request resumes', async () => {
+    const { feature } = await givenDeployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.before.MergeRows = away;
     const promoting = work.act(work.admin, id, 'promote');
@@ -444,8 +445,8 @@ describe('data that is away', () => {
     expect((await promoting).status).toBe(200);
   });
 
-  it('broken over and over fails the promotion in the end', async () => {
-    const { feature } = await givenServed();
+  it('that fails every time fails the promotion in the end', async () => {
+    const { feature } = await givenDeployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.before.MergeRows = () => {
       throw new Error('broken');

@@ -1,6 +1,7 @@
-// Nothing of another account can be seen, named or changed: wherever an id can stand, a foreign one answers byte for byte as one
-// that never existed. The cases are made from the routes, so a new route with an id is in or fails here.
-import { metadataRoutes } from '../src/http.ts';
+// Nothing of another account can be seen, named or changed: a foreign id answers byte for byte like
+// one that never existed. The cases are made from the routes, so a new route with an id is covered
+// or fails here.
+import { metadataRoutes } from '../../src/http.ts';
 import {
   type Account,
   type Api,
@@ -10,7 +11,7 @@ import {
   givenTable,
   type Metadata,
   startMetadata,
-} from './given.ts';
+} from '../given.ts';
 
 let metadata: Metadata;
 let ours: Account & { admin: Api };

@@ -1,7 +1,8 @@
-// What promotions merge: on a real database, through HTTP. The comparison of one table by itself is table-merge.test.ts.
-import { promote } from '../src/changes/promotions/promote.ts';
-import { givenUser, keyColumn, type Metadata, startMetadata } from './given.ts';
-import { givenWork, type Work } from './promotion-given.ts';
+// Promotions merge definitions, on a real database, over HTTP. table-merge.test.ts tests the merge
+// of one table.
+import { promote } from '../../../src/changes/promotions/promote.ts';
+import { givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
+import { givenWork, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
@@ -18,7 +19,7 @@ afterEach(() => {
   metadata.neighbours.data.blockers.clear();
 });
 
-/** A table on `main` with its copy on the feature branch. */
+/** A table on `main` with its clone on the feature branch. */
 async function givenBoth(name = 'Countries', columns = [keyColumn, nameColumn]) {
   const main = await work.table(name, columns);
   const feature = await work.clone(main.id);
@@ -56,7 +57,7 @@ describe('hierarchies', () => {
 });
 
 describe('new tables', () => {
-  it('are cloned with lineage and foreign keys, whatever the order of their ids, also in circles', async () => {
+  it('are cloned with lineage and foreign keys, in any order of their ids, also in circles', async () => {
     const countries = await work.onFeature('Countries', [keyColumn, nameColumn]);
     const regions = await work.onFeature('Regions', [
       keyColumn,
@@ -129,7 +130,7 @@ describe('new tables', () => {
 });
 
 describe('changes', () => {
-  it('of columns, keys, values, types, names and order travel; what the target changed stays', async () => {
+  it('of columns, keys, values, types, names and order are merged; changes of the target stay', async () => {
     const { main, feature } = await givenBoth();
     await work.changeColumn(await columnId(feature.id, 'name'), { name: 'title', length: 80, valid_values: 'A|B' });
     await work.addColumn(feature.id, { name: 'year', data_type: 'integer', is_primary_key: true });
@@ -175,11 +176,11 @@ describe('changes', () => {
       code: { is_primary_key: false },
     });
     expect((await work.admin.get(`/table_definitions/${one.main.id}`)).name).toBe('Two');
-    // Their normalised names are in their places again.
+    // Their normalised names are correct again.
     expect((await work.admin.send('PATCH', `/table_definitions/${two.main.id}`, { name: 'two' })).status).toBe(422);
   });
 
-  it('that are right on each side but not together are blocked', async () => {
+  it('that are valid on each side but not merged are blocked', async () => {
     const { main, feature } = await givenBoth();
     await work.changeColumn(await columnId(feature.id, 'name'), { data_type: 'integer' });
     await work.changeColumn(await columnId(main.id, 'name'), { valid_values: 'A|B' });
@@ -193,7 +194,7 @@ describe('changes', () => {
     ]);
   });
 
-  it('go up and down between branches, and sideways between copies of one table', async () => {
+  it('go in both directions between branches, and between two clones of one table', async () => {
     const { main, feature } = await givenBoth();
     const { admin, account, featureId } = work;
     const otherId = (await admin.post('/branches', { name: 'other' })).id;
@@ -217,7 +218,7 @@ describe('changes', () => {
     expect((await work.columns(main.id)).name.length).toBe(60);
   });
 
-  it('of one deletion travel only when it is named; what is deployed goes on serving', async () => {
+  it('of a deletion are merged only when it is named; the deployed table stays in service', async () => {
     const { main, feature } = await givenBoth();
     const { main: kept, feature: keptCopy } = await givenBoth('Kept');
     const { admin } = work;
@@ -239,7 +240,7 @@ describe('changes', () => {
     ]);
   });
 
-  it('of a deletion are blocked while tables that stay refer to the table, and in conflict when it was changed', async () => {
+  it('of a deletion are blocked while other tables refer to the table, and in conflict when it was changed', async () => {
     const { main, feature } = await givenBoth();
     const link = { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: main.id };
     const regions = await work.table('Regions', [keyColumn, link]);
@@ -283,8 +284,8 @@ describe('conflicts', () => {
     });
     expect(await everything()).toEqual(before);
     expect(await work.admin.get(`/promotions/${promotion.id}`)).toEqual(promotion);
-    const strange = { ...lengthOfName, attribute: 'scale', resolution: 'source' };
-    const wrong = await work.act(work.admin, promotion.id, 'promote', { resolutions: [strange] });
+    const unmatched = { ...lengthOfName, attribute: 'scale', resolution: 'source' };
+    const wrong = await work.act(work.admin, promotion.id, 'promote', { resolutions: [unmatched] });
     expect(wrong.body.errors[0]).toBe('There is no conflict about scale of name of countries');
     const { body } = await work.act(work.admin, promotion.id, 'promote', {
       resolutions: [{ ...lengthOfName, resolution: 'source' }],
@@ -293,7 +294,7 @@ describe('conflicts', () => {
     expect((await work.columns(main.id)).name.length).toBe(80);
   });
 
-  it('that were resolved to the target are none the next time', async () => {
+  it('that were resolved for the target do not return the next time', async () => {
     const { main, feature, promotion } = await givenConflict();
     await work.act(work.admin, promotion.id, 'promote', { resolutions: [{ ...lengthOfName, resolution: 'target' }] });
     expect((await work.columns(main.id)).name.length).toBe(100);
@@ -304,8 +305,8 @@ describe('conflicts', () => {
   });
 });
 
-describe('what was shown', () => {
-  it('is all that is ever promoted of what others propose: after a change it is refused once, saying what changed', async () => {
+describe('the reviewed revision', () => {
+  it('is all that is promoted of other users’ proposals: after a change one request is refused, naming it', async () => {
     const { main, feature } = await givenBoth();
     await work.changeColumn(await columnId(feature.id, 'name'), { length: 80 });
     const { id, revision } = await work.propose(work.creator, feature.id);
@@ -319,13 +320,13 @@ describe('what was shown', () => {
     const shown = await work.admin.get(`/promotions/${id}`);
     expect(shown.status).toBe('created');
     expect(shown.revision).not.toBe(revision);
-    // Somebody who has not looked again insists on what he saw.
+    // A user who has not been shown the new diffs insists on the old revision.
     expect((await work.act(work.admin, id, 'promote', { revision })).status).toBe(422);
     expect((await work.act(work.admin, id, 'promote')).status).toBe(200);
     expect((await work.columns(main.id)).name.length).toBe(80);
   });
 
-  it('is shown anew by the refusal itself, which names the revision to promote', async () => {
+  it('is shown by the refusal itself, which names the revision to promote', async () => {
     const { main, feature } = await givenConflict();
     const { id } = await work.propose(work.creator, feature.id);
     await work.changeColumn(await columnId(main.id, 'name'), { length: 120 });
@@ -342,7 +343,7 @@ describe('what was shown', () => {
     });
   });
 
-  it('is neither shown to those from whose sight a table has moved, nor promoted by those whose right it has left', async () => {
+  it('follows a table that moves: users who no longer see it are not shown it, developers without a right there can’t promote it', async () => {
     const { account, admin, featureId } = work;
     const feature = await work.onFeature('Only here');
     const inDomain = givenUser(metadata, account.id, [['develop', 'domain', account.domainId]]);
@@ -362,7 +363,7 @@ describe('what was shown', () => {
     expect(await work.columns(there.id)).not.toHaveProperty('more');
   });
 
-  it('counts as shown when approval is asked for, and when its revision is named', async () => {
+  it('is the one that approval was requested for, or the one that is named', async () => {
     const { feature } = await givenBoth();
     const { id } = await work.propose(work.creator, feature.id);
     await work.addColumn(feature.id, { name: 'one', data_type: 'text' });
@@ -375,8 +376,8 @@ describe('what was shown', () => {
   });
 });
 
-describe('at once', () => {
-  it('two promotions to one table take turns: the second finds the first', async () => {
+describe('concurrently', () => {
+  it('two promotions to one table run one after the other: the second compares with the first’s outcome', async () => {
     const { main, feature } = await givenBoth();
     const { admin, account } = work;
     const otherId = (await admin.post('/branches', { name: 'other' })).id;
@@ -396,7 +397,7 @@ describe('at once', () => {
     expect([80, 100]).toContain((await work.columns(main.id)).name.length);
   });
 
-  it('promotions the opposite ways, edits and a clone of the same table end, and nothing is lost', async () => {
+  it('promotions in opposite directions, edits and a clone of the same table finish, and nothing is lost', async () => {
     const { main, feature } = await givenBoth();
     const { admin, account, featureId } = work;
     await work.addColumn(feature.id, { name: 'up', data_type: 'text' });
@@ -420,14 +421,14 @@ describe('at once', () => {
   });
 });
 
-describe('a promotion that breaks off', () => {
+describe('an interrupted promotion', () => {
   it('leaves nothing behind and can be promoted again', async () => {
     const { main, feature } = await givenBoth();
     await work.addColumn(feature.id, { name: 'more', data_type: 'text' });
     const added = await work.onFeature('Added');
     const { id } = await work.propose(work.admin, feature.id, added.id);
     const before = await everything();
-    // The very last thing a promotion writes fails, as if the process had died there.
+    // The last write of the promotion fails, as if the process had been killed there.
     await metadata.pool.query(`
       create function break_off() returns trigger language plpgsql as $$ begin raise exception 'broken off'; end $$;
       create trigger break_off before insert on promotion_action for each row when (new.action = 'succeed') execute function break_off()`);
@@ -448,14 +449,14 @@ describe('a promotion that breaks off', () => {
 });
 
 describe('a rehearsal', () => {
-  it('answers what promoting would, and what data would say to the outcome, and changes nothing', async () => {
+  it('answers what promoting would do, and what would block deploying the outcome, and changes nothing', async () => {
     const { main, feature } = await givenBoth();
     await work.changeColumn(await columnId(feature.id, 'name'), { is_required: true });
     const added = await work.onFeature('Added', [{ ...keyColumn, foreign_key_table_id: feature.id }]);
     const { id, diffs, conflicts } = await work.propose(work.admin, feature.id, added.id);
     metadata.neighbours.data.blockers.set(main.id, [{ message: 'name holds NULL', rows: 3 }]);
     const before = await everything();
-    const { status, body } = await work.act(work.stranger, id, 'rehearse');
+    const { status, body } = await work.act(work.outsider, id, 'rehearse');
     expect(status).toBe(200);
     expect(body).toMatchObject({ diffs, conflicts });
     expect(body.violations).toEqual(
@@ -473,7 +474,7 @@ describe('a rehearsal', () => {
     ]);
   });
 
-  it('takes no resolution for a key of more columns than a key can have, or with names of nothing', async () => {
+  it('refuses resolutions with too many key columns, or with names that are too long', async () => {
     const { feature } = await givenBoth();
     const { id } = await work.propose(work.admin, feature.id);
     const row = Object.fromEntries(Array.from({ length: 32 }, (_, place) => [`c${place}`, place]));
@@ -509,12 +510,12 @@ describe('a rehearsal', () => {
     expect((await work.act(work.admin, blocked.id, 'rehearse')).body.violations).toHaveLength(2);
   });
 
-  it('of a deployment answers its plan and what stands in its way', async () => {
+  it('of a deployment answers its plan and its blockers', async () => {
     const table = await work.table('Codes');
     const body = { branch_id: work.account.mainId, table_definition_ids: [table.id] };
     const { id } = await work.admin.post('/deployments', body);
     metadata.neighbours.data.blockers.set(table.id, [{ message: 'code holds NULL', rows: 2 }]);
-    expect(await work.stranger.post(`/deployments/${id}/rehearse`)).toMatchObject({
+    expect(await work.outsider.post(`/deployments/${id}/rehearse`)).toMatchObject({
       diffs: [{ change: 'new' }],
       violations: [{ table: 'Codes', message: 'code holds NULL', rows: 2 }],
     });
