@@ -11,7 +11,7 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct } from '@almanac/service-kit/messaging/audit';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import { keepAnAdministrator, lockAccount, requireScopeToAppoint } from './administrators.ts';
 import { recordActOf } from './audit.ts';
 import { groupsExceptOf, listUnseenBranches } from './branch-sight.ts';
@@ -75,7 +75,7 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
       return assignment;
     });
   } catch (error) {
-    if (findSqlState(error) === '23505') throw validationFailed('User is already in this group');
+    if (isUniqueViolation(error)) throw validationFailed('User is already in this group');
     throw error;
   }
 }

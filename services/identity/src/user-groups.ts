@@ -13,7 +13,7 @@ import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import { recordActOf } from './audit.ts';
 import { groupsExceptOf, listUnseenBranches, permissionsExceptOn } from './branch-sight.ts';
@@ -205,7 +205,7 @@ async function withUniqueName<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (findSqlState(error) === '23505') throw validationFailed('Name has already been taken');
+    if (isUniqueViolation(error)) throw validationFailed('Name has already been taken');
     throw error;
   }
 }

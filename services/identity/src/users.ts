@@ -11,7 +11,7 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import { keepAnAdministrator, lockAccount } from './administrators.ts';
 import { recordActOf } from './audit.ts';
 import type { IdentityContext } from './context.ts';
@@ -235,7 +235,7 @@ async function withUniqueEmail<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (findSqlState(error) === '23505') throw validationFailed('Email has already been taken');
+    if (isUniqueViolation(error)) throw validationFailed('Email has already been taken');
     throw error;
   }
 }

@@ -3,7 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isLockConflict } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { RowsAnnouncer } from '../events/rows-announcer.ts';
 import { lockAccountShared } from '../postgres/advisory-locks.ts';
@@ -75,6 +75,6 @@ export async function sweepDeparted(pool: pg.Pool): Promise<void> {
       await sql(`update departed_account set schemas = '{}' where account_id = $1::int`, [account_id]);
     }
   }).catch((error: unknown) => {
-    if (!['55P03', '40P01'].includes(findSqlState(error) ?? '')) throw error; // somebody still reads; the next round does it
+    if (!isLockConflict(error)) throw error; // somebody still reads; the next round does it
   });
 }

@@ -7,7 +7,7 @@
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isLockTimeout } from '@almanac/service-kit/postgres/errors';
 import type { Cluster } from '../cluster.ts';
 import { lockAccount, lockBranch, tryLockMove, unlockMove } from '../postgres/advisory-locks.ts';
 import { retiredHistoryName, retiredTableName, schemaName, tableName, viewSchema } from '../sql/identifiers.ts';
@@ -101,7 +101,7 @@ async function* copyAndLeave(
     await source.sql('commit');
     failed = false;
   } catch (error) {
-    if (findSqlState(error) === '55P03')
+    if (isLockTimeout(error))
       throw new ServiceError('unavailable', 'A long write or import keeps a table of the account; try again later.');
     throw error;
   } finally {

@@ -1,10 +1,15 @@
 // Plans and applies deployments. Planning reads; applying does the same reading under locks that keep writers out, then the DDL
 // and the catalogue, all in one transaction: nothing is ever half deployed, and an applied deployment is known by its id.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { pgSql, retryTransaction, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import {
+  hasSqlState,
+  isConstraintViolation,
+  isDataException,
+  isLockTimeout,
+  isMissingTable,
+} from '@almanac/service-kit/postgres/errors';
 import type { Change } from '@almanac/service-kit/text/difference';
 import type pg from 'pg';
 import { holdResident } from '../clusters/account-placement.ts';
@@ -224,8 +229,13 @@ async function countRows(
 }
 
 const attempts = 6;
-// Rows that are copied were looked at a moment before.
-const changedMeanwhile = new Set(['23502', '23503', '23505', '23514', '22001', '22003', '22P02', '42P01', '42703']);
+
+// Rows are checked before they are copied: these failures mean that rows or tables changed in between.
+const isCopyConflict = (error: unknown) =>
+  isConstraintViolation(error) ||
+  isDataException(error) ||
+  isMissingTable(error) ||
+  hasSqlState(error, 'undefined_column');
 
 /**
  * Makes the deployed tables equal to the wanted ones, and takes those out of service that are to be
@@ -238,25 +248,29 @@ export async function applyDeployment(
   call: CallContext,
   request: Request & { deploymentId: string },
 ): Promise<DeploymentPlan> {
-  for (let attempt = 1; ; attempt += 1) {
-    const copying = await prepareCopying(ctx, call, request.tables);
-    try {
-      const done = await withTransaction(ctx.pools.work, (sql) => apply(ctx, sql, call, request, copying));
-      if (done.leavesWork) ctx.indexing.soon();
-      for (const table of request.tables) ctx.announcer.touch(table);
-      return done.plan;
-    } catch (error) {
-      const state = findSqlState(error) ?? '';
-      const passes = state === '55P03' || (copying && changedMeanwhile.has(state));
-      if (copying && attempt >= attempts && changedMeanwhile.has(state))
-        throw validationFailed('Rows changed while they were copied, or break rules of the copy; try again.');
-      if (!passes || attempt >= attempts) throw error;
-      ctx.logger.info(
-        { deployment_id: request.deploymentId, attempt },
-        'a table is in use; trying the deployment again',
-      );
-      await sleep(100 + Math.random() * 200 * attempt);
-    }
+  let copying: Copying | undefined;
+  const isCopyFailure = (error: unknown) => copying !== undefined && isCopyConflict(error);
+  const attempt = async () => {
+    copying = await prepareCopying(ctx, call, request.tables);
+    return withTransaction(ctx.pools.work, (sql) => apply(ctx, sql, call, request, copying));
+  };
+  try {
+    const done = await retryTransaction(attempt, {
+      attempts,
+      isRetryable: (error) => isLockTimeout(error) || isCopyFailure(error),
+      pauseMs: (failed) => 100 + Math.random() * 200 * failed,
+      onRetry: (failed) =>
+        ctx.logger.info(
+          { deployment_id: request.deploymentId, attempt: failed },
+          'a table is in use; the deployment is retried',
+        ),
+    });
+    if (done.leavesWork) ctx.indexing.soon();
+    for (const table of request.tables) ctx.announcer.touch(table);
+    return done.plan;
+  } catch (error) {
+    if (!isCopyFailure(error)) throw error;
+    throw validationFailed('Rows changed while they were copied, or break rules of the copy; try again.');
   }
 }
 

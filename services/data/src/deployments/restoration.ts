@@ -2,7 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isForeignKeyViolation } from '@almanac/service-kit/postgres/errors';
 import { holdResident } from '../clusters/account-placement.ts';
 import type { DataContext } from '../context.ts';
 import { lockBranch } from '../postgres/advisory-locks.ts';
@@ -106,7 +106,7 @@ async function makeObject(sql: Sql, { name }: DeployedTable, create: string): Pr
   try {
     await sql(create);
   } catch (error) {
-    if (findSqlState(error) !== '23503') throw error;
+    if (!isForeignKeyViolation(error)) throw error;
     throw validationFailed(`Rows of ${name} refer to rows that are gone.`);
   }
 }

@@ -1,8 +1,15 @@
 // Loads a file into a deployed table: stage, check as a set, merge. The merge and its result are one transaction; readers see the
 // table as it was until it is as it shall be. A load id that has a result is never done again.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import {
+  findSqlState,
+  isCanceled,
+  isForeignKeyViolation,
+  isMissingTable,
+  isRetryable,
+  isSessionEnded,
+} from '@almanac/service-kit/postgres/errors';
 import type { DataContext } from '../context.ts';
 import { tableName } from '../sql/identifiers.ts';
 import { notDeployed } from '../tables/catalogue.ts';
@@ -75,23 +82,23 @@ async function stageAndLoad(
 
 // A session that was ended may have been so by whoever cancelled the load.
 async function ended(ctx: DataContext, call: CallContext, { loadId }: LoadOptions, error: unknown) {
-  const kept =
-    findSqlState(error) === '57P01'
-      ? await findResult(pgSql(ctx.pools.rows), call.accountId, loadId).catch(() => undefined)
-      : undefined;
+  const kept = isSessionEnded(error)
+    ? await findResult(pgSql(ctx.pools.rows), call.accountId, loadId).catch(() => undefined)
+    : undefined;
   if (!kept) throw error;
   return kept;
 }
 
 const attempts = 4;
-// Others changed, added or deleted rows meanwhile, or a deployment did, or views went, or readers wouldn't let go: look again at what there is.
-const worthAnother = new Set(['40001', '40P01', '23505', '23503', '23514', '42P01', '42703', '3F000', '55P03']);
 
-// What a load ends with when another attempt would meet it again.
-const refusals = new Map([
-  ['23503', 'Rows that would be deleted are still referred to, by rows of this table or of others.'],
-  ['57014', `A step took longer than ${loadLimits.statementMinutes} minutes; nothing was loaded. Split the file.`],
-]);
+/** Why a load fails that no further attempt would complete. */
+function findRefusal(error: unknown): string | undefined {
+  if (isForeignKeyViolation(error))
+    return 'Rows that would be deleted are still referred to, by rows of this table or of others.';
+  if (isCanceled(error))
+    return `A step took longer than ${loadLimits.statementMinutes} minutes; nothing was loaded. Split the file.`;
+  return undefined;
+}
 
 async function loadStaged(
   ctx: DataContext,
@@ -100,28 +107,20 @@ async function loadStaged(
   staging: Staging,
 ): Promise<LoadResult> {
   const fresh = staging.rows >= freshTableRows && (await isWithoutRows(pgSql(ctx.pools.rows), staging.target));
-  for (let attempt = 1; ; attempt += 1) {
+  const merge = (sql: Sql, _client: unknown, attempt: number) => {
     const how = { trusting: attempt === 1, fresh: fresh && attempt <= 2, alone: attempt === attempts };
-    try {
-      return await withTransaction(
-        ctx.pools.work,
-        (sql) => new Merge(sql, ctx.sqlViews, call, options, staging, how).run(),
-        {
-          isolation: 'repeatable read',
-          attempts: 1,
-        },
-      );
-    } catch (error) {
-      const state = findSqlState(error) ?? '';
-      if (attempt < attempts && worthAnother.has(state)) {
-        ctx.logger.info({ load_id: options.loadId, attempt, state }, 'a load is merged again');
-        continue;
-      }
-      if (state === '42P01') throw notDeployed();
-      const why = refusals.get(state);
-      if (why === undefined) throw error;
-      const errors = [why];
-      return keepFailure(pgSql(ctx.pools.rows), call.accountId, options, { rows_read: staging.rows, errors });
-    }
+    return new Merge(sql, ctx.sqlViews, call, options, staging, how).run();
+  };
+  const onRetry = (attempt: number, error: unknown) =>
+    ctx.logger.info({ load_id: options.loadId, attempt, state: findSqlState(error) }, 'the merge of a load is retried');
+  try {
+    const retries = { attempts, isRetryable, pauseMs: () => 0, onRetry };
+    return await withTransaction(ctx.pools.work, merge, { isolation: 'repeatable read', ...retries });
+  } catch (error) {
+    if (isMissingTable(error)) throw notDeployed();
+    const refusal = findRefusal(error);
+    if (refusal === undefined) throw error;
+    const failure = { rows_read: staging.rows, errors: [refusal] };
+    return keepFailure(pgSql(ctx.pools.rows), call.accountId, options, failure);
   }
 }

@@ -1,8 +1,8 @@
 // Ends a load that nobody wants any more. A merge begins by taking its load id, so who takes it first decides: no merge follows a
 // cancellation, and none that has committed is undone by one.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { pgSql, retryTransaction, withTransaction } from '@almanac/service-kit/postgres/database';
+import { isLockTimeout } from '@almanac/service-kit/postgres/errors';
 import type { DataContext } from '../context.ts';
 import { findResult, type LoadResult, nothing } from './load-result.ts';
 import { endSessions } from './staging/load-sessions.ts';
@@ -38,15 +38,12 @@ export async function cancelLoad(
       );
       return (await findResult(sql, call.accountId, loadId)) as LoadResult;
     });
-  for (let attempt = 1; ; attempt += 1) {
+  const cancel = async () => {
     const kept = await findResult(pgSql(control), call.accountId, loadId);
     if (kept) return kept;
     await endSessions(pgSql(control), { accountId: call.accountId, loadId });
-    try {
-      return await take();
-    } catch (error) {
-      // A merge holds the load id still.
-      if (findSqlState(error) !== '55P03' || attempt === attempts) throw error;
-    }
-  }
+    return take();
+  };
+  // Retried while a merge holds the load id; the lock timeout of these connections is the pause.
+  return retryTransaction(cancel, { attempts, isRetryable: isLockTimeout, pauseMs: () => 0 });
 }

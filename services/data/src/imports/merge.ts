@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isLockTimeout } from '@almanac/service-kit/postgres/errors';
 import { originOf } from '../rows/origin.ts';
 import * as writeTime from '../rows/write-time.ts';
 import { tableName } from '../sql/identifiers.ts';
@@ -214,7 +214,7 @@ export class Merge {
         await this.sqlViews.drop(this.sql, [table]);
         break;
       } catch (error) {
-        if (findSqlState(error) !== '55P03' || attempt >= takingAttempts) throw error;
+        if (!isLockTimeout(error) || attempt >= takingAttempts) throw error;
         await this.sql('rollback to savepoint taking');
         await sleep(100 + Math.random() * 200);
       }

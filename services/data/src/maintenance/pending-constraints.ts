@@ -3,7 +3,7 @@
 
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { findSqlState, isTransient } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { objectsOf } from '../deployments/schema/objects.ts';
 import type { TableObject } from '../deployments/schema/table-object.ts';
@@ -46,18 +46,14 @@ export async function settle(worker: Worker): Promise<boolean> {
         await giveWay(pool, client, tableName(place), signal, () => finish(pgSql(client), object));
         logger.info(about, 'what a deployment of a large table had left was done');
       } catch (error) {
-        const state = findSqlState(error);
-        if (state === undefined) throw error;
-        if (passing.has(state)) isLeft = true;
+        if (findSqlState(error) === undefined) throw error;
+        if (isTransient(error)) isLeft = true;
         else logger.error({ ...about, err: error }, 'what a deployment of a large table left could not be done');
       }
     }
   }
   return isLeft;
 }
-
-// Given way, in somebody's way, or deployed anew meanwhile.
-const passing = new Set(['57014', '40P01', '55P03', '42P01', '42704', '42703', '42P07', '3F000']);
 
 async function listObjects(sql: Sql, { account_id, branch_id, lineage_id }: Place): Promise<TableObject[]> {
   const { text, values } = catalogueSql.ofBranch(account_id, branch_id);

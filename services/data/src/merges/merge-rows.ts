@@ -1,10 +1,15 @@
 // Merges the rows of one branch into another, three-way, by primary key and cell: all tables of a promotion in one transaction. What
 // is merged is kept under its id and never merged again; a rehearsal does the same and is rolled back.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { pgSql, retryTransaction, withTransaction } from '@almanac/service-kit/postgres/database';
+import {
+  findSqlState,
+  isForeignKeyViolation,
+  isLockTimeout,
+  isMissingTable,
+  isRetryable,
+} from '@almanac/service-kit/postgres/errors';
 import type { DataContext } from '../context.ts';
 import { notDeployed } from '../tables/catalogue.ts';
 import { settledInstant } from '../tables/quiescent-timestamp.ts';
@@ -14,30 +19,23 @@ import { findMerged, type MergeResult, Refused } from './merge-result.ts';
 import { MergeRun } from './merge-run.ts';
 
 const attempts = 4;
-// Others changed, added or deleted rows meanwhile, or a deployment did: look again at what there is.
-const worthAnother = new Set(['40001', '40P01', '23505', '23503', '23514', '42P01', '42703', '42804', '55P03']);
 
 /** Merges, or says what stands in the way; then nothing has changed. */
 export async function mergeRows(ctx: DataContext, call: CallContext, raw: MergeRequest): Promise<MergeResult> {
   const request = readMergeRequest(raw);
   const known = await findMerged(pgSql(ctx.pools.rows), call.accountId, request.merge_id);
   if (known && !request.rehearsal) return known;
-  for (let attempt = 1; ; attempt += 1) {
-    const tables = await findTables(ctx, call, request);
-    try {
-      return await attemptMerge(ctx, call, request, tables, attempt === attempts);
-    } catch (error) {
-      const state = findSqlState(error) ?? '';
-      if (attempt < attempts && worthAnother.has(state)) {
-        ctx.logger.info({ merge_id: request.merge_id, attempt, state }, 'rows are merged again');
-        await sleep(50 * attempt);
-        continue;
-      }
-      if (state === '42P01' || state === '3F000') throw notDeployed();
-      if (state === '55P03') throw new ServiceError('unavailable', 'A table is in use; try again.');
-      if (state === '23503') return circle;
-      throw error;
-    }
+  const attemptOnce = async (attempt: number) =>
+    attemptMerge(ctx, call, request, await findTables(ctx, call, request), attempt === attempts);
+  const onRetry = (attempt: number, error: unknown) =>
+    ctx.logger.info({ merge_id: request.merge_id, attempt, state: findSqlState(error) }, 'a merge of rows is retried');
+  try {
+    return await retryTransaction(attemptOnce, { attempts, isRetryable, onRetry });
+  } catch (error) {
+    if (isMissingTable(error)) throw notDeployed();
+    if (isLockTimeout(error)) throw new ServiceError('unavailable', 'A table is in use; try again.');
+    if (isForeignKeyViolation(error)) return circle;
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@
 
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isTransient } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { lockBranch, lockViews } from '../postgres/advisory-locks.ts';
 import { quoteName, tableName, viewName, viewSchema, viewSchemaPattern } from '../sql/identifiers.ts';
@@ -118,13 +118,9 @@ const gently = (pool: pg.Pool, work: (sql: Sql) => Promise<unknown>) =>
     await work(sql);
   });
 
-// Somebody reads it, or it was deployed, moved or taken out of service meanwhile.
-const passing = new Set(['55P03', '40P01', '42P01', '3F000']);
-
 async function unlessInUse(logger: Logger, what: object, work: () => Promise<void>): Promise<void> {
   await work().catch((error: unknown) => {
-    if (passing.has(findSqlState(error) ?? ''))
-      logger.info(what, 'a table or its view is in use; the view is seen to later');
+    if (isTransient(error)) logger.info(what, 'a table or its view is in use; the view is seen to later');
     else logger.warn({ ...what, err: error }, 'a view was not made or taken away; it will be tried again');
   });
 }

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isLockTimeout, isMissingTable } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { tableName } from '../sql/identifiers.ts';
 import { notDeployed } from './catalogue.ts';
@@ -31,9 +31,8 @@ export async function settledInstant(pool: pg.Pool, tables: DeployedTable[]): Pr
         return rows[0]?.at as string;
       });
     } catch (error) {
-      const state = findSqlState(error);
-      if (state === '42P01' || state === '3F000') throw notDeployed();
-      if (state !== '55P03') throw error;
+      if (isMissingTable(error)) throw notDeployed();
+      if (!isLockTimeout(error)) throw error;
       if (Date.now() >= deadline)
         throw new ServiceError('unavailable', 'The rows are being written all the time; try again later.');
       await sleep(100 + Math.random() * 200);

@@ -3,7 +3,7 @@
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { hasSqlState, isCanceled } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { lockLoad, lockStaging, tryLockStaging, unlockSession } from '../../postgres/advisory-locks.ts';
@@ -125,17 +125,17 @@ async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<B
 
 function explain(error: unknown, options: LoadOptions): unknown {
   if (error instanceof UnreadableFile) return error;
-  const state = findSqlState(error);
   const line = /line (\d+)/.exec(String((error as { where?: unknown }).where))?.[1];
   const place = line === undefined ? 'The file' : `Line ${Number(line) + options.firstRow - 1} of the file`;
-  if (state === '22P04')
+  if (hasSqlState(error, 'bad_copy_file_format'))
     return new UnreadableFile(
       `${place} can't be read as CSV: a row must have ${options.fileColumns.length} cells, and quotes must be closed.`,
     );
-  if (state === '22021' || state === '22P05')
+  if (hasSqlState(error, 'character_not_in_repertoire', 'untranslatable_character'))
     return new UnreadableFile(`${place} holds bytes that are not UTF-8 text.`);
-  if (state === '57014') return new UnreadableFile(tooSlow);
-  if (state === '54000' || state === '22001') return new UnreadableFile(`${place} holds a row that is too large.`);
+  if (isCanceled(error)) return new UnreadableFile(tooSlow);
+  if (hasSqlState(error, 'program_limit_exceeded', 'string_data_right_truncation'))
+    return new UnreadableFile(`${place} holds a row that is too large.`);
   return error;
 }
 

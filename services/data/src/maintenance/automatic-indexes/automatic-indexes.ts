@@ -5,7 +5,7 @@
 
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { findSqlState, isTransient } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { PagePlan } from '../../pages/filter.ts';
 import { tryLockIndexing, unlockSession } from '../../postgres/advisory-locks.ts';
@@ -168,8 +168,7 @@ export class Indexing {
     } catch (error) {
       const state = findSqlState(error);
       if (state === undefined) throw error;
-      // Given way, or in somebody's way, or the table has changed meanwhile: the next round sees.
-      if (!/^(57014|40P01|55P03|42P01|42703|3F000)$/.test(state)) {
+      if (!isTransient(error)) {
         this.logger.warn({ ...about, err: error }, 'an index could not be made');
         await saveFailure(sql, table, index, state);
       }
