@@ -49,18 +49,21 @@ export async function settleArrival(
     const { rows } = await sql('delete from arriving_account where account_id = $1::int returning tables', [accountId]);
     if (!rows[0]) return [];
     await sql('delete from departed_account where account_id = $1::int', [accountId]);
-    // Under new revisions: what anybody remembers of these tables from elsewhere is out of date.
-    const arrived = await sql(
-      `insert into deployed_table select table_of.*
-       from jsonb_array_elements($1::jsonb) entry,
-         jsonb_populate_record(null::deployed_table, entry || jsonb_build_object('revision', nextval('deployed_revision'))) table_of
-       returning *`,
-      [JSON.stringify(rows[0].tables)],
-    );
-    await sqlViews.make(sql, arrived.rows as DeployedTable[]);
-    return arrived.rows as DeployedTable[];
+    return sqlViews.replace(sql, [], () => insertEntries(sql, rows[0]?.tables));
   });
   for (const table of tables) announcer.touch(table);
+}
+
+// Under new revisions: entries that instances have cached, from the other cluster, are out of date.
+async function insertEntries(sql: Sql, tables: unknown): Promise<DeployedTable[]> {
+  const { rows } = await sql(
+    `insert into deployed_table select table_of.*
+     from jsonb_array_elements($1::jsonb) entry,
+       jsonb_populate_record(null::deployed_table, entry || jsonb_build_object('revision', nextval('deployed_revision'))) table_of
+     returning *`,
+    [JSON.stringify(tables)],
+  );
+  return rows as DeployedTable[];
 }
 
 /** Drops what accounts have left behind, when nobody reads it any more. */

@@ -2,6 +2,7 @@
 // and the catalogue, all in one transaction: nothing is ever half deployed, and an applied deployment is known by its id.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, retryTransaction, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import {
   hasSqlState,
@@ -13,10 +14,12 @@ import {
 import type { Change } from '@almanac/service-kit/text/difference';
 import type pg from 'pg';
 import { holdResident } from '../clusters/account-placement.ts';
-import type { DataContext } from '../context.ts';
+import type { RowsAnnouncer } from '../events/rows-announcer.ts';
 import { lockBranch } from '../postgres/advisory-locks.ts';
+import type { Pools } from '../postgres/pools.ts';
 import { originOf } from '../rows/origin.ts';
 import { tableName } from '../sql/identifiers.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable, WantedTable } from '../tables/table.ts';
 import {
@@ -33,6 +36,7 @@ import {
   findVisible,
   holdOriginals,
   keepFirstRows,
+  type OriginalsAccess,
   planFirstRows,
   prepareCopying,
   requireVisible,
@@ -70,10 +74,14 @@ const reader =
 type Request = { branchId: number; tables: WantedTable[]; removals: UnwantedTable[] };
 
 /** What a deployment would do, lose and break on; changes nothing. */
-export async function planDeployment(ctx: DataContext, call: CallContext, request: Request): Promise<DeploymentPlan> {
-  const visible = await findVisible(ctx, call, request.tables);
+export async function planDeployment(
+  access: OriginalsAccess,
+  call: CallContext,
+  request: Request,
+): Promise<DeploymentPlan> {
+  const visible = await findVisible(access, call, request.tables);
   return withTransaction(
-    ctx.pools.work,
+    access.pools.work,
     async (sql) => {
       await sql("select set_config('statement_timeout', '120s', true)");
       return (await plan(reader(sql), call.accountId, request, { visible })).shown;
@@ -228,6 +236,14 @@ async function countRows(
   return counted;
 }
 
+/** What applying a deployment takes. */
+type DeploymentParts = OriginalsAccess & {
+  sqlViews: SqlViews;
+  indexing: { soon(): void };
+  announcer: RowsAnnouncer;
+  logger: Logger;
+};
+
 const attempts = 6;
 
 // Rows are checked before they are copied: these failures mean that rows or tables changed in between.
@@ -244,15 +260,16 @@ const isCopyConflict = (error: unknown) =>
  * unchanged.
  */
 export async function applyDeployment(
-  ctx: DataContext,
+  parts: DeploymentParts,
   call: CallContext,
   request: Request & { deploymentId: string },
 ): Promise<DeploymentPlan> {
+  const { pools, sqlViews, indexing, announcer, logger } = parts;
   let copying: Copying | undefined;
   const isCopyFailure = (error: unknown) => copying !== undefined && isCopyConflict(error);
   const attempt = async () => {
-    copying = await prepareCopying(ctx, call, request.tables);
-    return withTransaction(ctx.pools.work, (sql) => apply(ctx, sql, call, request, copying));
+    copying = await prepareCopying(parts, call, request.tables);
+    return withTransaction(pools.work, (sql) => apply(sqlViews, sql, call, request, copying));
   };
   try {
     const done = await retryTransaction(attempt, {
@@ -260,13 +277,13 @@ export async function applyDeployment(
       isRetryable: (error) => isLockTimeout(error) || isCopyFailure(error),
       pauseMs: (failed) => 100 + Math.random() * 200 * failed,
       onRetry: (failed) =>
-        ctx.logger.info(
+        logger.info(
           { deployment_id: request.deploymentId, attempt: failed },
           'a table is in use; the deployment is retried',
         ),
     });
-    if (done.leavesWork) ctx.indexing.soon();
-    for (const table of request.tables) ctx.announcer.touch(table);
+    if (done.leavesWork) indexing.soon();
+    for (const table of request.tables) announcer.touch(table);
     return done.plan;
   } catch (error) {
     if (!isCopyFailure(error)) throw error;
@@ -275,7 +292,7 @@ export async function applyDeployment(
 }
 
 async function apply(
-  { sqlViews }: DataContext,
+  sqlViews: SqlViews,
   sql: Sql,
   call: CallContext,
   { deploymentId, ...request }: Request & { deploymentId: string },
@@ -303,14 +320,17 @@ async function apply(
   const pairs = planned.change.wanted.map((table) => table.pair);
   const wanted = pairs.map((pair) => pair.wanted);
   const { retirements } = planned;
-  await sqlViews.drop(sql, [...pairs.flatMap(({ old }) => old ?? []), ...retirements.map(({ table }) => table)]);
-  for (const statement of retirements.flatMap(({ dropForeignKeys }) => dropForeignKeys)) await sql(statement);
-  for (const statement of inOrder(statementsOf(planned.physical))) await sql(statement);
-  for (const retirement of retirements) await retire(sql, retirement);
-  await rememberRetired(sql, accountId, planned);
-  const touched = planned.change.touched.map((pair) => pair.wanted); // their columns, and so their views, stay as they are
-  await catalogue(sql, accountId, [...wanted, ...touched]);
-  await sqlViews.make(sql, wanted);
+  const before = [...pairs.flatMap(({ old }) => old ?? []), ...retirements.map(({ table }) => table)];
+  await sqlViews.replace(sql, before, async () => {
+    for (const statement of retirements.flatMap(({ dropForeignKeys }) => dropForeignKeys)) await sql(statement);
+    for (const statement of inOrder(statementsOf(planned.physical))) await sql(statement);
+    for (const retirement of retirements) await retire(sql, retirement);
+    await keepRetiredColumns(sql, accountId, planned);
+    // The columns of touched tables, and so their views, stay as they are.
+    const touched = planned.change.touched.map((pair) => pair.wanted);
+    await catalogue(sql, accountId, [...wanted, ...touched]);
+    return wanted;
+  });
   await keepFirstRows(sql, accountId, planned.first, copying);
   await sql('insert into applied_deployment (account_id, deployment_id, plan) values ($1::int, $2, $3::jsonb)', [
     accountId,
@@ -352,7 +372,7 @@ function requireNoBlockers({ diffs }: DeploymentPlan): void {
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-async function rememberRetired(sql: Sql, accountId: number, { change, physical, revision }: Planned): Promise<void> {
+async function keepRetiredColumns(sql: Sql, accountId: number, { change, physical, revision }: Planned): Promise<void> {
   for (const [i, { pair }] of change.wanted.entries())
     for (const column of physical[i]?.retired ?? [])
       await sql(
@@ -388,11 +408,11 @@ export async function catalogue(sql: Sql, accountId: number, tables: WantedTable
 
 /** Whether a deployment was applied, and what it did. */
 export async function findAppliedDeployment(
-  ctx: DataContext,
+  { pools }: { pools: Pools },
   call: CallContext,
   deploymentId: string,
 ): Promise<DeploymentPlan | undefined> {
-  const { rows } = await pgSql(ctx.pools.rows)(
+  const { rows } = await pgSql(pools.rows)(
     'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',
     [call.accountId, deploymentId],
   );

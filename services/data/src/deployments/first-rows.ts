@@ -5,19 +5,23 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import type { DataContext } from '../context.ts';
+import type { Rights } from '@almanac/service-kit/rights/rights';
+import type { Pools } from '../postgres/pools.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
 import { channelSql, type Origin, originOf } from '../rows/origin.ts';
 import { columnName, tableName } from '../sql/identifiers.ts';
 import { quoteLiteral } from '../sql/literals.ts';
 import type { Statement } from '../sql/statement.ts';
-import { catalogueSql } from '../tables/catalogue.ts';
+import { type Catalogue, catalogueSql } from '../tables/catalogue.ts';
 import { settledInstant } from '../tables/quiescent-timestamp.ts';
 import type { DeployedTable, WantedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import type { BranchChange } from './branch-change.ts';
 import { moveBase } from './row-base.ts';
 import { finalSql, type Pair } from './schema/checks.ts';
+
+/** What finds the originals of copies, and says who may view them. */
+export type OriginalsAccess = { pools: Pools; catalogue: Catalogue; rights: Rights };
 
 type Read = (statement: Statement) => Promise<Record<string, unknown>[]>;
 
@@ -29,26 +33,26 @@ export type Copying = { at: string; origin: Origin; originals: DeployedTable[]; 
 
 /** Waits for an instant as of which the originals of new tables can be read; undefined when no table begins with rows. */
 export async function prepareCopying(
-  ctx: DataContext,
+  access: OriginalsAccess,
   call: CallContext,
   tables: WantedTable[],
 ): Promise<Copying | undefined> {
-  const copies = await findCopies(ctx, call, tables);
+  const copies = await findCopies(access, call, tables);
   if (copies.length === 0) return undefined;
   const originals = copies.map(({ original }) => original);
-  const at = await settledInstant(ctx.pools.work, originals);
+  const at = await settledInstant(access.pools.work, originals);
   // Asked after that instant: what is written once the right is gone is not among the rows, however long the deployment waits then.
-  return { at, origin: originOf(call, 'promotion'), originals, visible: await findVisibleOf(ctx, call, copies) };
+  return { at, origin: originOf(call, 'promotion'), originals, visible: await findVisibleOf(access, call, copies) };
 }
 
 type Copy = { wanted: WantedTable; original: DeployedTable };
 
-async function findCopies(ctx: DataContext, call: CallContext, tables: WantedTable[]): Promise<Copy[]> {
+async function findCopies(access: OriginalsAccess, call: CallContext, tables: WantedTable[]): Promise<Copy[]> {
   const copies: Copy[] = [];
   for (const wanted of tables) {
     const { table_definition_id, rows_from_table_id: id } = wanted;
-    if (!id || (await ctx.catalogue.read(call.accountId, { id: table_definition_id }))) continue;
-    const original = await ctx.catalogue.read(call.accountId, { id });
+    if (!id || (await access.catalogue.read(call.accountId, { id: table_definition_id }))) continue;
+    const original = await access.catalogue.read(call.accountId, { id });
     if (original) copies.push({ wanted, original });
   }
   return copies;
@@ -56,28 +60,28 @@ async function findCopies(ctx: DataContext, call: CallContext, tables: WantedTab
 
 /** The new tables whose original may be viewed at this moment, by their ids. */
 export async function findVisible(
-  ctx: DataContext,
+  access: OriginalsAccess,
   call: CallContext,
   tables: WantedTable[],
 ): Promise<ReadonlySet<number>> {
-  return findVisibleOf(ctx, call, await findCopies(ctx, call, tables));
+  return findVisibleOf(access, call, await findCopies(access, call, tables));
 }
 
-async function findVisibleOf(ctx: DataContext, call: CallContext, copies: Copy[]): Promise<ReadonlySet<number>> {
+async function findVisibleOf(access: OriginalsAccess, call: CallContext, copies: Copy[]): Promise<ReadonlySet<number>> {
   const visible = new Set<number>();
   for (const { wanted, original } of copies) {
     const asker = wanted.rows_asked_by;
     const isVisible =
-      (await mayView(ctx, call, original)) ||
-      (asker !== undefined && asker !== call.userId && (await mayView(ctx, { ...call, userId: asker }, original)));
+      (await mayView(access, call, original)) ||
+      (asker !== undefined && asker !== call.userId && (await mayView(access, { ...call, userId: asker }, original)));
     if (isVisible) visible.add(wanted.table_definition_id);
   }
   return visible;
 }
 
-async function mayView(ctx: DataContext, call: CallContext, original: DeployedTable): Promise<boolean> {
+async function mayView(access: OriginalsAccess, call: CallContext, original: DeployedTable): Promise<boolean> {
   try {
-    await requireRightToWork(ctx, call, 'view', original.table_definition_id);
+    await requireRightToWork(access, call, 'view', original.table_definition_id);
     return true;
   } catch (error) {
     // Out of service since it was found: the plan tells that.

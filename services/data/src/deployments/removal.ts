@@ -5,8 +5,8 @@ import { validationFailed } from '@almanac/service-kit/errors';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { holdResident } from '../clusters/account-placement.ts';
-import type { DataContext } from '../context.ts';
 import { lockBranch } from '../postgres/advisory-locks.ts';
+import type { Pools } from '../postgres/pools.ts';
 import { referrersOf } from '../records/constraint-sql.ts';
 import {
   historyName,
@@ -17,6 +17,7 @@ import {
   tableName,
   viewSchema,
 } from '../sql/identifiers.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { forget, planRetirement, retire } from './retirement.ts';
@@ -25,8 +26,12 @@ import { forget, planRetirement, retire } from './retirement.ts';
 export const limits = "select set_config('lock_timeout', '10s', true), set_config('statement_timeout', '120s', true)";
 
 /** False when it isn't deployed. 422 while other tables refer to it, naming them. */
-export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId: number): Promise<boolean> {
-  return withTransaction(ctx.pools.work, async (sql) => {
+export function dropTable(
+  { pools, sqlViews }: { pools: Pools; sqlViews: SqlViews },
+  call: CallContext,
+  tableDefinitionId: number,
+): Promise<boolean> {
+  return withTransaction(pools.work, async (sql) => {
     await sql(limits);
     await holdResident(sql, call);
     const { text, values } = catalogueSql.byId(call.accountId, tableDefinitionId);
@@ -43,11 +48,13 @@ export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId
           (name) => `${table.name} is still referred to by ${name}.`,
         ),
       );
-    await ctx.sqlViews.drop(sql, [table]);
     const byLineage = new Map(branch.map((each) => [each.lineage_id, each]));
     const retirement = planRetirement(table, (lineageId) => byLineage.get(lineageId) as DeployedTable);
-    for (const drop of retirement.dropForeignKeys) await sql(drop);
-    await retire(sql, retirement);
+    await sqlViews.replace(sql, [table], async () => {
+      for (const drop of retirement.dropForeignKeys) await sql(drop);
+      await retire(sql, retirement);
+      return [];
+    });
     return true;
   });
 }
@@ -69,8 +76,8 @@ async function forgetWrites(sql: Sql, ids: number[]): Promise<void> {
 }
 
 /** Drops all tables of a branch with their rows; answers how many there were. */
-export function dropBranch(ctx: DataContext, call: CallContext, branchId: number): Promise<number> {
-  return withTransaction(ctx.pools.work, async (sql) => {
+export function dropBranch({ pools }: { pools: Pools }, call: CallContext, branchId: number): Promise<number> {
+  return withTransaction(pools.work, async (sql) => {
     await sql(limits);
     await holdResident(sql, call);
     await lockBranch(sql, branchId);

@@ -4,8 +4,8 @@ import { validationFailed } from '@almanac/service-kit/errors';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { isForeignKeyViolation } from '@almanac/service-kit/postgres/errors';
 import { holdResident } from '../clusters/account-placement.ts';
-import type { DataContext } from '../context.ts';
 import { lockBranch } from '../postgres/advisory-locks.ts';
+import type { Pools } from '../postgres/pools.ts';
 import {
   bareHistoryName,
   bareTableName,
@@ -13,6 +13,7 @@ import {
   retiredTableName,
   schemaName,
 } from '../sql/identifiers.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
 import { type Column, type DeployedTable, type ForeignKey, getColumn, keyColumns } from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
 import { catalogue } from './deployment.ts';
@@ -22,8 +23,12 @@ import { objectsOf } from './schema/objects.ts';
 type Retired = { id: number; entry: DeployedTable };
 
 /** False when there is nothing to restore. 422 when its place is taken or what it refers to is no longer as it was. */
-export function restoreTable(ctx: DataContext, call: CallContext, tableDefinitionId: number): Promise<boolean> {
-  return withTransaction(ctx.pools.work, async (sql) => {
+export function restoreTable(
+  { pools, sqlViews }: { pools: Pools; sqlViews: SqlViews },
+  call: CallContext,
+  tableDefinitionId: number,
+): Promise<boolean> {
+  return withTransaction(pools.work, async (sql) => {
     await sql(limits);
     await holdResident(sql, call);
     const found = await findRetired(sql, call.accountId, tableDefinitionId);
@@ -34,8 +39,10 @@ export function restoreTable(ctx: DataContext, call: CallContext, tableDefinitio
     const branch = await listBranch(sql, call.accountId, retired.entry.branch_id);
     const problems = findProblems(retired.entry, branch);
     if (problems.length > 0) throw validationFailed(problems);
-    await bringBack(sql, retired, branch);
-    await ctx.sqlViews.make(sql, [retired.entry]);
+    await sqlViews.replace(sql, [], async () => {
+      await bringBack(sql, retired, branch);
+      return [retired.entry];
+    });
     return true;
   });
 }

@@ -1,6 +1,7 @@
 // Loads a file into a deployed table: stage, check as a set, merge. The merge and its result are one transaction; readers see the
 // table as it was until it is as it shall be. A load id that has a result is never done again.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import {
   findSqlState,
@@ -10,9 +11,13 @@ import {
   isRetryable,
   isSessionEnded,
 } from '@almanac/service-kit/postgres/errors';
-import type { DataContext } from '../context.ts';
+import type { Rights } from '@almanac/service-kit/rights/rights';
+import type { RowsAnnouncer } from '../events/rows-announcer.ts';
+import type { AccountLimiter } from '../postgres/account-limiter.ts';
+import type { Pools } from '../postgres/pools.ts';
 import { tableName } from '../sql/identifiers.ts';
-import { notDeployed } from '../tables/catalogue.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
+import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import { freshTableRows } from './fresh-table.ts';
@@ -24,66 +29,77 @@ import { loadLimits } from './staging/load-limits.ts';
 import type { Staging } from './staging/staged-file.ts';
 import { chunksOf, stage, within } from './staging/staging.ts';
 
+/** What a load takes. */
+type LoadParts = {
+  pools: Pools;
+  limiters: { work: AccountLimiter; quiet: AccountLimiter };
+  catalogue: Catalogue;
+  rights: Rights;
+  sqlViews: SqlViews;
+  announcer: RowsAnnouncer;
+  logger: Logger;
+};
+
 type Message = { options?: LoadOptions['raw'] | null; chunk?: Buffer | Uint8Array | string };
 
 /** Reads options and bytes from the messages and answers the result; only faults of the call or of the system are thrown. */
 export async function bulkLoad(
-  ctx: DataContext,
+  parts: LoadParts,
   call: CallContext,
   requests: AsyncIterable<Message>,
   signal: AbortSignal,
 ): Promise<LoadResult> {
   const messages = requests[Symbol.asyncIterator]();
   const options = readLoadOptions((await messages.next()).value?.options);
-  const finished = await findResult(pgSql(ctx.pools.rows), call.accountId, options.loadId);
+  const finished = await findResult(pgSql(parts.pools.rows), call.accountId, options.loadId);
   if (finished) return finished;
-  await requireRightToWork(ctx, call, 'edit', options.tableDefinitionId);
-  const table = await ctx.catalogue.get(call.accountId, { id: options.tableDefinitionId });
-  const find = (id: number) => ctx.catalogue.read(call.accountId, { id });
+  await requireRightToWork(parts, call, 'edit', options.tableDefinitionId);
+  const table = await parts.catalogue.get(call.accountId, { id: options.tableDefinitionId });
+  const find = (id: number) => parts.catalogue.read(call.accountId, { id });
   const targets = await readTargets(table, options, find);
   planLoad(table, options, targets);
   // Whoever looks records up learns which there are.
-  for (const id of targets.keys()) await requireRightToWork(ctx, call, 'view', id);
+  for (const id of targets.keys()) await requireRightToWork(parts, call, 'view', id);
   const chunks = within(options.mostBytes, chunksOf(messages, signal));
-  const result = await ctx.limiters.quiet.run(call.accountId, signal, () =>
-    stageAndLoad(ctx, call, { options, table, chunks, signal }),
+  const result = await parts.limiters.quiet.run(call.accountId, signal, () =>
+    stageAndLoad(parts, call, { options, table, chunks, signal }),
   );
-  if (!options.dryRun && result.inserted + result.updated + result.deleted > 0) ctx.announcer.touch(table);
+  if (!options.dryRun && result.inserted + result.updated + result.deleted > 0) parts.announcer.touch(table);
   return result;
 }
 
 type Load = { options: LoadOptions; table: DeployedTable; chunks: AsyncIterable<Buffer>; signal: AbortSignal };
 
 async function stageAndLoad(
-  ctx: DataContext,
+  parts: LoadParts,
   call: CallContext,
   { options, table, chunks, signal }: Load,
 ): Promise<LoadResult> {
   const { accountId } = call;
   let staging: Staging;
   try {
-    staging = await stage(ctx.pools.quiet, { accountId, target: tableName(table), options }, chunks);
+    staging = await stage(parts.pools.quiet, { accountId, target: tableName(table), options }, chunks);
   } catch (error) {
     if (error instanceof UnreadableFile)
-      return keepFailure(pgSql(ctx.pools.rows), accountId, options, { rows_read: 0, errors: [error.message] });
-    return ended(ctx, call, options, error);
+      return keepFailure(pgSql(parts.pools.rows), accountId, options, { rows_read: 0, errors: [error.message] });
+    return ended(parts, call, options, error);
   }
   try {
     await staging.lockTable(options.tableDefinitionId);
-    return await ctx.limiters.work.run(accountId, signal, () => loadStaged(ctx, call, options, staging));
+    return await parts.limiters.work.run(accountId, signal, () => loadStaged(parts, call, options, staging));
   } catch (error) {
-    return await ended(ctx, call, options, error);
+    return await ended(parts, call, options, error);
   } finally {
     await staging
       .drop()
-      .catch((error: unknown) => ctx.logger.warn({ err: error }, 'a staged file was left to the sweep'));
+      .catch((error: unknown) => parts.logger.warn({ err: error }, 'a staged file was left to the sweep'));
   }
 }
 
 // A session that was ended may have been so by whoever cancelled the load.
-async function ended(ctx: DataContext, call: CallContext, { loadId }: LoadOptions, error: unknown) {
+async function ended({ pools }: Pick<LoadParts, 'pools'>, call: CallContext, { loadId }: LoadOptions, error: unknown) {
   const kept = isSessionEnded(error)
-    ? await findResult(pgSql(ctx.pools.rows), call.accountId, loadId).catch(() => undefined)
+    ? await findResult(pgSql(pools.rows), call.accountId, loadId).catch(() => undefined)
     : undefined;
   if (!kept) throw error;
   return kept;
@@ -101,26 +117,29 @@ function findRefusal(error: unknown): string | undefined {
 }
 
 async function loadStaged(
-  ctx: DataContext,
+  parts: LoadParts,
   call: CallContext,
   options: LoadOptions,
   staging: Staging,
 ): Promise<LoadResult> {
-  const fresh = staging.rows >= freshTableRows && (await isWithoutRows(pgSql(ctx.pools.rows), staging.target));
+  const fresh = staging.rows >= freshTableRows && (await isWithoutRows(pgSql(parts.pools.rows), staging.target));
   const merge = (sql: Sql, _client: unknown, attempt: number) => {
     const how = { trusting: attempt === 1, fresh: fresh && attempt <= 2, alone: attempt === attempts };
-    return new Merge(sql, ctx.sqlViews, call, options, staging, how).run();
+    return new Merge(sql, parts.sqlViews, call, options, staging, how).run();
   };
   const onRetry = (attempt: number, error: unknown) =>
-    ctx.logger.info({ load_id: options.loadId, attempt, state: findSqlState(error) }, 'the merge of a load is retried');
+    parts.logger.info(
+      { load_id: options.loadId, attempt, state: findSqlState(error) },
+      'the merge of a load is retried',
+    );
   try {
     const retries = { attempts, isRetryable, pauseMs: () => 0, onRetry };
-    return await withTransaction(ctx.pools.work, merge, { isolation: 'repeatable read', ...retries });
+    return await withTransaction(parts.pools.work, merge, { isolation: 'repeatable read', ...retries });
   } catch (error) {
     if (isMissingTable(error)) throw notDeployed();
     const refusal = findRefusal(error);
     if (refusal === undefined) throw error;
     const failure = { rows_read: staging.rows, errors: [refusal] };
-    return keepFailure(pgSql(ctx.pools.rows), call.accountId, options, failure);
+    return keepFailure(pgSql(parts.pools.rows), call.accountId, options, failure);
   }
 }

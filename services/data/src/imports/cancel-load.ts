@@ -3,7 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { pgSql, retryTransaction, withTransaction } from '@almanac/service-kit/postgres/database';
 import { isLockTimeout } from '@almanac/service-kit/postgres/errors';
-import type { DataContext } from '../context.ts';
+import type { Pools } from '../postgres/pools.ts';
 import { findResult, type LoadResult, nothing } from './load-result.ts';
 import { endSessions } from './staging/load-sessions.ts';
 
@@ -24,11 +24,11 @@ const attempts = 60;
  * that no other work takes.
  */
 export async function cancelLoad(
-  ctx: Pick<DataContext, 'pools'>,
+  { pools }: { pools: Pools },
   call: CallContext,
   { loadId, tableDefinitionId }: { loadId: string; tableDefinitionId: number },
 ): Promise<LoadResult> {
-  const { control } = ctx.pools;
+  const { control } = pools;
   const take = () =>
     withTransaction(control, async (sql) => {
       await sql(

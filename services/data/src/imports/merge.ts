@@ -211,7 +211,10 @@ export class Merge {
       await this.sql('savepoint taking');
       try {
         await this.sql(`lock table ${tableName(table)} in access exclusive mode`);
-        await this.sqlViews.drop(this.sql, [table]);
+        await this.sqlViews.replace(this.sql, [table], async () => {
+          for (const statement of take) await this.sql(statement);
+          return [table];
+        });
         break;
       } catch (error) {
         if (!isLockTimeout(error) || attempt >= takingAttempts) throw error;
@@ -220,8 +223,6 @@ export class Merge {
       }
     }
     await this.sql(`set local lock_timeout = '${patience}'`);
-    for (const statement of take) await this.sql(statement);
-    await this.sqlViews.make(this.sql, [table]);
     // Statements made for the table that was dropped are of yesterday now.
     await this.sql(
       "update deployed_table set revision = nextval('deployed_revision') where table_definition_id = $1::int",

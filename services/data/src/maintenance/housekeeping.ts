@@ -2,21 +2,23 @@
 // old versions of rows; and gives tables without a view one. Every instance does it; twice harms nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
+import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { sweepDeparted } from '../clusters/account-placement.ts';
-import type { DataContext } from '../context.ts';
 import { sweepApplied } from '../deployments/deployment.ts';
 import { sweepRetired } from '../deployments/removal.ts';
 import { sweepBases } from '../deployments/row-base.ts';
 import { sweepLoads } from '../imports/rejected-rows.ts';
 import { sweepStaging } from '../imports/staging/staging.ts';
 import { sweepMerged } from '../merges/merge-result.ts';
+import type { Pools } from '../postgres/pools.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
 import { sweepHistory } from './history-retention.ts';
 
 const everyMs = 10 * 60_000;
 
 /** What a round needs. */
-type Swept = Pick<DataContext, 'pools' | 'sqlViews' | 'logger'>;
+type Swept = { pools: Pools; sqlViews: SqlViews; logger: Logger };
 
 export type Housekeeping = { start(): void; stop(): Promise<void> };
 

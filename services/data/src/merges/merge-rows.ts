@@ -2,6 +2,7 @@
 // is merged is kept under its id and never merged again; a rehearsal does the same and is rolled back.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, retryTransaction, withTransaction } from '@almanac/service-kit/postgres/database';
 import {
   findSqlState,
@@ -10,25 +11,32 @@ import {
   isMissingTable,
   isRetryable,
 } from '@almanac/service-kit/postgres/errors';
-import type { DataContext } from '../context.ts';
-import { notDeployed } from '../tables/catalogue.ts';
+import type { RowsAnnouncer } from '../events/rows-announcer.ts';
+import type { Pools } from '../postgres/pools.ts';
+import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
 import { settledInstant } from '../tables/quiescent-timestamp.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { type MergeRequest, readMergeRequest } from './merge-request.ts';
 import { findMerged, type MergeResult, Refused } from './merge-result.ts';
 import { MergeRun } from './merge-run.ts';
 
+/** What a merge takes. */
+type MergeParts = { pools: Pools; catalogue: Catalogue; announcer: RowsAnnouncer; logger: Logger };
+
 const attempts = 4;
 
 /** Merges, or says what stands in the way; then nothing has changed. */
-export async function mergeRows(ctx: DataContext, call: CallContext, raw: MergeRequest): Promise<MergeResult> {
+export async function mergeRows(parts: MergeParts, call: CallContext, raw: MergeRequest): Promise<MergeResult> {
   const request = readMergeRequest(raw);
-  const known = await findMerged(pgSql(ctx.pools.rows), call.accountId, request.merge_id);
+  const known = await findMerged(pgSql(parts.pools.rows), call.accountId, request.merge_id);
   if (known && !request.rehearsal) return known;
   const attemptOnce = async (attempt: number) =>
-    attemptMerge(ctx, call, request, await findTables(ctx, call, request), attempt === attempts);
+    attemptMerge(parts, call, request, await findTables(parts, call, request), attempt === attempts);
   const onRetry = (attempt: number, error: unknown) =>
-    ctx.logger.info({ merge_id: request.merge_id, attempt, state: findSqlState(error) }, 'a merge of rows is retried');
+    parts.logger.info(
+      { merge_id: request.merge_id, attempt, state: findSqlState(error) },
+      'a merge of rows is retried',
+    );
   try {
     return await retryTransaction(attemptOnce, { attempts, isRetryable, onRetry });
   } catch (error) {
@@ -59,17 +67,17 @@ const circle: MergeResult = {
 
 type Tables = ReadonlyMap<number, DeployedTable>;
 
-async function findTables(ctx: DataContext, call: CallContext, { pairs }: MergeRequest): Promise<Tables> {
+async function findTables({ catalogue }: MergeParts, call: CallContext, { pairs }: MergeRequest): Promise<Tables> {
   const found = new Map<number, DeployedTable>();
   for (const id of new Set(pairs.flatMap((pair) => [pair.source_table_id, pair.target_table_id]))) {
-    const table = await ctx.catalogue.read(call.accountId, { id });
+    const table = await catalogue.read(call.accountId, { id });
     if (table) found.set(id, table);
   }
   return found;
 }
 
 async function attemptMerge(
-  ctx: DataContext,
+  { pools, announcer }: MergeParts,
   call: CallContext,
   request: MergeRequest,
   tables: Tables,
@@ -78,15 +86,15 @@ async function attemptMerge(
   const sources = request.pairs.flatMap(({ source_table_id, target_table_id }) =>
     tables.has(target_table_id) ? (tables.get(source_table_id) ?? []) : [],
   );
-  const at = request.rehearsal || sources.length === 0 ? undefined : await settledInstant(ctx.pools.work, sources);
+  const at = request.rehearsal || sources.length === 0 ? undefined : await settledInstant(pools.work, sources);
   try {
     const result = await withTransaction(
-      ctx.pools.work,
+      pools.work,
       (sql) => new MergeRun(sql, call, request, { tables, at, alone }).run(),
       { isolation: 'repeatable read', attempts: 1 },
     );
     for (const { target_table_id, created, updated, deleted } of result.tables)
-      if (created + updated + deleted > 0) ctx.announcer.touch({ table_definition_id: target_table_id });
+      if (created + updated + deleted > 0) announcer.touch({ table_definition_id: target_table_id });
     return result;
   } catch (error) {
     if (error instanceof Refused) return error.result;

@@ -22,13 +22,19 @@ export class SqlViews {
     this.reader = reader;
   }
 
-  /** Takes the views of these tables away. Waits for who reads them just now, as whatever changes the tables does. */
-  async drop(sql: Sql, tables: readonly Viewed[]): Promise<void> {
-    for (const table of tables) await sql(dropViewSql(table));
+  /**
+   * Drops the views of these tables, runs `change`, and makes the views of the tables that it
+   * answers. Waits for readers of the views, as the change of a table waits for its readers.
+   */
+  async replace<T extends Viewed>(sql: Sql, before: readonly Viewed[], change: () => Promise<T[]>): Promise<T[]> {
+    for (const table of before) await sql(dropViewSql(table));
+    const after = await change();
+    await this.make(sql, after);
+    return after;
   }
 
-  /** Makes the views of these tables, in the place of whatever an earlier release has left under their names. */
-  async make(sql: Sql, tables: readonly Viewed[]): Promise<void> {
+  // In the place of whatever an earlier release has left under their names.
+  private async make(sql: Sql, tables: readonly Viewed[]): Promise<void> {
     const { reader } = this;
     if (reader === undefined || tables.length === 0) return;
     const role = (await isRole(sql, reader)) ? quoteName(reader) : undefined; // else granted by `complete`, when there is one
