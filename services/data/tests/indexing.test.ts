@@ -1,7 +1,7 @@
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { Indexing } from '../src/maintenance/automatic-indexes/automatic-indexes.ts';
-import type { MadeIndexes } from '../src/maintenance/automatic-indexes/existing-indexes.ts';
+import type { ExistingIndexes } from '../src/maintenance/automatic-indexes/existing-indexes.ts';
 import { enableTrigrams } from '../src/maintenance/automatic-indexes/trigrams.ts';
 import { planGrid } from '../src/pages/grid-plan.ts';
 import { gridSql } from '../src/pages/page-sql.ts';
@@ -101,7 +101,7 @@ describe('indexes of large tables', () => {
     await round();
     expect(await indexes(2)).toEqual(['g_2_e2002a2003', 'g_2_e2003as1']);
     const entry = await net.context.catalogue.get(1, { id: 2 });
-    await (net.context.indexing as unknown as { made: MadeIndexes }).made.read(entry);
+    await (net.context.indexing as unknown as { made: ExistingIndexes }).made.read(entry);
     const served = (model: Model) => {
       const plan = planGrid(entry, { startRow: 0, endRow: 5, ...model });
       return net.context.indexing.serve(entry, plan);
@@ -200,7 +200,7 @@ describe('indexes of large tables', () => {
       pool: other,
       sizes: (counts as unknown as { sizes: never }).sizes,
       logger,
-      rules: { rowsMinimum: 1 },
+      rules: { minRows: 1 },
     });
     const reader = new pg.Client({ connectionString: net.database.url });
     await reader.connect();

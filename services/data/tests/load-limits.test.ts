@@ -109,7 +109,7 @@ describe('a load with more rejected rows than it may have', () => {
     expect(result).toMatchObject({ status: 'failed', rows_read: most + 11, rejected: most + 10, inserted: 0 });
     expect(result.errors).toEqual([
       `${most + 10} of ${most + 11} rows break rules, and a load may reject ${most}; nothing was loaded.` +
-        ` The first ${most} are kept: mend what they have in common and try again.`,
+        ` The first ${most} are kept: correct what they have in common and try again.`,
     ]);
     expect([result.rejections.length, result.rejections[0]?.row]).toEqual([100, 2]);
     expect(await shown(table)).toEqual([]);

@@ -2,7 +2,7 @@
 // has changed them and their references are made anew all the same.
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
-import { settle } from '../src/maintenance/pending-constraints.ts';
+import { validatePending } from '../src/maintenance/pending-constraints.ts';
 import { nextId, plan } from './columns.ts';
 import { create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
 
@@ -284,7 +284,7 @@ describe('a reference that does not hold, whatever has come of it', () => {
     const pool = new pg.Pool({ connectionString: net.database.url, max: 2 });
     const client = await pool.connect();
     try {
-      await settle({ pool, client, signal: new AbortController().signal, logger: logger as never });
+      await validatePending({ pool, client, signal: new AbortController().signal, logger: logger as never });
     } finally {
       client.release();
       await pool.end();

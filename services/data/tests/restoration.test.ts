@@ -82,7 +82,9 @@ describe('a table taken out of service', () => {
     await create(net, child, { id: 1, p: 1 });
     await drop(child);
     await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: parent, ids: [row.svc_sk] });
-    expect((await failureOf(restore(child))).errors).toEqual([`Rows of Table ${child} refer to rows that are gone.`]);
+    expect((await failureOf(restore(child))).errors).toEqual([
+      `Rows of Table ${child} refer to rows that no longer exist.`,
+    ]);
     await deploy(net, [
       {
         id: parent,

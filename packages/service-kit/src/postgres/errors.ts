@@ -99,7 +99,7 @@ export const isMissingTable = (error: unknown): boolean => hasSqlState(error, 'u
 export const isLockTimeout = (error: unknown): boolean => hasSqlState(error, 'lock_not_available');
 
 /** `statement_timeout` passed, or the statement was cancelled. */
-export const isCanceled = (error: unknown): boolean => hasSqlState(error, 'query_canceled');
+export const isCancelled = (error: unknown): boolean => hasSqlState(error, 'query_canceled');
 
 /** The session was ended from outside, with its transaction. */
 export const isSessionEnded = (error: unknown): boolean => hasSqlState(error, 'admin_shutdown');
@@ -128,7 +128,7 @@ export const isRetryable = (error: unknown): boolean =>
  * its table changed. The next round may succeed.
  */
 export const isTransient = (error: unknown): boolean =>
-  isCanceled(error) ||
+  isCancelled(error) ||
   isLockConflict(error) ||
   isMissingTable(error) ||
   hasSqlState(error, 'undefined_column', 'undefined_object', 'duplicate_table');
@@ -193,7 +193,7 @@ export function toPostgresError(thrown: unknown): unknown {
   if (hasClass(thrown, '22', '23', '54'))
     return new ServiceError('validation_failed', 'A value breaks a rule of the table.', { cause: thrown });
   if (endsConnection(thrown as DatabaseError) || /^(08|53|57P|58|25006)/.test(state)) return unavailable();
-  if (isCanceled(thrown) || isLockTimeout(thrown) || isTransactionConflict(thrown))
+  if (isCancelled(thrown) || isLockTimeout(thrown) || isTransactionConflict(thrown))
     return new ServiceError('unavailable', 'The database was too busy to finish this; try again.', { cause: thrown });
   return thrown;
 }

@@ -1,11 +1,12 @@
-// Loads a file into a deployed table: stage, check as a set, merge. The merge and its result are one transaction; readers see the
-// table as it was until it is as it shall be. A load id that has a result is never done again.
+// Loads a file into a deployed table: staging, checks over the whole set, merge. The merge and its
+// result are one transaction; readers see the table as it was until that commits. A load id that
+// has a result is not loaded again.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import {
   findSqlState,
-  isCanceled,
+  isCancelled,
   isForeignKeyViolation,
   isMissingTable,
   isRetryable,
@@ -27,7 +28,7 @@ import { type LoadOptions, planLoad, readLoadOptions, readTargets } from './plan
 import { UnreadableFile } from './staging/copy-terminator.ts';
 import { loadLimits } from './staging/load-limits.ts';
 import type { Staging } from './staging/staged-file.ts';
-import { chunksOf, stage, within } from './staging/staging.ts';
+import { chunksOf, limitBytes, stage } from './staging/staging.ts';
 
 /** What a load takes. */
 type LoadParts = {
@@ -42,7 +43,10 @@ type LoadParts = {
 
 type Message = { options?: LoadOptions['raw'] | null; chunk?: Buffer | Uint8Array | string };
 
-/** Reads options and bytes from the messages and answers the result; only faults of the call or of the system are thrown. */
+/**
+ * Reads options and bytes from the messages and answers the result. Throws only for faults of the
+ * call or of the system.
+ */
 export async function bulkLoad(
   parts: LoadParts,
   call: CallContext,
@@ -58,9 +62,9 @@ export async function bulkLoad(
   const find = (id: number) => parts.catalogue.read(call.accountId, { id });
   const targets = await readTargets(table, options, find);
   planLoad(table, options, targets);
-  // Whoever looks records up learns which there are.
+  // A lookup reveals which records exist, so it needs `view` on their table.
   for (const id of targets.keys()) await requireRightToWork(parts, call, 'view', id);
-  const chunks = within(options.mostBytes, chunksOf(messages, signal));
+  const chunks = limitBytes(options.maxBytes, chunksOf(messages, signal));
   const result = await parts.limiters.quiet.run(call.accountId, signal, () =>
     stageAndLoad(parts, call, { options, table, chunks, signal }),
   );
@@ -82,22 +86,29 @@ async function stageAndLoad(
   } catch (error) {
     if (error instanceof UnreadableFile)
       return keepFailure(pgSql(parts.pools.rows), accountId, options, { rows_read: 0, errors: [error.message] });
-    return ended(parts, call, options, error);
+    return findResultOfEnded(parts, call, options, error);
   }
   try {
     await staging.lockTable(options.tableDefinitionId);
     return await parts.limiters.work.run(accountId, signal, () => loadStaged(parts, call, options, staging));
   } catch (error) {
-    return await ended(parts, call, options, error);
+    return await findResultOfEnded(parts, call, options, error);
   } finally {
     await staging
       .drop()
-      .catch((error: unknown) => parts.logger.warn({ err: error }, 'a staged file was left to the sweep'));
+      .catch((error: unknown) =>
+        parts.logger.warn({ err: error }, 'a staged file was not dropped; housekeeping drops it'),
+      );
   }
 }
 
-// A session that was ended may have been so by whoever cancelled the load.
-async function ended({ pools }: Pick<LoadParts, 'pools'>, call: CallContext, { loadId }: LoadOptions, error: unknown) {
+// Cancelling a load ends its sessions; the cancellation is then its result.
+async function findResultOfEnded(
+  { pools }: Pick<LoadParts, 'pools'>,
+  call: CallContext,
+  { loadId }: LoadOptions,
+  error: unknown,
+) {
   const kept = isSessionEnded(error)
     ? await findResult(pgSql(pools.rows), call.accountId, loadId).catch(() => undefined)
     : undefined;
@@ -111,7 +122,7 @@ const attempts = 4;
 function findRefusal(error: unknown): string | undefined {
   if (isForeignKeyViolation(error))
     return 'Rows that would be deleted are still referred to, by rows of this table or of others.';
-  if (isCanceled(error))
+  if (isCancelled(error))
     return `A step took longer than ${loadLimits.statementMinutes} minutes; nothing was loaded. Split the file.`;
   return undefined;
 }
@@ -122,10 +133,15 @@ async function loadStaged(
   options: LoadOptions,
   staging: Staging,
 ): Promise<LoadResult> {
-  const fresh = staging.rows >= freshTableRows && (await isWithoutRows(pgSql(parts.pools.rows), staging.target));
+  const isForEmptyTable =
+    staging.rows >= freshTableRows && (await isWithoutRows(pgSql(parts.pools.rows), staging.target));
   const merge = (sql: Sql, _client: unknown, attempt: number) => {
-    const how = { trusting: attempt === 1, fresh: fresh && attempt <= 2, alone: attempt === attempts };
-    return new Merge(sql, parts.sqlViews, call, options, staging, how).run();
+    const mode = {
+      deferChecks: attempt === 1,
+      rebuildTable: isForEmptyTable && attempt <= 2,
+      exclusive: attempt === attempts,
+    };
+    return new Merge(sql, parts.sqlViews, call, options, staging, mode).run();
   };
   const onRetry = (attempt: number, error: unknown) =>
     parts.logger.info(

@@ -1,4 +1,5 @@
-// The rows a load refused, as CSV: the file's own columns, then the row's number and why. Kept for a day.
+// The rejected rows of a load as CSV: the file's own columns, then the row's number and the
+// reasons. Kept for a day.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
@@ -9,7 +10,7 @@ import type { Pools } from '../postgres/pools.ts';
 import { quoteLiteral } from '../sql/literals.ts';
 import type { LoadName } from './staging/load-sessions.ts';
 
-/** 404 when there is no such load. */
+/** The rejected rows; 404 when there is no such load. */
 export async function* readRejectedRows(
   { pools }: { pools: Pools },
   call: CallContext,
@@ -38,7 +39,7 @@ function copySql(columns: number, { accountId, loadId }: LoadName): string {
   return `copy (select ${cells}, number, ${why} from (${kept}) r order by number) to stdout with (format csv)`;
 }
 
-/** Forgets loads older than a day, with their rejected rows. */
+/** Deletes rejected rows of loads older than a day, and results older than 30 days. */
 export async function sweepLoads(sql: Sql): Promise<void> {
   for (const kept of ['rejected_block', 'rejected_row'])
     await sql(`delete from ${kept} r using finished_load l where r.account_id = l.account_id and r.load_id = l.load_id

@@ -1,5 +1,6 @@
-// Forgets what can no longer matter: kept answers; ends of loads, merges and deployments; retired tables and columns, abandoned files,
-// old versions of rows; and gives tables without a view one. Every instance does it; twice harms nobody.
+// Deletes what is no longer needed: kept answers; results of loads, merges and deployments; retired
+// tables and columns, abandoned staged files, old versions of rows. Makes views that are missing.
+// Every instance does it; doing it twice does no harm.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import type { Logger } from '@almanac/service-kit/observability/logger';
@@ -17,7 +18,7 @@ import { sweepHistory } from './history-retention.ts';
 
 const everyMs = 10 * 60_000;
 
-/** What a round needs. */
+/** What a round works with. */
 type Swept = { pools: Pools; sqlViews: SqlViews; logger: Logger };
 
 export type Housekeeping = { start(): void; stop(): Promise<void> };

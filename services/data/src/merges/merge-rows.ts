@@ -1,5 +1,6 @@
-// Merges the rows of one branch into another, three-way, by primary key and cell: all tables of a promotion in one transaction. What
-// is merged is kept under its id and never merged again; a rehearsal does the same and is rolled back.
+// Merges the rows of one branch into another, three-way, by primary key and cell: all tables of a
+// promotion in one transaction. The result is kept under the merge's id, and the merge is not
+// repeated; a rehearsal does the same and is rolled back.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/observability/logger';
@@ -14,18 +15,18 @@ import {
 import type { RowsAnnouncer } from '../events/rows-announcer.ts';
 import type { Pools } from '../postgres/pools.ts';
 import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
-import { settledInstant } from '../tables/quiescent-timestamp.ts';
+import { quiescentTimestamp } from '../tables/quiescent-timestamp.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { type MergeRequest, readMergeRequest } from './merge-request.ts';
-import { findMerged, type MergeResult, Refused } from './merge-result.ts';
+import { findMerged, type MergeResult, RolledBack } from './merge-result.ts';
 import { MergeRun } from './merge-run.ts';
 
-/** What a merge takes. */
+/** What a merge works with. */
 type MergeParts = { pools: Pools; catalogue: Catalogue; announcer: RowsAnnouncer; logger: Logger };
 
 const attempts = 4;
 
-/** Merges, or says what stands in the way; then nothing has changed. */
+/** Merges, or answers why not; then nothing has changed. */
 export async function mergeRows(parts: MergeParts, call: CallContext, raw: MergeRequest): Promise<MergeResult> {
   const request = readMergeRequest(raw);
   const known = await findMerged(pgSql(parts.pools.rows), call.accountId, request.merge_id);
@@ -42,18 +43,19 @@ export async function mergeRows(parts: MergeParts, call: CallContext, raw: Merge
   } catch (error) {
     if (isMissingTable(error)) throw notDeployed();
     if (isLockTimeout(error)) throw new ServiceError('unavailable', 'A table is in use; try again.');
-    if (isForeignKeyViolation(error)) return circle;
+    if (isForeignKeyViolation(error)) return circularReference;
     throw error;
   }
 }
 
-// Every rule was asked before: what is left are tables that refer to each other, of which none can be written first.
-const circle: MergeResult = {
+// Every rule was checked before: what is left are tables that refer to each other, of which none
+// can be written first.
+const circularReference: MergeResult = {
   status: 'refused',
   conflicts: [],
   conflict_count: 0,
   undecided_count: 0,
-  strange: [],
+  unmatched_resolutions: [],
   violations: [
     {
       table: '',
@@ -81,23 +83,23 @@ async function attemptMerge(
   call: CallContext,
   request: MergeRequest,
   tables: Tables,
-  alone: boolean,
+  exclusive: boolean,
 ): Promise<MergeResult> {
   const sources = request.pairs.flatMap(({ source_table_id, target_table_id }) =>
     tables.has(target_table_id) ? (tables.get(source_table_id) ?? []) : [],
   );
-  const at = request.rehearsal || sources.length === 0 ? undefined : await settledInstant(pools.work, sources);
+  const at = request.rehearsal || sources.length === 0 ? undefined : await quiescentTimestamp(pools.work, sources);
   try {
     const result = await withTransaction(
       pools.work,
-      (sql) => new MergeRun(sql, call, request, { tables, at, alone }).run(),
+      (sql) => new MergeRun(sql, call, request, { tables, at, exclusive }).run(),
       { isolation: 'repeatable read', attempts: 1 },
     );
     for (const { target_table_id, created, updated, deleted } of result.tables)
       if (created + updated + deleted > 0) announcer.touch({ table_definition_id: target_table_id });
     return result;
   } catch (error) {
-    if (error instanceof Refused) return error.result;
+    if (error instanceof RolledBack) return error.result;
     throw error;
   }
 }
