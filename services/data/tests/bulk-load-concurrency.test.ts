@@ -5,7 +5,7 @@ import { file_columns, givenTable, list, net, overLoads, shown } from './loads.t
 
 overLoads();
 
-describe('beside others', () => {
+describe('beside other sessions', () => {
   it('loads of one table come one after the other and lose nothing', async () => {
     const { table } = await givenTable();
     const file = (from: number) => Array.from({ length: 500 }, (_, i) => `${from + i},n,${from},\n`).join('');
@@ -34,7 +34,7 @@ describe('beside others', () => {
     const changed = Array.from({ length: 3050 }, (_, i) => `${i},again,${i},\n`).join('');
     const [result] = await Promise.all([load(net, table, changed, { file_columns }), writes()]);
     expect(result?.status).toBe('completed');
-    // 503: it waited longer for the load than a row's writer does.
+    // 503: the write waited longer for the load than its lock timeout.
     for (const status of statuses) expect([201, 422, 503]).toContain(status);
     const { counts } = await net.jobs.CountRows(caller, { table_definition_ids: [table] });
     const [distinct] = await net.query(
@@ -67,7 +67,7 @@ describe('beside others', () => {
     expect([...seen].filter((count) => count !== '0' && count !== '5000')).toEqual([]);
   });
 
-  it('deployments and loads of one table wait for each other, and each ends as if it were alone', async () => {
+  it('deployments and loads of one table wait for each other, and each ends as if it ran alone', async () => {
     const { table, definition } = await givenTable();
     const version = (n: number): TableInput => ({
       ...definition,
@@ -96,7 +96,7 @@ describe('beside others', () => {
     expect(refused.status).toBe(422);
   });
 
-  it('readers of a table that is being filled anew are never in its way, nor it in theirs', async () => {
+  it('readers never block the load that rebuilds their table, nor does it block them', async () => {
     const { table } = await givenTable();
     let running = true;
     const seen = new Set<string>();
@@ -150,11 +150,11 @@ describe('beside others', () => {
     expect(await net.query("select nspname from pg_namespace where nspname like 'l!_%' escape '!'")).toEqual([]);
   });
 
-  it('a caller that goes away in the middle leaves nothing', async () => {
+  it('a caller that disconnects in the middle leaves nothing behind', async () => {
     const { table } = await givenTable();
     async function* half() {
       yield Buffer.from('a,1,,\n');
-      throw new Error('the caller is gone');
+      throw new Error('the caller disconnected');
     }
     await expect(load(net, table, half(), { file_columns, load_id: 'half' })).rejects.toThrow();
     expect(await shown(table)).toEqual([]);

@@ -8,7 +8,7 @@ overLoads();
 const zero = { inserted: 0, updated: 0, deleted: 0, unchanged: 0, rejected: 0 };
 
 describe('a load', () => {
-  it('inserts, updates and leaves alone, and counts each', async () => {
+  it('inserts, updates and keeps rows, and counts each', async () => {
     const { table } = await givenTable();
     const first = await load(net, table, 'a,one,1,A\nb,two,,\nc,three,3,C\n', { file_columns });
     expect(first).toMatchObject({ ...zero, status: 'completed', rows_read: 3, inserted: 3, errors: [] });
@@ -22,7 +22,7 @@ describe('a load', () => {
     expect((await list(table))[0].svc_updated_by).toBe('application:9');
   });
 
-  it('leaves a table that it filled known to PostgreSQL, whose first readers would have the plans of an unknown one', async () => {
+  it('analyses the table that it filled, so that its first readers get good plans', async () => {
     const { table } = await givenTable();
     const rows = Array.from({ length: 3_000 }, (_, i) => `k${i},${i},,\n`).join('');
     expect(await load(net, table, rows, { file_columns })).toMatchObject({ inserted: 3_000 });
@@ -56,7 +56,7 @@ describe('a load', () => {
     expect(await load(net, table, 'a,9,,\n', { file_columns, pattern: 'full' })).toMatchObject({ inserted: 1 });
   });
 
-  it('does with each row what its transaction code says', async () => {
+  it('treats each row by its transaction code', async () => {
     const { table } = await givenTable();
     await load(net, table, 'a,1,,\nb,2,,\nc,3,,\n', { file_columns });
     const options = { file_columns: ['svc_transaction_code', ...file_columns], pattern: 'incremental_with_delete' };
@@ -69,7 +69,7 @@ describe('a load', () => {
       unchanged: 1,
     });
     expect(await shown(table)).toEqual(['b|zwei||', 'c|3||', 'e|5||']);
-    // In whatever order they come, what is deleted goes before what is written with its key.
+    // In any order of the file, a key is deleted before it is written.
     const again = 'i,b,neu,,\nd,b,,,\nd,c,,,\nd,c,,,\nu,c,drei,,\nd,e,,,\nd,f,,,\ni,f,6,,\n';
     expect(await load(net, table, again, options)).toMatchObject({
       ...zero,
@@ -95,7 +95,7 @@ describe('a load', () => {
     );
   });
 
-  it('tells every reason of every bad row, in the words of the row API, and loads nothing', async () => {
+  it('answers every reason of every bad row, in the words of the row API, and loads nothing', async () => {
     const { table } = await givenTable();
     const long = 'x'.repeat(21);
     const csv = `a,ok,1,A\n,${long},1e3,\nb,,x,Q\nc,ok,,Q\na,again,,\n`;
@@ -122,7 +122,7 @@ describe('a load', () => {
     expect((await failureOf(rejected(net, 'reasons', { ...caller, accountId: 2 }))).kind).toBe('not_found');
   });
 
-  it('leaves the bad rows out when it may', async () => {
+  it('leaves the bad rows out when on_error is reject_rows', async () => {
     const { table } = await givenTable();
     const result = await load(net, table, 'a,ok,1,A\nb,,x,Q\nc,ok,,Q\na,again,,\nd,ok,,\n', {
       file_columns,
@@ -139,7 +139,7 @@ describe('a load', () => {
     expect(await shown(table)).toEqual(['a|ok|1|A', 'd|ok||']);
   });
 
-  it('of a whole table deletes no row that the file has, if only among its bad ones', async () => {
+  it('of a whole table keeps rows that the file has among its bad ones', async () => {
     const { table } = await givenTable();
     await load(net, table, 'a,1,,\nb,2,,\nc,3,,\nd,4,,\ne,5,,\n', { file_columns });
     const options = { file_columns, pattern: 'full', on_error: 'reject_rows' };
@@ -153,7 +153,7 @@ describe('a load', () => {
         errors: [],
       });
     expect(await shown(table)).toEqual(['a|ONE||', 'b|2||', 'c|3||', 'd|4||']);
-    // Two of four, were the rejected ones gone.
+    // Two of four, if the rejected ones counted as missing.
     const few = await load(net, table, 'a,ONE,,\nb,,,\nc,,,\nd,,,\n', { ...options, mass_delete_percent: 1 });
     expect(few).toMatchObject({ deleted: 0, unchanged: 1, rejected: 3, errors: [] });
   });
@@ -180,7 +180,7 @@ describe('a load', () => {
     expect(await shown(table)).toEqual(['a|1||', 'b|2||']);
   });
 
-  it('takes numbers and problems that come with the rows, and tells them first', async () => {
+  it('takes numbers and problems that come with the rows, and answers them first', async () => {
     const { table } = await givenTable();
     const problem = (column: string) =>
       JSON.stringify([{ column, value: 'v', message: `${column || 'row'} is bad` }]).replaceAll('"', '""');
@@ -195,7 +195,7 @@ describe('a load', () => {
     expect(await shown(table)).toEqual(['a|one|1|']);
   });
 
-  it('keeps the cells of a row that could not be read, and reads nothing out of them', async () => {
+  it('keeps the cells of a row that could not be read, and checks none of them', async () => {
     const { table } = await givenTable();
     const problem = JSON.stringify([{ column: '', value: 'b;2', message: 'The row has 2 cells, the header has 4.' }]);
     const content = `2;;a;one;1;\n3;'${problem}';b;2;;\n4;;c;three;3;\n`;
@@ -213,7 +213,7 @@ describe('a load', () => {
     expect(whole).toMatchObject({ deleted: 0, unchanged: 1, errors: [expect.stringContaining('key')] });
   });
 
-  it('counts rows from the number that it is told', async () => {
+  it('counts rows from the given number', async () => {
     const { table } = await givenTable();
     const options = { file_columns, first_row: 2, on_error: 'reject_rows' };
     const result = await load(net, table, 'a,one,1,\nb,two,x,\n', options);
@@ -222,7 +222,7 @@ describe('a load', () => {
     expect(short.errors[0]).toMatch(/^Line 3 of the file/);
   });
 
-  it('that was cancelled before its merge never loads; one that was merged stays what it was', async () => {
+  it('that was cancelled before its merge never loads; a merged one keeps its result', async () => {
     const { table } = await givenTable();
     const cancel = (load_id: string) => net.jobs.CancelLoad(caller, { load_id, table_definition_id: table });
     expect(await cancel('never')).toMatchObject({ ...zero, status: 'cancelled', errors: [] });
@@ -244,7 +244,7 @@ describe('a load', () => {
     expect((await rejected(net, 'many')).split('\n').length).toBe(252);
   });
 
-  it('writes nothing on a dry run, and counts what it would', async () => {
+  it('writes nothing on a dry run, and counts what it would write', async () => {
     const { table } = await givenTable();
     await load(net, table, 'a,1,,\nb,2,,\n', { file_columns });
     const before = await list(table);
@@ -269,7 +269,7 @@ describe('a load', () => {
     expect(theirs.kind).toBe('not_found');
   });
 
-  it('keeps text as it is: zeros, blanks, quotes, lines, formulas; and null apart from empty', async () => {
+  it('keeps text as it is: zeros, blanks, quotes, lines, formulas; and distinguishes null from empty', async () => {
     const { table } = await givenTable([{ name: 'note', data_type: 'text' }]);
     const notes = [
       '007',
@@ -292,7 +292,7 @@ describe('a load', () => {
     expect([byCode.get('90'), byCode.get('91')]).toEqual([null, '']);
   });
 
-  it('fills columns from any place, and leaves those it does not name alone', async () => {
+  it('fills columns from any position, and keeps the columns that it does not name', async () => {
     const { table } = await givenTable();
     await create(net, table, { code: 'a', name: 'old', size: 5 });
     const columns = [
@@ -394,7 +394,7 @@ describe('a load', () => {
     );
   });
 
-  it('does not delete what others refer to', async () => {
+  it('does not delete rows that others refer to', async () => {
     const { table, groups } = await givenTable();
     await load(net, table, 'a,1,,A\n', { file_columns });
     const result = await load(net, groups, 'B\n', { file_columns: ['id'], pattern: 'full', allow_mass_delete: true });
@@ -402,8 +402,8 @@ describe('a load', () => {
   });
 });
 
-describe('what was read', () => {
-  it('loads again as the same', async () => {
+describe('an export', () => {
+  it('loads as the same rows', async () => {
     const { table } = await givenTable([
       { name: 'note', data_type: 'text' },
       { name: 'amount', data_type: 'decimal', length: 20, scale: 4 },

@@ -1,11 +1,12 @@
-// What a value becomes when its column becomes another type, in plain JavaScript: through its text, by the rules of the new type.
+// The casts of values between types, in plain JavaScript: through their text, by the rules of the
+// new type.
 import { canonicalInstant, canonicalTime } from '../src/values/dates.ts';
 import { canonicalInteger } from '../src/values/integers.ts';
 import { type DataType, typeOf } from '../src/values/value-types.ts';
 
 export type Type = { data_type: DataType; length?: number; scale?: number };
 
-/** `to`: the value as it is stored then; undefined: it has no counterpart. */
+/** `to`: the value as it is stored afterwards; undefined: it can't be cast. */
 export type Became = { to: string | undefined | null; isShortened?: boolean };
 
 /** Takes a value as it is stored, never null. */
@@ -75,7 +76,7 @@ function writeDecimal({ units, fraction }: Decimal, type: Type): string {
   return `${scaled < 0n ? '-' : ''}${digits.slice(0, point)}${scale > 0 ? `.${digits.slice(point)}` : ''}`;
 }
 
-/** Half goes away from zero. */
+/** Rounds half away from zero. */
 function round(value: string, wish: Type): Became {
   const { units, fraction } = readDecimal(value);
   const scale = scaleOf(wish);

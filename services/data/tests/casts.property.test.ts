@@ -1,6 +1,7 @@
-// Columns that become one type after another: a model in plain JavaScript says which values have a counterpart, which are shortened
-// and which stand in the way; the tables must agree, row by row and by value. Floating point numbers and JSON have examples of
-// their own (changed-columns.test.ts). CAST_RUNS: how many for each kind of values (5).
+// Columns that become one type after another: a model in plain JavaScript says which values can be
+// cast, which are shortened and which are blockers; the tables must agree, row by row and by value.
+// Floating point numbers and JSON have examples of their own (changed-columns.test.ts). CAST_RUNS:
+// how many for each kind of values (5).
 import fc from 'fast-check';
 import type { DataType } from '../src/values/value-types.ts';
 import { cast, type Type } from './cast-model.ts';
@@ -29,7 +30,7 @@ const anything = fc.oneof(
   plain('text', 'smallint', 'integer', 'bigint', 'decimal', 'boolean', 'date', 'datetime', 'time', 'uuid'),
 );
 
-// Values, and the types that they go far with.
+// Values, and types that many of them can be cast to.
 const kinds: [string, string[], fc.Arbitrary<Type>][] = [
   ['small numbers', ['7', '-007', '0', '32767', '40', '-5'], fc.oneof(whole, decimal, string)],
   ['large numbers', ['3000000000', '-9223372036854775808', '12', '0012'], fc.oneof(whole, decimal, plain('decimal'))],
@@ -70,7 +71,7 @@ it.each(kinds)(
   180_000,
 );
 
-/** Deploys one wish after another on a table with these texts. */
+/** Deploys one type after another on a table with these texts. */
 async function castOver(given: (string | null)[], wishes: Type[]): Promise<void> {
   let type: Type = { data_type: 'text' };
   const table: TableInput = await givenColumn(net, type, given);

@@ -150,7 +150,7 @@ describe('casts', () => {
     expect(kept).toEqual([{ kept: rows }]);
   });
 
-  it('do not trip over what deleted rows hold', async () => {
+  it('ignore the values of deleted rows', async () => {
     const table = await givenColumn(net, { data_type: 'text' }, ['7', 'x', null]);
     const rows = await list(net, table.id);
     await net.call('POST', '/api/v1/table_data/delete_records', {
@@ -163,7 +163,7 @@ describe('casts', () => {
 });
 
 describe('columns', () => {
-  it('that are dropped are counted first and kept aside', async () => {
+  it('that are dropped are counted first and retired', async () => {
     const table = await givenColumn(net, { data_type: 'text' }, ['a', null, 'b']);
     const without = { ...table, columns: [table.columns[0]] } as TableInput;
     const { diffs } = await plan(net, [without]);
@@ -209,11 +209,11 @@ describe('columns', () => {
   });
 });
 
-describe('what is remembered of a table', () => {
+describe('the cached entry of a table', () => {
   const grid = (table: number, filterModel: object) =>
     net.call('POST', '/api/v1/table_data/grid', { table_definition_id: table, startRow: 0, endRow: 10, filterModel });
 
-  it('refuses nobody who uses what has just been deployed', async () => {
+  it('refuses no request for a column that was just deployed', async () => {
     const id = nextId();
     const table: TableInput = { id, columns: [{ name: 'code' }] };
     const wider = (version: number, ...names: string[]): TableInput => ({
@@ -235,7 +235,7 @@ describe('what is remembered of a table', () => {
     expect((await grid(id, { four: filter.two })).status).toBe(400);
   });
 
-  it('asks for the right in the domain where the table is now', async () => {
+  it('checks the right in the domain where the table is now', async () => {
     const id = nextId();
     const table = { id, columns: [{ name: 'code' }] };
     net.rights.set(31, {

@@ -1,5 +1,5 @@
-// Accounts on several PostgreSQL clusters: two databases stand for them, and a second instance of the service for one that knows
-// nothing of what the first does.
+// Accounts on several PostgreSQL clusters: two databases stand for them, and a second instance of
+// the service has no knowledge of the first.
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import pg from 'pg';
@@ -83,7 +83,7 @@ describe('an account', () => {
   it('moves with its rows, its rules and its numbers, and is found there by every instance', async () => {
     const given = await givenAccount();
     const before = await grid(given.call, given.countries);
-    await grid(given.elsewhere, given.countries); // the second instance remembers where it was
+    await grid(given.elsewhere, given.countries); // the second instance caches the old cluster
     const removed = { id: given.account * 10 + 2, branch_id: given.account, columns: [{ name: 'x' }] };
     await deploy(first, [removed], { accountId: given.account });
     await first.metadata.DropTable({ ...caller, accountId: given.account }, { table_definition_id: removed.id });
@@ -119,7 +119,7 @@ describe('an account', () => {
     ).not.toBeNull();
   });
 
-  it('takes the history of its rows along, of tables out of service too, and goes on with it', async () => {
+  it('moves with the history of its rows, also of retired tables, and continues it', async () => {
     const given = await givenAccount();
     const { account, countries, call, row } = given;
     const as = { ...caller, accountId: account, requestId: 'import-of-before' };
@@ -129,8 +129,8 @@ describe('an account', () => {
     await load(first, countries, 'FR,Francia,EU\n', { file_columns: ['code', 'name', 'region'] }, as);
     const removed = { id: account * 10 + 2, branch_id: account, columns: [{ name: 'x' }] };
     await deploy(first, [removed], { accountId: account });
-    const gone = await create(first, removed.id, { x: 'a' }, call);
-    await patch(call, removed.id, gone.svc_sk, { x: 'b' });
+    const deleted = await create(first, removed.id, { x: 'a' }, call);
+    await patch(call, removed.id, deleted.svc_sk, { x: 'b' });
     await first.metadata.DropTable(as, { table_definition_id: removed.id });
     const before = await versionsOf(call, countries, row.svc_sk);
     expect(before[0]).toMatchObject({ channel: 'import', request_id: 'import-of-before' });
@@ -167,7 +167,7 @@ describe('an account', () => {
     expect(await schemasOn(far, given.account)).toBe(0);
   });
 
-  it('comes back, as often as it likes', async () => {
+  it('moves back, any number of times', async () => {
     const given = await givenAccount();
     for (const cluster of ['north', 'main', 'north', 'main']) {
       await place(cluster === 'north' ? first : second, given.account, cluster);
@@ -224,10 +224,11 @@ describe('an account', () => {
     expect(acknowledged.size).toBeGreaterThan(10);
   });
 
-  it('is settled by whoever looks for it when the move was killed after it had left', async () => {
+  it('completes a killed move at the next call, after it had left', async () => {
     const given = await givenAccount();
     await place(first, given.account, 'north');
-    // As a process leaves it that dies between leaving and arriving: out of sight in the north, with main pointing there.
+    // The state after a process was killed between leaving and arriving: hidden on north, with a
+    // departure on main.
     await far.query(
       `with tables as (delete from deployed_table where account_id = $1 returning *)
        insert into arriving_account (account_id, cluster, schemas, tables)
@@ -250,7 +251,7 @@ describe('an account', () => {
     }
   });
 
-  it('stays where it was when a move is cut off, and the next one begins anew', async () => {
+  it('stays where it was when a move is cut off, and the next one starts over', async () => {
     const given = await givenAccount();
     for await (const { stage } of first.operator.PlaceAccount(
       { ...caller, accountId: given.account },
@@ -268,11 +269,11 @@ describe('an account', () => {
     expect(await namesOn(given.elsewhere, given.countries)).toEqual(['France']);
   });
 
-  it('is another account’s business still: nobody sees it on either cluster', async () => {
+  it('is hidden from other accounts on either cluster', async () => {
     const given = await givenAccount();
     await place(first, given.account, 'north');
-    const stranger = first.as({ accountId: given.account + 500_000 });
-    expect((await grid(stranger, given.countries)).status).toBe(404);
+    const otherAccount = first.as({ accountId: given.account + 500_000 });
+    expect((await grid(otherAccount, given.countries)).status).toBe(404);
   });
 });
 
@@ -285,7 +286,7 @@ describe('placing', () => {
     });
   });
 
-  it('puts accounts without tables where the setting says', async () => {
+  it('puts accounts without tables on the configured cluster', async () => {
     const env = { DATA_DATABASE_URLS: `north=${north.url}`, DATA_NEW_ACCOUNTS_ON: 'north' };
     const net = await givenData({ database: main, keys: first.keys, env });
     try {

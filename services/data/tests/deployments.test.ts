@@ -32,7 +32,7 @@ describe('a plan', () => {
     expect(diffs[0]).toMatchObject({ change: 'unchanged', attributes: [], statements: [], warnings: [], blockers: [] });
   });
 
-  it('tells attributes from and to, and a rename is no DDL', async () => {
+  it('shows attributes from and to, and a rename is no DDL', async () => {
     const table = await givenColumn(net, { length: 5 }, ['a']);
     const renamed = {
       ...changed(table, { length: 5 }),
@@ -170,7 +170,7 @@ describe('keys', () => {
       (await net.call('POST', '/api/v1/table_data', { table_definition_id: child, record: { x: 1, y: 'z' } })).status,
     ).toBe(422);
     expect((await create(net, child, { x: 7, y: null })).x).toBe(7);
-    // The key may not change under those who refer to it.
+    // The key may not change under rows that refer to it.
     const narrowed: TableInput = {
       ...target,
       columns: [target.columns[0] as TableInput['columns'][number], { name: 'b' }],
@@ -183,16 +183,16 @@ describe('keys', () => {
   it('count orphans before they refer', async () => {
     const parent = nextId();
     await deploy(net, [{ id: parent, columns: [{ name: 'id', data_type: 'integer', is_primary_key: true }] }]);
-    const gone = await create(net, parent, { id: 2 });
+    const deleted = await create(net, parent, { id: 2 });
     await create(net, parent, { id: 1 });
-    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: parent, ids: [gone.svc_sk] });
+    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: parent, ids: [deleted.svc_sk] });
     const table = await givenColumn(net, { data_type: 'integer' }, [1, 2, 3, null]);
     expect(
       (await plan(net, [changed(table, { data_type: 'integer', foreign_key_table_id: parent })])).diffs[0]?.blockers,
     ).toEqual([{ message: `x refers to Table ${parent}; rows have values that are not there.`, rows: 2 }]);
   });
 
-  it('of a target may change their type together with those who refer to it', async () => {
+  it('of a target may change their type with the columns that refer to it', async () => {
     const [parent, child] = [nextId(), nextId()];
     const tables = (type: string): TableInput[] => [
       { id: parent, columns: [{ name: 'id', data_type: type, is_primary_key: true }] },
@@ -207,7 +207,7 @@ describe('keys', () => {
       `insert into b_1.t_${child} (svc_created_at, svc_updated_at, c_${child * 1000 + 1}) values (now(), now(), 5)`,
     );
     await expect(direct).rejects.toMatchObject({ code: '23503' });
-    // The target alone, to a type that still compares: the reference is made anew.
+    // The target alone, to a type that still compares: the reference is dropped and made.
     await deploy(net, [tables('bigint')[0] as TableInput]);
     expect(
       (await net.call('POST', '/api/v1/table_data', { table_definition_id: child, record: { p: 5 } })).status,
@@ -216,7 +216,7 @@ describe('keys', () => {
 });
 
 describe('applying', () => {
-  it('does one deployment id once, and answers what it did', async () => {
+  it('applies one deployment id once, and answers its plan', async () => {
     const id = nextId();
     const table: TableInput = { id, columns: [{ name: 'x' }] };
     const answers = await Promise.all(Array.from({ length: 4 }, () => deploy(net, [table], { id: `once-${id}` })));
@@ -252,7 +252,7 @@ describe('applying', () => {
     });
   });
 
-  it('meets no writer half way: each row is written wholly under one version', async () => {
+  it('never interrupts a write: each row is written wholly under one version', async () => {
     const id = nextId();
     const version = (n: number): TableInput => ({
       id,
@@ -283,7 +283,7 @@ describe('applying', () => {
     for (let n = 2; n <= 21; n += 1) await deploy(net, [version(n)]);
     running = false;
     await Promise.all(writers);
-    statuses.delete(503); // it waited longer for a deployment than a row's writer does
+    statuses.delete(503); // the write waited longer for a deployment than its lock timeout
     expect([...statuses.keys()].toSorted()).toEqual([200, 201]);
     const { counts } = await net.jobs.CountRows(caller, { table_definition_ids: [id] });
     expect(counts[0]?.rows).toBe(statuses.get(201));
@@ -308,7 +308,7 @@ describe('applying', () => {
     }
   });
 
-  it('takes writes of every instance by the rules that hold then, not by those it remembers', async () => {
+  it('checks writes of every instance by the rules in force, not by cached ones', async () => {
     const other = await givenData({ database: net.database, keys: net.keys });
     try {
       const table = await givenColumn(net, {}, ['a']);
@@ -321,7 +321,7 @@ describe('applying', () => {
         ['POST', `${path}/batch`, { operations: [{ operation: 'create', record: { id: 52, x: 'c' } }] }],
       ];
       for (const [i, [method, address, body]] of writes.entries()) {
-        // Back and forth, so that it remembers another version each time.
+        // Back and forth, so that it has cached another version each time.
         await deploy(net, [table]);
         await create(net, table.id, { id: 60 + i, x: 'b' }, other.call);
         await deploy(net, [{ ...table, columns: [table.columns[0], { name: 'renamed' }] } as TableInput]);
@@ -339,7 +339,7 @@ describe('applying', () => {
 });
 
 describe('taking out of service', () => {
-  it('is refused while others refer to the table, keeps the rows, and is free for a table anew', async () => {
+  it('is refused while others refer to the table, keeps the rows, and makes room for a new table', async () => {
     const [parent, child] = [nextId(), nextId()];
     const tables: TableInput[] = [
       { id: parent, columns: [{ name: 'id', data_type: 'integer', is_primary_key: true }] },
@@ -362,7 +362,7 @@ describe('taking out of service', () => {
     expect(await list(net, parent)).toEqual([]);
   });
 
-  it('takes a branch with everything in it', async () => {
+  it('drops a branch with everything in it', async () => {
     const id = nextId();
     await deploy(net, [{ id, branch_id: 77, columns: [{ name: 'x' }] }]);
     expect(await net.metadata.DropBranch({ ...caller, accountId: 2 }, { branch_id: 77 })).toEqual({ dropped: 0 });

@@ -1,4 +1,4 @@
-// Files that were made for editing come back: what was edited is changed, what others changed meanwhile is not overwritten.
+// Edited files that are loaded: the edits are applied, and changes by others are not overwritten.
 import { load, rejected } from './files.ts';
 import { caller, failureOf } from './given.ts';
 import { givenTable, list, net, overLoads } from './loads.ts';
@@ -65,7 +65,7 @@ describe('an edited file', () => {
     ]);
   });
 
-  it('does not overwrite what was changed, deleted or added meanwhile', async () => {
+  it('does not overwrite rows that others changed, deleted or added since', async () => {
     const { table, rows } = await given();
     await change(table, 'AT', { name: 'Others' });
     await change(table, 'BE', { name: 'Others' });
@@ -74,8 +74,8 @@ describe('an edited file', () => {
     await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: table, ids: [de.svc_sk] });
     await load(net, table, 'FR,Others,,A\n', { file_columns: columns });
     const before = await shownOf(table);
-    const [at, be, ch, gone] = rows as [string, string, string, string];
-    const edits = [at.replace('Austria', 'Mine'), be, ch.replace('Switzerland', 'Equal'), gone, ',,FR,Mine,,A'];
+    const [at, be, ch, deleted] = rows as [string, string, string, string];
+    const edits = [at.replace('Austria', 'Mine'), be, ch.replace('Switzerland', 'Equal'), deleted, ',,FR,Mine,,A'];
     const result = await edited(table, edits, { load_id: `conflicts-${table}` });
     expect(result).toMatchObject({
       status: 'completed_with_errors',

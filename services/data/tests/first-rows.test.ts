@@ -1,4 +1,5 @@
-// The rows with which a copy of a table begins: in the transaction of its first deployment, as its original has them then.
+// First rows of a copy: inserted in the transaction of its first deployment, as the original has
+// them then.
 import { alike } from '@almanac/service-kit/messaging/bus/received-message';
 import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
@@ -24,7 +25,7 @@ async function givenOriginal(rows: Parameters<typeof edit>[2], own = columns): P
   return main;
 }
 
-it('are live rows alone, as first versions that came through a promotion, and are announced', async () => {
+it('are the live rows, as first versions from a promotion, and are announced', async () => {
   const main = await givenOriginal({ A: { name: 'a' }, B: { name: 'b' }, C: { name: 'c' } });
   await edit(net, main.id, { A: { name: 'aa' }, B: null });
   await deploy(net, [copyOf(main)]);
@@ -46,7 +47,7 @@ it('are announced like any others', async () => {
   await bus.stop();
 });
 
-it('come once: with another deployment nothing comes again', async () => {
+it('are copied once: another deployment copies nothing', async () => {
   const { main, copy } = await givenCopy(net, { A: { name: 'a', size: 1 } });
   await edit(net, main.id, { B: { name: 'b' } });
   await deploy(net, [{ ...copy, version: 2, name: 'Renamed' }]);
@@ -61,30 +62,30 @@ it('are shown by the plan as a statement, which changes nothing', async () => {
   expect(await net.query('select 1 from row_base where table_definition_id = $1', [main.id])).toEqual([]);
 });
 
-it('become what the copy’s columns are; what would break or be lost is counted before', async () => {
+it('take the types of the copy’s columns; broken and lost values are counted before', async () => {
   const main = await givenOriginal({ A: { name: 'a long name' }, B: { name: '7' }, C: { name: null } });
   const changed = (column: Partial<TableInput['columns'][number]>, more: TableInput['columns'] = []) => {
     const own = withLineages(main);
     Object.assign(own[1] as object, column);
     return copyOf(main, { columns: [...own, ...more] });
   };
-  const told = async (table: TableInput) => {
+  const counted = async (table: TableInput) => {
     const { diffs } = await plan(net, [table]);
     return [diffs[0]?.warnings.map(({ rows }) => rows), diffs[0]?.blockers.map(({ rows }) => rows)];
   };
-  expect(await told(changed({ length: 3 }))).toEqual([[1], []]);
-  expect(await told(changed({ data_type: 'integer', length: undefined }))).toEqual([[], [1]]);
-  expect(await told(changed({ is_required: true }))).toEqual([[], [1]]);
-  expect(await told(changed({}, [{ name: 'new', is_required: true, lineage_id: 999_999 }]))).toEqual([[], [3]]);
+  expect(await counted(changed({ length: 3 }))).toEqual([[1], []]);
+  expect(await counted(changed({ data_type: 'integer', length: undefined }))).toEqual([[], [1]]);
+  expect(await counted(changed({ is_required: true }))).toEqual([[], [1]]);
+  expect(await counted(changed({}, [{ name: 'new', is_required: true, lineage_id: 999_999 }]))).toEqual([[], [3]]);
   const refused = await failureOf(deploy(net, [changed({ is_required: true })]));
   expect(refused).toMatchObject({ kind: 'validation_failed', errors: [expect.stringContaining('(1 row)')] });
   await deploy(net, [changed({ length: 3 })]);
   expect(await rowsOf(net, main.id + 1)).toEqual({ A: { name: 'a l' }, B: { name: '7' }, C: { name: null } });
-  // What was cut is no change that would travel back.
+  // A shortened value is no change, so it is not merged back.
   expect(await merge(net, [[main.id + 1, main.id]])).toMatchObject({ status: 'merged', tables: [{ updated: 0 }] });
 });
 
-it('must find what they refer to on the branch: their parents come along, or are counted as missing', async () => {
+it('must find the rows they refer to on the branch: their parents are copied too, or counted as missing', async () => {
   const parents = await givenOriginal({ P: { name: 'p' } });
   const children = await givenOriginal({ c: { parent: 'P' }, d: { parent: null } }, [
     codeColumn,
@@ -99,7 +100,7 @@ it('must find what they refer to on the branch: their parents come along, or are
   expect(await rowsOf(net, copy.id)).toEqual({ c: { parent: 'P' }, d: { parent: null } });
 });
 
-it('are none when the original is gone, which is said', async () => {
+it('are none when the original is out of service, with a warning', async () => {
   const main = await givenOriginal({ A: { name: 'a' } });
   await net.metadata.DropTable({ accountId: 1 }, { table_definition_id: main.id });
   const { diffs } = await plan(net, [copyOf(main)]);
@@ -117,7 +118,7 @@ it('never come from another account', async () => {
   expect(await net.query(`select count(*)::int as n from b_77.t_${main.id}`)).toEqual([{ n: 0 }]);
 });
 
-it('are those of one instant, while others write: what comes later comes with the next merge', async () => {
+it('are those of one instant, while others write: later rows are in the next merge', async () => {
   const main = await givenOriginal({ A: { name: 'a' } });
   const writing = Array.from({ length: 30 }, (_, i) => create(net, main.id, { code: `w${i}`, name: 'w' }));
   await Promise.all([deploy(net, [copyOf(main)]), ...writing]);
@@ -126,11 +127,11 @@ it('are those of one instant, while others write: what comes later comes with th
   expect(await rowsOf(net, main.id + 1)).toEqual(await rowsOf(net, main.id));
 });
 
-describe('of an original that not everybody may view', () => {
+describe('of an original that may not be viewed by all', () => {
   const viewer = 51;
   const formerViewer = 52;
-  const gone = 53;
-  const remembered = 54;
+  const formerUser = 53;
+  const cachedUser = 54;
   const developsCopies = { action: 'develop', resource_type: 'branch', resource_id: 2 };
   const developer = (...permissions: (typeof developsCopies)[]) => ({ license_type: 'developer', permissions });
   const mayView = developer(developsCopies, { action: 'view', resource_type: 'branch', resource_id: 1 });
@@ -138,7 +139,7 @@ describe('of an original that not everybody may view', () => {
   beforeEach(() => {
     net.rights.set(viewer, mayView);
     net.rights.set(formerViewer, developer(developsCopies));
-    net.rights.set(gone, null);
+    net.rights.set(formerUser, null);
   });
 
   const request = (table: TableInput) => ({ branch_id: 2, tables: [wanted(table)] });
@@ -150,10 +151,10 @@ describe('of an original that not everybody may view', () => {
     (await net.query('select 1 from deployed_table where table_definition_id = $1', [id])).length > 0;
 
   it.each([
-    ['whoever asked for them deploys, but may not view it any more', formerViewer, formerViewer],
-    ['nobody is known to have asked for them, and the deployer may not view it', formerViewer, undefined],
-    ['whoever asked for them is gone, and the deployer may not view it', formerViewer, gone],
-  ])('are refused, and nothing of them is told, when %s', async (_when, deployer, rows_asked_by) => {
+    ['the requester deploys, but may not view it any more', formerViewer, formerViewer],
+    ['the requester is unknown, and the deployer may not view it', formerViewer, undefined],
+    ['the requester is no longer a user, and the deployer may not view it', formerViewer, formerUser],
+  ])('are refused, and nothing of them is shown, when %s', async (_when, deployer, rows_asked_by) => {
     const main = await givenOriginal({ A: { name: 'secret' } });
     const own = withLineages(main);
     Object.assign(own[1] as object, { is_required: true, length: 3 });
@@ -171,7 +172,7 @@ describe('of an original that not everybody may view', () => {
 
   it.each([
     ['the deployer', viewer, formerViewer],
-    ['whoever asked for them', formerViewer, viewer],
+    ['the requester', formerViewer, viewer],
     ['a machine that deploys', undefined, formerViewer],
   ])('come when %s may', async (_who, deployer, rows_asked_by) => {
     const main = await givenOriginal({ A: { name: 'a' } });
@@ -181,20 +182,20 @@ describe('of an original that not everybody may view', () => {
     expect(await rowsOf(net, copy.id)).toEqual({ A: { name: 'a' } });
   });
 
-  it('are judged by the rights of that moment, not by remembered ones', async () => {
-    net.rights.set(remembered, mayView);
+  it('depend on the rights of that moment, not on cached ones', async () => {
+    net.rights.set(cachedUser, mayView);
     const main = await givenOriginal({ A: { name: 'a' } });
-    const reads = net.as({ userId: remembered, applicationId: undefined });
+    const reads = net.as({ userId: cachedUser, applicationId: undefined });
     const look = async () => (await reads('GET', `/api/v1/table_data?table_definition_id=${main.id}`)).status;
     expect(await look()).toBe(200);
-    net.rights.set(remembered, developer(developsCopies));
-    const copy = copyOf(main, { rows_asked_by: remembered });
-    expect((await planAs(remembered, copy))?.blockers).toHaveLength(1);
-    expect(await failureOf(deployAs(remembered, copy))).toMatchObject({ kind: 'forbidden' });
+    net.rights.set(cachedUser, developer(developsCopies));
+    const copy = copyOf(main, { rows_asked_by: cachedUser });
+    expect((await planAs(cachedUser, copy))?.blockers).toHaveLength(1);
+    expect(await failureOf(deployAs(cachedUser, copy))).toMatchObject({ kind: 'forbidden' });
     expect(await isDeployed(copy)).toBe(false);
   });
 
-  it('were copied, and a deployment that is repeated or comes later asks nobody again', async () => {
+  it('were copied, and a repeated or later deployment checks no right again', async () => {
     const main = await givenOriginal({ A: { name: 'a' } });
     const copy = copyOf(main, { rows_asked_by: viewer });
     const first = await deployAs(viewer, copy, `twice-${copy.id}`);
@@ -204,7 +205,7 @@ describe('of an original that not everybody may view', () => {
     expect(await rowsOf(net, copy.id)).toEqual({ A: { name: 'a' } });
   });
 
-  it('are not copied by a deployment that was applied, whose copy was taken away, and that is repeated', async () => {
+  it('are not copied by a repeated deployment whose copy was removed', async () => {
     const main = await givenOriginal({ A: { name: 'a' } });
     const copy = copyOf(main, { rows_asked_by: viewer });
     const first = await deployAs(viewer, copy, `known-${copy.id}`);
@@ -214,7 +215,7 @@ describe('of an original that not everybody may view', () => {
     expect(await isDeployed(copy)).toBe(false);
   });
 
-  it('are none that were written once the right is gone, however long the deployment waits', async () => {
+  it('are none written after the right was taken away, however long the deployment waits', async () => {
     const main = await givenOriginal({ A: { name: 'a' } });
     const copy = copyOf(main, { rows_asked_by: viewer });
     await net.query('begin');

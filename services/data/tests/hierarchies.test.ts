@@ -1,4 +1,4 @@
-// Hierarchies: no row leads back to itself, whoever writes it.
+// Hierarchies: no row leads back to itself, through any channel that writes it.
 
 import { proveHierarchiesSql } from '../src/deployments/schema/hierarchy-checks.ts';
 import type { ForeignKey } from '../src/tables/table.ts';
@@ -24,7 +24,7 @@ function staff(is_hierarchy = true): TableInput {
   };
 }
 
-/** A deployed hierarchy with rows, each under the one named: answers ids by code. */
+/** A deployed hierarchy with rows, each under the named one: answers ids by code. */
 async function given(rows: Record<string, string | null>, table = staff()) {
   await deploy(net, [table]);
   const ids = new Map<string, number>();
@@ -54,7 +54,7 @@ describe('a row', () => {
     expect(await edges(id)).toEqual(['a>']);
   });
 
-  it('that comes to refer to its own descendant is refused, and told the way', async () => {
+  it('that comes to refer to its own descendant is refused, with the path', async () => {
     const { id, sk } = await given({ a: null, b: 'a', c: 'b' });
     const answer = await change(id, sk('a'), { parent_code: 'c' });
     expect([answer.status, answer.body.errors]).toEqual([422, [problem('a > c > b > a')]]);
@@ -64,7 +64,7 @@ describe('a row', () => {
     expect(await edges(id)).toEqual(['a>', 'b>c', 'c>a']);
   });
 
-  it('that is deleted is on no cycle, and is not restored into one', async () => {
+  it('that is deleted is on no cycle, and is not restored onto one', async () => {
     const { id, sk } = await given({ y: null, x: 'y' });
     await mark(id, 'delete', sk('x'));
     const twin = await create(net, id, { code: 'x' });
@@ -95,7 +95,7 @@ describe('a batch', () => {
   const batch = (table_definition_id: number, operations: object[]) =>
     net.call('POST', '/api/v1/table_data/batch', { table_definition_id, operations });
 
-  it('is judged by what it leaves behind', async () => {
+  it('is judged by its outcome', async () => {
     const { id, sk } = await given({ a: null, b: 'a', c: 'b' });
     const turned = [
       { operation: 'update', id: sk('a'), record: { parent_code: 'c' } },
@@ -106,7 +106,7 @@ describe('a batch', () => {
     expect(await edges(id)).toEqual(['a>c', 'b>a', 'c>d', 'd>']);
   });
 
-  it('is told which of its operations close a cycle', async () => {
+  it('is refused with the operations that close a cycle', async () => {
     const { id, sk } = await given({ a: null, b: 'a' });
     const answer = await batch(id, [
       { operation: 'create', record: { code: 'e', parent_code: 'a' } },
@@ -165,7 +165,7 @@ describe('a deployment', () => {
     expect((await change(id, sk('a'), { parent_code: 'b' })).status).toBe(422);
   });
 
-  it('that ends a hierarchy is free, and so are the rows then', async () => {
+  it('that ends a hierarchy is allowed, and so is any reference of its rows then', async () => {
     const { id, table: hierarchy, sk } = await given({ a: null, b: 'a' });
     await deploy(net, [table(false, hierarchy)]);
     expect((await change(id, sk('a'), { parent_code: 'b' })).status).toBe(200);
@@ -174,7 +174,7 @@ describe('a deployment', () => {
     );
   });
 
-  it('of a hierarchy that a release without hierarchies has deployed meanwhile makes it again', async () => {
+  it('makes a hierarchy again that a release without hierarchies has deployed since', async () => {
     const { id, table: hierarchy, sk } = await given({ a: null, b: 'a' });
     await net.query(
       `update deployed_table set revision = nextval('deployed_revision'), structure = replace(structure::text, '"is_hierarchy": true', '"x": 1')::jsonb
@@ -195,7 +195,7 @@ describe('a deployment', () => {
     expect((await change(id, sk('1'), { more: 'x' })).status).toBe(200);
   });
 
-  it('refuses a hierarchy that leads to another table, and half of one', async () => {
+  it('refuses a hierarchy that refers to another table, and half of one', async () => {
     const target = staff(false);
     const other = staff();
     const columns = other.columns.map((column) =>
@@ -249,7 +249,7 @@ describe('a deployment', () => {
     expect((await failureOf(deploy(net, [copy(id + 1)]))).errors).toEqual([
       expect.stringContaining('rows lead back to themselves: a, b.'),
     ]);
-    // Rows may have changed since: what was copied is looked at once more.
+    // Rows may have changed since the check: copied rows are checked again.
     const deployed = await net.context.catalogue.get(1, { id });
     const [foreignKey] = deployed.structure.foreign_keys;
     const structure = { ...deployed.structure, foreign_keys: [{ ...(foreignKey as ForeignKey), is_hierarchy: true }] };

@@ -1,5 +1,5 @@
-// Writers of one hierarchy at the same moment: edges that close a cycle only together never both
-// stand, whoever sets them and how.
+// Writers of one hierarchy at the same moment: of two references that close a cycle only one is
+// ever stored, through any channel.
 import { eventually } from '@almanac/testkit/eventually';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import pg from 'pg';
@@ -79,7 +79,7 @@ describe.each(['read committed', 'repeatable read'])('two transactions that each
   });
 });
 
-it('a load that began before another edge was set sees it', async () => {
+it('a load sees a reference that was set after it began', async () => {
   const { id } = await given();
   const client = new pg.Client({ connectionString: net.database.url });
   await client.connect();
@@ -134,6 +134,6 @@ it('many writers, batches and files at random leave no cycle, ever', async () =>
   await expectNoCycle(id);
   for (const status of ['200', '422']) expect(statuses.get(status)).toBeGreaterThan(10);
   const unexpected = [...statuses.keys()].filter((status) => !/^(200|422|503|completed.*)$/.test(status));
-  // With what was logged, so that a fault of ours shows its cause.
+  // With the log, so that a fault shows its cause.
   expect({ unexpected, log: unexpected.length > 0 ? log.text() : '' }).toEqual({ unexpected: [], log: '' });
 });

@@ -11,9 +11,9 @@ const message = "boss can't lead back to the record itself";
 
 const givenHierarchy = (rows = '') => givenStaff(rows, true);
 const reasons = (result: { rejections: { row: number; column: string; message: string }[] }) =>
-  result.rejections.map(({ row, column, message: told }) => `${row} ${column}: ${told}`);
+  result.rejections.map(({ row, column, message }) => `${row} ${column}: ${message}`);
 
-it('a file with a cycle is refused as a whole, and told its rows', async () => {
+it('a file with a cycle is refused as a whole, with its rows', async () => {
   const table = await givenHierarchy('a,\n');
   const result = await load(net, table, 'b,a\nc,d\nd,c\ne,e\nf,c\n', { file_columns });
   expect(result).toMatchObject({
@@ -30,7 +30,7 @@ it('a file with a cycle is refused as a whole, and told its rows', async () => {
   expect(await staff(table)).toEqual(['a>']);
 });
 
-it('rows on a cycle are rejected; those below one that is there already are loaded', async () => {
+it('rows on a cycle are rejected; rows below an existing row are loaded', async () => {
   const table = await givenHierarchy('a,\nb,a\nc,b\n');
   const result = await load(net, table, 'a,c\nd,c\ne,a\nf,f\n', { ...rejecting, load_id: 'cycle' });
   expect(reasons(result)).toEqual([`1 boss: ${message}`, `4 boss: ${message}`]);
@@ -67,7 +67,7 @@ it('a file without the column changes no edge', async () => {
   expect(result).toMatchObject({ status: 'completed', inserted: 1, updated: 1 });
 });
 
-it('rows that are rejected over and over are told of, and nothing is loaded', async () => {
+it('rows that are rejected round after round are counted, and nothing is loaded', async () => {
   // Each row of the file is on a cycle only when the one before it has been rejected.
   const many = 40;
   const rows = Array.from({ length: many }, (_, n) => n);

@@ -1,5 +1,5 @@
-// Merges of rows between branches into hierarchies: what would lead back to itself is a violation
-// like others.
+// Merges of rows between branches into hierarchies: rows that would lead back to themselves are a
+// violation like others.
 import { type ColumnInput, type DataNet, deploy, givenData, type TableInput } from './given.ts';
 import { codeColumn, copyOf, type Edits, edit, merge, nextId, rowsOf, withLineages } from './row-merges.ts';
 
@@ -25,7 +25,7 @@ async function givenCopy(rows: Edits) {
   return { main: main.id, copy: copy.id };
 }
 
-it('edges of both sides that close a cycle together are a violation, and nothing changes', async () => {
+it('references of both sides that form a cycle are a violation, and nothing changes', async () => {
   const { main, copy } = await givenCopy({ A: under(null), B: under(null), C: under('B'), D: under('C') });
   await edit(net, main, { A: under('C') });
   await edit(net, copy, { B: under('A') });
@@ -41,7 +41,7 @@ it('edges of both sides that close a cycle together are a violation, and nothing
   expect(await rowsOf(net, main)).toEqual({ A: under('C'), B: under('A'), C: under(null), D: under('C') });
 });
 
-it('a hierarchy that was turned round travels, with rows that come and go', async () => {
+it('a reversed hierarchy is merged, with new and deleted rows', async () => {
   const { main, copy } = await givenCopy({ A: under(null), B: under('A'), C: under('B') });
   await edit(net, copy, { A: under(null), B: under(null), C: under(null) });
   await edit(net, copy, { A: under('B'), B: under('N'), C: null, N: under(null) });

@@ -1,4 +1,4 @@
-// What becomes of history when its table is deployed again or removed, and when versions grow old.
+// History when its table is deployed again or removed, and when versions grow old.
 import { sweep } from '../src/maintenance/housekeeping.ts';
 import { load, read } from './files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
@@ -37,7 +37,7 @@ const withX = (table: TableInput, column: Partial<TableInput['columns'][number]>
 });
 
 describe('a deployment', () => {
-  it('shows the past in today’s columns: new ones empty, renamed ones by their new name, dropped ones gone', async () => {
+  it('shows the past in today’s columns: new ones empty, renamed ones by their new name, dropped ones not at all', async () => {
     const { table, row, was } = await givenPast({}, ['a', 'b', 'c']);
     await deploy(net, [withX(table, { name: 'renamed' })]);
     expect(await was(0)).toMatchObject({ renamed: 'a' });
@@ -48,7 +48,7 @@ describe('a deployment', () => {
     await deploy(net, [{ ...table, version: 4, columns: [key, { name: 'more', lineage_id: table.id * 1000 + 3 }] }]);
     expect(Object.keys(await was(1)).filter((name) => !name.startsWith('svc_'))).toEqual(['id', 'more']);
     expect((await versionsOf(net.call, table.id, row)).map((version) => version.changed_columns)).toEqual([
-      [], // by the deployment, which dropped what the row had
+      [], // by the deployment, which dropped the value of the row
       ['more'],
       [],
       [],
@@ -58,7 +58,7 @@ describe('a deployment', () => {
     expect(await gaps(net, table.id)).toEqual([]);
   });
 
-  it('casts the past too; what has no counterpart there is lost and stops nothing', async () => {
+  it('casts the past too; a value that can not be cast is lost and blocks nothing', async () => {
     const { table, was, row } = await givenPast({}, ['word', '99999999999', '12', '13']);
     await deploy(net, [withX(table, { data_type: 'integer' })]);
     expect([await was(0), await was(1), await was(2), await was(3)].map((each) => each.x)).toEqual([
@@ -85,7 +85,7 @@ describe('a deployment', () => {
     expect(await gaps(net, table.id)).toEqual([]);
   });
 
-  describe('that changes values writes versions like anybody else:', () => {
+  describe('that changes values writes versions like any other writer:', () => {
     type Column = TableInput['columns'][number];
     const x = (column: Partial<Column>): Column => ({ name: 'x', ...column });
     const placed = (column: Column) => (column.name === 'x' ? { ...column, lineage_id: last * 1000 + 2 } : column);
@@ -94,8 +94,8 @@ describe('a deployment', () => {
     async function deployed(column: Partial<Column>, values: unknown[], next: Column[]) {
       const { table, row } = await givenPast(column, [values[0]]);
       const other = await create(net, table.id, { id: 2, x: values[1] });
-      const gone = await create(net, table.id, { id: 3, x: values[0] });
-      await remove(net.call, table.id, [gone.svc_sk]);
+      const deleted = await create(net, table.id, { id: 3, x: values[0] });
+      await remove(net.call, table.id, [deleted.svc_sk]);
       await marksPassed(net);
       const { mark } = await read(net, table.id);
       await deploy(net, [{ ...table, version: 2, columns: [key, ...next.map(placed)] }]);
@@ -174,7 +174,7 @@ describe('a deployment', () => {
 });
 
 describe('a table taken out of service', () => {
-  it('takes its history along, and leaves its name free for one that begins anew', async () => {
+  it('keeps its history, and leaves its name free for a new one', async () => {
     const { table } = await givenPast({}, ['a', 'b']);
     await load(net, table.id, '1,c\n', { file_columns: ['id', 'x'] });
     await net.metadata.DropTable(caller, { table_definition_id: table.id });
@@ -186,7 +186,7 @@ describe('a table taken out of service', () => {
     expect(await kept(net, table.id)).toBe(1);
     await net.query("update retired_table set retired_at = now() - interval '8 days'");
     await sweep(net.context);
-    expect(await net.query('select to_regclass($1) as gone', [`b_1.rh_${retired?.id}`])).toEqual([{ gone: null }]);
+    expect(await net.query('select to_regclass($1) as found', [`b_1.rh_${retired?.id}`])).toEqual([{ found: null }]);
     expect(await kept(net, table.id)).toBe(1);
     const writes = () => net.query('select 1 from bulk_write where table_definition_id = $1', [table.id]);
     expect(await writes()).toHaveLength(1); // the definition is in service again
@@ -196,7 +196,7 @@ describe('a table taken out of service', () => {
     expect(await writes()).toEqual([]);
   });
 
-  it('and deployed anew is another one: nothing from before tells of it', async () => {
+  it('and deployed again is a new one: its history has nothing from before', async () => {
     const { table, times } = await givenPast({}, ['a', 'b']);
     await marksPassed(net);
     const { mark } = await read(net, table.id);
@@ -215,7 +215,7 @@ describe('a table taken out of service', () => {
     expect((await read(net, table.id, now.mark)).rows).toBe(0);
   });
 
-  it('goes with its branch', async () => {
+  it('is dropped with its branch', async () => {
     const { table } = await givenPast({}, ['a', 'b'], 9);
     await load(net, table.id, '1,c\n', { file_columns: ['id', 'x'] });
     expect(await kept(net, table.id, 9)).toBe(2);
@@ -225,8 +225,8 @@ describe('a table taken out of service', () => {
   });
 });
 
-describe('versions of long ago', () => {
-  it('are kept for ever, or go after the days that the installation says', async () => {
+describe('old versions', () => {
+  it('are kept for ever, or deleted after the retention of the installation', async () => {
     const { table, row, times, was } = await givenPast({}, ['a', 'b', 'c', 'd']);
     const untouched = await givenPast({}, ['a']);
     // The first two versions ended 40 days ago, the third today.
@@ -249,7 +249,7 @@ describe('versions of long ago', () => {
       status: 400,
       body: { errors: [expect.stringMatching(/ goes back to /)] },
     });
-    // Where nothing was forgotten, nothing is refused.
+    // Where no version was deleted, nothing is refused.
     expect((await net.call('GET', `${path}&table_definition_id=${untouched.table.id}`)).body.data).toEqual([]);
     expect((await patch(net.call, table.id, row, { x: 'e' })).status).toBe(200);
   });

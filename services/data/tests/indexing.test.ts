@@ -18,7 +18,7 @@ const columns: TableInput['columns'] = [
 
 beforeAll(async () => {
   net = await givenData({ env: { DATA_INDEX_FROM_ROWS: '21000' } });
-  // Rounds come when a test asks for one; by itself there would be one every few seconds.
+  // Rounds run when a test starts one; the timer would start one every few seconds.
   const own = net.context.indexing as unknown as { timer: NodeJS.Timeout | undefined; schedule(): void };
   clearTimeout(own.timer);
   own.schedule = () => {};
@@ -48,7 +48,7 @@ async function page(table: number, model: Model) {
   return answer.body;
 }
 
-/** Asks for a page a few times, once the table is known to be large. */
+/** Requests a page a few times, once the table is known to be large. */
 async function askFor(table: number, model: Model) {
   const entry = await net.context.catalogue.get(1, { id: table });
   await eventually(() => expect(net.context.counts.isLarge(entry)).toBe(true));
@@ -73,7 +73,7 @@ const byWord = { filterModel: { name: { filterType: 'text', type: 'contains', fi
 const underWay = () => net.query('select phase from pg_stat_progress_create_index where datname = current_database()');
 
 describe('indexes of large tables', () => {
-  it('are made for what people ask, and serve it', async () => {
+  it('are made for requested pages, and serve them', async () => {
     await askFor(1, bySize);
     await askFor(1, byWord);
     const before = [await page(1, bySize), await page(1, byWord)];
@@ -89,7 +89,7 @@ describe('indexes of large tables', () => {
     expect(await plan('order by svc_sk offset 20000 limit 5')).toContain('"g_1_as1"');
   });
 
-  it('hold rows of an equal value together, and go with either of their columns', async () => {
+  it('hold the rows of one value side by side, and are dropped with either of their columns', async () => {
     const sized = { filterModel: { size: { filterType: 'number', type: 'equals', filter: 3 } } };
     const inOrder = { ...sized, sortModel: [{ colId: 'name', sort: 'desc' }] };
     const named = {
@@ -148,7 +148,7 @@ describe('indexes of large tables', () => {
     expect([made.status, await indexes(1)]).toEqual([201, ['g_1_as1', 'g_1_d1002', 'g_1_w1003', 'g_1_w1004']]);
   });
 
-  it('go when nobody asks any more, and when their column becomes something else', async () => {
+  it('are dropped when they are no longer requested, and when their column changes', async () => {
     await net.query(`update grid_index set last_asked_at = now() - interval '15 days' where column_id = 1002`);
     await round();
     expect(await indexes(1)).toEqual(['g_1_as1', 'g_1_w1003', 'g_1_w1004']);
@@ -164,16 +164,16 @@ describe('indexes of large tables', () => {
     expect(await indexes(1)).toEqual(['g_1_as1', 'g_1_w1003']);
   });
 
-  it('are made anew when a killed process has left one half made', async () => {
+  it('are made again when a killed process has left one half made', async () => {
     await net.query(`update pg_index set indisvalid = false where indexrelid = 'b_1.g_1_w1003'::regclass`);
     expect(await indexes(1)).toEqual(['g_1_as1']);
     await round();
     expect(await indexes(1)).toEqual(['g_1_as1', 'g_1_w1003']);
   });
 
-  it('give way to a deployment while they are being made, and come later', async () => {
+  it('are interrupted by a deployment while they are being made, and made later', async () => {
     await askFor(2, bySize);
-    // An old snapshot: whoever makes an index concurrently waits for its end.
+    // An old snapshot: `create index concurrently` waits for its end.
     const reader = new pg.Client({ connectionString: net.database.url });
     await reader.connect();
     await reader.query('begin isolation level repeatable read');
@@ -218,7 +218,7 @@ describe('indexes of large tables', () => {
     expect(await indexes(2)).toEqual(['g_2_d2002']);
   });
 
-  it('are none by words where the role may not have the extension', async () => {
+  it('are none by words where the role may not create the extension', async () => {
     await net.query('drop extension if exists pg_trgm cascade');
     await net.query('drop schema if exists trigrams cascade');
     const guest = `guest_${process.pid}`; // roles are the cluster's, which other tests use too

@@ -1,5 +1,5 @@
-// Deployments that are killed in the middle, or in the way of a reader that takes its time: the tables and the catalogue agree, and are
-// the old ones or the new ones. DEPLOYMENT_SEED repeats a run.
+// Deployments that are killed in the middle, or blocked by a slow reader: the tables and the
+// catalogue agree, and are the old ones or the new ones. DEPLOYMENT_SEED repeats a run.
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -12,7 +12,7 @@ const gate = 4711;
 
 const key = { name: 'code', length: 5, is_primary_key: true };
 const before: TableInput[] = [
-  { id: 10, columns: [key, { name: 'x' }, { name: 'n', data_type: 'string' }, { name: 'gone' }] },
+  { id: 10, columns: [key, { name: 'x' }, { name: 'n', data_type: 'string' }, { name: 'dropped' }] },
   { id: 20, columns: [key, { name: 'of', length: 5 }] },
 ];
 const after: TableInput[] = [
@@ -47,11 +47,12 @@ describe('data killed in the middle of a deployment', () => {
     await data.apply('first', before);
     const operations = ['a', 'b'].map((x, n) => ({
       operation: 'create',
-      record: { code: x, x, n: String(n), gone: 'g' },
+      record: { code: x, x, n: String(n), dropped: 'g' },
     }));
     await data.call('POST', '/api/v1/table_data/batch', { table_definition_id: 10, operations });
     await data.call('POST', '/api/v1/table_data', { table_definition_id: 20, record: { code: '1', of: 'a' } });
-    // Stops before the transaction goes on from its nth statement; counts on when that is undone.
+    // Stops before the nth statement of the transaction; a sequence also counts when it is rolled
+    // back.
     await test.query(`create sequence public.ddl; create sequence public.stop_at`);
     await test.query(
       `create function public.stop() returns event_trigger language plpgsql as $$begin
@@ -94,7 +95,10 @@ describe('data killed in the middle of a deployment', () => {
     ).rows;
   const stopAt = (n: number) => test.query(`select setval('public.stop_at', ${n}), setval('public.ddl', 1, false)`);
 
-  /** Kills data when its deployment waits for what `hold` holds, expects that nothing has been done, and starts data again. */
+  /**
+   * Kills data when its deployment waits for a lock that `hold` holds, expects that nothing has
+   * changed, and starts data again.
+   */
   const expectUndone = async (old: unknown, hold: string, release: string): Promise<void> => {
     await holder.query(hold);
     const applied = data.apply('second', after).catch(() => undefined);
@@ -106,15 +110,15 @@ describe('data killed in the middle of a deployment', () => {
     expect(await state()).toEqual(old);
     data = await startData(database.url, keys);
     expect(await rowsOf(10)).toMatchObject([
-      { code: 'a', gone: 'g' },
-      { code: 'b', gone: 'g' },
+      { code: 'a', dropped: 'g' },
+      { code: 'b', dropped: 'g' },
     ]);
     expect(await rowsOf(30)).toBe(404);
   };
 
-  it('leaves it not begun, whichever statement it was killed at; then it is done by asking again', async () => {
+  it('leaves it undone, whichever statement it was killed at; repeating the request applies it', async () => {
     const old = await state();
-    // Where it says that it is done, after everything else.
+    // At the insert of the applied deployment, after everything else.
     await stopAt(1_000_000);
     await expectUndone(old, 'begin; lock table applied_deployment in exclusive mode', 'rollback');
     const { rows } = await test.query('select last_value::int as total from public.ddl');
@@ -157,7 +161,7 @@ describe('a reader that holds a table', () => {
     await net.stop();
   });
 
-  /** Sessions that wait for a lock, and since when their statement has: the time tells one try from the next. */
+  /** Sessions that wait for a lock, and since when: the time distinguishes attempts. */
   const waiting = () =>
     net.query(
       `select query_start::text as since from pg_stat_activity where datname = current_database()
@@ -169,7 +173,7 @@ describe('a reader that holds a table', () => {
       expect(found?.since ?? since).not.toBe(since);
       return found?.since;
     });
-  // As patient as metadata is.
+  // With the deadline of metadata.
   const apply = (id: string, tables: TableInput[]) =>
     net.metadata.ApplyDeployment(
       caller,
@@ -178,12 +182,12 @@ describe('a reader that holds a table', () => {
     );
   const read = () => net.call('GET', '/api/v1/table_data?table_definition_id=10');
 
-  it('is given way to: others read on between tries, and the deployment gets its turn', async () => {
+  it('lets others read between attempts, and the deployment gets its turn', async () => {
     const deployment = apply('polite', after);
     let since: unknown;
     for (let tries = 0; tries < 2; tries += 1) {
       since = await nextTry(since);
-      // Asked while the deployment waits, answered while the reader still holds the table.
+      // Sent while the deployment waits, answered while the reader still holds the table.
       expect((await read()).status).toBe(200);
     }
     await reader.query('commit');
@@ -191,7 +195,7 @@ describe('a reader that holds a table', () => {
     expect((await read()).body.data).toMatchObject([{ code: 'a', y: 'a', n: 1 }]);
   });
 
-  it('for too long: the deployment gives up unchanged, and is done when it is tried again', async () => {
+  it('for too long makes the deployment fail unchanged, and a retry applies it', async () => {
     const third = after.map((table) => ({ ...table, version: 3, columns: [...table.columns, { name: 'more' }] }));
     const before = await net.query('select table_definition_id, version, revision from deployed_table order by 1');
     const failure = await failureOf(apply('patient', third));

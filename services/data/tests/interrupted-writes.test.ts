@@ -1,5 +1,5 @@
-// Connections that break at the worst moment, and writers that PostgreSQL ends to let others go on: every write is done once or not
-// at all, and the client can find out which.
+// Connections that break at the worst moment, and writers that PostgreSQL ends because of a
+// deadlock: every write is done once or not at all, and the client can find out which.
 
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -97,7 +97,7 @@ describe.each(names)('a %s whose connection breaks', (name) => {
     return { write, done: await doneSince(row) };
   };
 
-  it('before it is committed is not done, and done by repeating it with its key', async () => {
+  it('before the commit is not done, and repeating it with its key does it', async () => {
     const { write, done } = await given();
     breakAt = { to: 'target', text: 'commit\0' };
     expectUnavailable(await send(write, `early-${last}`));
@@ -106,7 +106,7 @@ describe.each(names)('a %s whose connection breaks', (name) => {
     expect(await done()).toBe(1);
   });
 
-  it('after it is committed is done once, and its answer is had by repeating it with its key', async () => {
+  it('after the commit is done once, and repeating it with its key gets its answer', async () => {
     const { write, done } = await given();
     breakAt = { to: 'client', text: 'COMMIT\0' };
     expectUnavailable(await send(write, `late-${last}`));
@@ -117,7 +117,7 @@ describe.each(names)('a %s whose connection breaks', (name) => {
     expect(await done()).toBe(1);
   });
 
-  it('at the answer, without a key, is done once: nobody repeats it but the client', async () => {
+  it('at the answer, without a key, is done once: only the client repeats it', async () => {
     const { write, done } = await given();
     const tags: Record<string, string> = { create: 'INSERT 0 1\0', revert: 'UPDATE 1\0' };
     breakAt = { to: 'client', text: tags[name] ?? 'SELECT 1\0' };
@@ -141,7 +141,7 @@ describe('writers in each other’s way', () => {
     );
 
   // Each changes a row with its key and then refers to the row of the other.
-  it('that wait for each other are both done, one of them again', async () => {
+  it('that wait for each other are both done, one of them after a retry', async () => {
     const { table, id: a } = await givenRow();
     const b = (await create(net, table, { code: 'B' })).svc_sk;
     const c = (await create(net, table, { code: 'C' })).svc_sk;
@@ -172,7 +172,7 @@ describe('writers in each other’s way', () => {
   });
 
   it.each(names.flatMap((name) => [[name, undefined] as const, [name, 'key'] as const]))(
-    'are given three tries, with no more than one effect: %s (%s)',
+    'get three attempts, with at most one effect: %s (%s)',
     async (name, key) => {
       const row = await givenRow();
       if (name === 'restore') await remove(net.call, row.table, [row.id]);

@@ -1,17 +1,20 @@
-// Deployments that only add to a large table: nobody waits while PostgreSQL looks through it, and what is left to be done then is
-// done whatever happens.
+// Deployments that only add to a large table: no session waits while PostgreSQL reads it, and the
+// pending work is done in any case.
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import pg from 'pg';
 import { type DataNet, deploy, failureOf, givenData } from './given.ts';
-import { after, before, fill, isBuildingSql, large, rows, unsettledSql } from './large-tables-given.ts';
+import { after, before, fill, isBuildingSql, large, pendingSql, rows } from './large-tables-given.ts';
 import { startData } from './process.ts';
 
 const all = ['f_10_10005', 'i_10_10005', 'n_10', 'v_10002', 'v_10004'];
-const settled = { timeout: 300_000, withinMs: 120_000 };
+const patience = { timeout: 300_000, withinMs: 120_000 };
 
-/** A session that looks at the database as it is now until it is ended: the last step of an index waits for it. */
+/**
+ * A session with a snapshot that it keeps until it is ended: the last step of an index waits for
+ * it.
+ */
 async function startLooking(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -26,7 +29,7 @@ describe('a deployment that only adds to a large table', () => {
     net = await givenData();
     await deploy(net, before);
     await fill(net.query);
-  }, settled.timeout);
+  }, patience.timeout);
   afterAll(() => net.stop());
 
   const files = () =>
@@ -39,7 +42,7 @@ describe('a deployment that only adds to a large table', () => {
     net.call('POST', '/api/v1/table_data/grid', { table_definition_id: large, startRow: 0, endRow: 5 });
 
   it(
-    'writes no row anew, and holds from the first moment, while its index is made beside writers',
+    'rewrites no row, and holds from the first moment, while its index is made beside writers',
     async () => {
       const was = await files();
       const looking = await startLooking(net.database.url);
@@ -61,21 +64,21 @@ describe('a deployment that only adds to a large table', () => {
         );
       await expect(direct('c_10004')).rejects.toMatchObject({ code: '23514' });
       await expect(direct('c_10005')).rejects.toMatchObject({ code: '23503' });
-      expect((await net.query(unsettledSql)).length).toBeGreaterThan(0);
+      expect((await net.query(pendingSql)).length).toBeGreaterThan(0);
       expect(await net.query(isBuildingSql)).toEqual([{ building: true }]);
       await looking.end();
       await round;
       await eventually(async () => {
         await net.context.indexing.round();
-        expect(await net.query(unsettledSql)).toEqual([]);
-      }, settled);
+        expect(await net.query(pendingSql)).toEqual([]);
+      }, patience);
       expect(await files()).toEqual(was);
     },
-    settled.timeout,
+    patience.timeout,
   );
 
   it(
-    'gives way to the next one, which finds what is left and takes it away again',
+    'is interrupted by the next one, which finds the pending work and removes it',
     async () => {
       const looking = await startLooking(net.database.url);
       const without = {
@@ -96,10 +99,10 @@ describe('a deployment that only adds to a large table', () => {
       expect(await net.query(`select to_regclass('b_1.i_10_10005') as index`)).toEqual([{ index: null }]);
       expect((await page()).status).toBe(200);
     },
-    settled.timeout,
+    patience.timeout,
   );
 
-  it('is refused like any other when a row is in the way', async () => {
+  it('is refused like any other when a row breaks a rule', async () => {
     const [table] = after;
     const narrow = {
       ...table,
@@ -113,7 +116,7 @@ describe('a deployment that only adds to a large table', () => {
   });
 });
 
-it('what is left is done by whoever comes after data was killed', async () => {
+it('pending work is done by the next process after data was killed', async () => {
   const [database, keys] = await Promise.all([createTestDatabase('data'), createTestKeys()]);
   const test = new pg.Client({ connectionString: database.url });
   await test.connect();
@@ -124,14 +127,14 @@ it('what is left is done by whoever comes after data was killed', async () => {
     await fill((text, values) => test.query(text, values as unknown[]));
     const looking = await startLooking(database.url);
     await data.apply('second', after);
-    await eventually(async () => expect(await answers(isBuildingSql)).toEqual([{ building: true }]), settled);
+    await eventually(async () => expect(await answers(isBuildingSql)).toEqual([{ building: true }]), patience);
     await data.end('SIGKILL');
     await looking.end();
-    const left = await answers(unsettledSql);
+    const left = await answers(pendingSql);
     expect(left.length).toBeGreaterThan(0);
     for (const { name } of left) expect(all).toContain(name);
     data = await startData(database.url, keys);
-    await eventually(async () => expect(await answers(unsettledSql)).toEqual([]), settled);
+    await eventually(async () => expect(await answers(pendingSql)).toEqual([]), patience);
     expect((await data.call('GET', `/api/v1/table_data?table_definition_id=${large}&per_page=1`)).status).toBe(200);
   } finally {
     await data.end();

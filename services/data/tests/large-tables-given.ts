@@ -1,5 +1,5 @@
-// A table so large that deployments must not look through it while others wait, with the table that it will refer to; and what
-// a deployment that only adds makes of it.
+// A table so large that deployments must not read it while others wait, with the table that it will
+// refer to; and a deployment that only adds to it.
 import type { ColumnInput, TableInput } from './given.ts';
 
 export const large = 10;
@@ -13,7 +13,9 @@ const target: TableInput = { id: colours, columns: [{ name: 'code', length: 5, i
 
 export const before: TableInput[] = [{ id: large, columns: [id, name, note] }, target];
 
-/** Longer texts, a longer list, a new list, a new reference; the key of the target gets longer too. */
+/**
+ * Longer texts, a longer list, a new list, a new reference; the key of the target gets longer too.
+ */
 export const after: TableInput[] = [
   {
     id: large,
@@ -31,7 +33,7 @@ export const after: TableInput[] = [
 
 type Query = (text: string, values?: unknown[]) => Promise<unknown>;
 
-/** Fills both, past the API. */
+/** Fills both, directly in the database. */
 export async function fill(query: Query): Promise<void> {
   const times = 'svc_created_at, svc_updated_at';
   await query(
@@ -42,14 +44,14 @@ export async function fill(query: Query): Promise<void> {
   await query(`insert into b_1.t_${colours} (${times}, c_${colours}001) values (now(), now(), 'red')`);
 }
 
-/** What of the constraints and indexes of the large table is not in full service. */
-export const unsettledSql = `
+/** The constraints and indexes of the large table that are still pending. */
+export const pendingSql = `
   select conname as name from pg_constraint where conrelid = 'b_1.t_${large}'::regclass and not convalidated
   union all
   select 'i_${large}_${large}005' where not exists (
     select from pg_index where indexrelid = to_regclass('b_1.i_${large}_${large}005') and indisvalid)
   order by 1`;
 
-/** True while its index is being made and waits for somebody who looks at an earlier state of the database. */
+/** True while its index is being made and waits for a session with an older snapshot. */
 export const isBuildingSql = `
   select exists (select from pg_index where indexrelid = to_regclass('b_1.i_${large}_${large}005') and not indisvalid) as building`;

@@ -1,4 +1,5 @@
-// What one account's loads may take: of connections, of time, of what is kept. And that they end when they are told to.
+// The limits of the loads of one account, of connections, time and kept rows; and that loads end
+// when they are cancelled.
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { loadLimits } from '../src/imports/staging/load-limits.ts';
@@ -32,7 +33,7 @@ async function waitingMerge(): Promise<number> {
 }
 
 describe('a load that is cancelled', () => {
-  it('ends in the middle of its merge, though all connections for work are taken', async () => {
+  it('ends in the middle of its merge, also while all connections for work are in use', async () => {
     const { table } = await givenTable();
     const release = await hold([table]);
     const { work } = net.context.pools;
@@ -44,8 +45,8 @@ describe('a load that is cancelled', () => {
       const answer = await net.jobs.CancelLoad(caller, { load_id: 'held', table_definition_id: table });
       expect(answer).toMatchObject({ status: 'cancelled', inserted: 0 });
       expect(await sessionsOf('work')).toEqual([]);
-      const told = await loading.catch(({ kind }: { kind: string }) => kind);
-      expect(['unavailable', 'cancelled']).toContain(typeof told === 'string' ? told : told.status);
+      const outcome = await loading.catch(({ kind }: { kind: string }) => kind);
+      expect(['unavailable', 'cancelled']).toContain(typeof outcome === 'string' ? outcome : outcome.status);
     } finally {
       for (const client of taken) client.release();
       await release();
@@ -56,7 +57,7 @@ describe('a load that is cancelled', () => {
     });
   });
 
-  it('ends while its file is on its way', async () => {
+  it('ends while its file is being sent', async () => {
     const { table } = await givenTable();
     let finish = () => {};
     async function* slow() {
@@ -77,7 +78,7 @@ describe('a load that is cancelled', () => {
     expect(await shown(table)).toEqual([]);
   });
 
-  it('and no other', async () => {
+  it('is the only one to end', async () => {
     const { table } = await givenTable();
     const release = await hold([table]);
     const loading = load(net, table, 'a,1,,\n', { file_columns, load_id: 'mine' });
@@ -97,7 +98,7 @@ describe('a load with more rejected rows than it may have', () => {
     return { rows: lines.length - 1, first: lines[1], last: lines.at(-1) };
   };
 
-  it('fails, shows the first and keeps as many as it may have, in little room', async () => {
+  it('fails, shows the first ones and keeps as many as the limit, in little space', async () => {
     const { table } = await givenTable();
     const [before] = await net.query("select pg_total_relation_size('rejected_block')::int as bytes");
     const csv = Array.from({ length: most + 10 }, (_, i) => `k${i},ok,bad,\n`).join('');
@@ -122,7 +123,7 @@ describe('a load with more rejected rows than it may have', () => {
     expect((Number(after?.bytes) - Number(before?.bytes)) / most).toBeLessThan(60);
   });
 
-  it('has a bound of bytes, too', async () => {
+  it('has a limit of bytes, too', async () => {
     const { table } = await givenTable();
     const rows = 80;
     const csv = Array.from({ length: rows }, (_, i) => `k${i},${'x'.repeat(1024 * 1024)},,\n`).join('');
@@ -148,8 +149,8 @@ describe('a load with more rejected rows than it may have', () => {
   });
 });
 
-describe('no load goes on for ever', () => {
-  it('as each of its statements has a time-out', async () => {
+describe('each load ends', () => {
+  it('as its statements have a time-out', async () => {
     const { table } = await givenTable();
     await net.query('create table if not exists seen (setting text)');
     await net.query(
@@ -161,7 +162,7 @@ describe('no load goes on for ever', () => {
     expect(await net.query('select setting from seen')).toEqual([{ setting: '1h' }]);
   });
 
-  it('and ends as failed when it is over, so that nobody tries again', async () => {
+  it('as failed after the time-out, so that it is not retried', async () => {
     const { table } = await givenTable();
     const release = await hold([table]);
     const loading = load(net, table, 'a,1,,\n', { file_columns });
@@ -173,7 +174,7 @@ describe('no load goes on for ever', () => {
     await release();
   });
 
-  it('nor takes more room than it is told', async () => {
+  it('as failed when it takes more space than is left', async () => {
     const { table } = await givenTable();
     const result = await load(net, table, 'a,1,,\nb,2,,\n', { file_columns, most_bytes: 10 });
     expect(result).toMatchObject({
@@ -187,7 +188,7 @@ describe('no load goes on for ever', () => {
 });
 
 describe('the loads of one account', () => {
-  it('leave others their turn, and deployments theirs', async () => {
+  it('leave turns to other accounts and to deployments', async () => {
     const mine: number[] = [];
     for (let i = 0; i < 6; i += 1) mine.push((await givenTable()).table);
     const release = await hold(mine);

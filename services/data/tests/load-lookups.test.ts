@@ -1,4 +1,5 @@
-// Cells that name the records they refer to by values of other types than text: what is equal is found, however it is written.
+// Cells that name the records they refer to by values of other types than text: equal values are
+// found however they are written.
 import { load } from './files.ts';
 import { create, deploy } from './given.ts';
 import { list, net, nextId, overLoads } from './loads.ts';
@@ -107,7 +108,7 @@ describe('a load that looks records up by values', () => {
     );
   });
 
-  it('tells when several are meant, whatever the value is written like', async () => {
+  it('rejects a value of several records, however it is written', async () => {
     const { groups, table } = await givenReferences();
     await create(net, groups, { id: 9, exact: '2.5', number: 7 });
     const message = (column: string) => `ref is the ${column} of several records of Things; give their key instead`;
@@ -119,7 +120,7 @@ describe('a load that looks records up by values', () => {
     ]);
   });
 
-  it('compares so with the rows of the file itself', async () => {
+  it('compares in the same way with the rows of the file itself', async () => {
     const table = nextId();
     const columns = [
       { name: 'id', data_type: 'decimal', length: 10, scale: 2, is_primary_key: true },
@@ -145,7 +146,7 @@ describe('a load that looks records up by values', () => {
       [2, 2.5, 1],
       [3, 3, 2],
     ]);
-    // The file says anew what 1 is: its old rate names nothing, and the new one nobody else.
+    // The file changes the rate of 1: the old rate names no record, and the new one only this.
     const renamed = await load(net, table, '01,4.0,\n4,9,4\n5,8,3.00\n6,7,1.5\n', { ...file, on_error: 'reject_rows' });
     expect(renamed.rejections).toMatchObject([
       { row: 4, value: '1.5', message: 'up must be the rate of a record of Rates' },

@@ -1,4 +1,4 @@
-// What the tests of bulk loads begin with: a data service, tables to load into, and what is in them afterwards.
+// Fixtures of the tests of loads: a data service, tables to load into, and their rows afterwards.
 import { eventually } from '@almanac/testkit/eventually';
 import { sweepStaging } from '../src/imports/staging/staging.ts';
 import { load } from './files.ts';
@@ -14,8 +14,8 @@ export function nextId(): number {
 }
 
 /**
- * A data service for all tests of the file; at the end nothing that was staged is left. `callersGo`: what was staged for a caller who
- * has gone may be left to the sweep.
+ * A data service for all tests of the file; at the end no staged file is left. `callersGo`: files
+ * of callers that disconnected may be left to housekeeping.
  */
 export function overLoads({ callersGo = false } = {}): void {
   beforeAll(async () => {

@@ -45,7 +45,7 @@ describe('a cell', () => {
     expect(blank.rejections.map(({ message }) => message)).toEqual(["code can't be blank"]);
   });
 
-  it('that can not be read is told the form that the file has', async () => {
+  it('that can not be read is rejected with the form that the file has', async () => {
     const table = await givenMeasures();
     const ways = named({
       code: {},
@@ -183,7 +183,7 @@ describe('a cell', () => {
     ['DD.MM.YYYY', '1.2.2024', '2024-02-01'],
     ['YYYYMMDD', '2024-02-03', '2024-02-03'],
   ])(
-    'that jobs found to be a date is one, whatever the pattern for texts says: %s, %s',
+    'that jobs recognised as a date is one, whatever the pattern for texts: %s, %s',
     async (date_format, text, day) => {
       const table = await givenMeasures();
       const ways = named({ code: {}, kind: {}, day: { date_format } });
@@ -233,7 +233,7 @@ describe('a load that looks records up', () => {
     return { groups, table };
   };
 
-  it('finds them by what their table is shown by, or by the column that is named', async () => {
+  it('finds them by the display column of their table, or by the named column', async () => {
     const { table } = await regions();
     const ways = named({ code: {}, region: { lookup: '', trim: true }, origin: { lookup: 'ISO', default_value: 'S' } });
     const result = await load(net, table, 'a,North,X\nb, South ,\nc,,E\n', ways);
@@ -311,7 +311,7 @@ describe('a load that looks records up', () => {
     expect(result).toMatchObject({ status: 'completed', inserted: 3000 });
   });
 
-  it('is refused where nothing can be looked up, and to who may not view what is looked up in', async () => {
+  it('is refused where nothing can be looked up, and without the right to view the referenced table', async () => {
     const { table, groups } = await regions();
     const refused = await failureOf(
       load(net, table, '', named({ code: { lookup: '' }, region: { lookup: 'nothing' } })),
@@ -335,7 +335,7 @@ describe('a load that looks records up', () => {
   });
 });
 
-describe('what is said of file columns before there is a file', () => {
+describe('a mapping before there is a file', () => {
   const column = (name: string, data_type: string, rest = {}) => ({ name, data_type, valid_values: [], ...rest });
   const check = (sources: (Way & { target_column: string })[], style = {}) =>
     net.jobs.CheckColumnSources(caller, {

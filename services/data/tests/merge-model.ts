@@ -1,17 +1,20 @@
-// Merging three ways as plainly as possible, in memory: what the set-based one must equal.
+// A three-way merge as plain as possible, in memory, that the set-based one must equal.
 export type Value = string | number | null;
 type Cells = Record<string, Value>;
 export type Rows = Map<string, Cells>;
 export type Side = { columns: string[]; rows: Rows };
-/** What both had in common last, as `of` had it; of columns that are not among these nothing is known. */
+/** The last common state, as `of` had it; of columns that are not among these nothing is known. */
 export type Base = { of: Side; rows: Rows; columns: string[] };
 export type ModelConflict = { key: string; column: string | null; sides: unknown[] };
-/** A side for each conflict; undefined: nobody has decided. */
+/** A side for each conflict; undefined: undecided. */
 export type Decide = (key: string, column: string | null) => 'source' | 'target' | undefined;
 
 export const copyOfRows = (rows: Rows): Rows => new Map([...rows].map(([key, cells]) => [key, { ...cells }]));
 
-/** The target as it becomes, and the conflicts by key and place of the column; what is undecided stays as the target has it. */
+/**
+ * The target after the merge, and the conflicts by key and position of the column; undecided ones
+ * keep the target's value.
+ */
 export function mergeModel(
   source: Side,
   target: Side,

@@ -1,5 +1,5 @@
-// Deployments of a table that others refer to which aren't part of the deployment: their rows are asked as if they were, since nobody
-// has changed them and their references are made anew all the same.
+// Deployments of a table that others refer to which aren't part of the deployment: their rows are
+// checked as if they were, since their references are made again though they have not changed.
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { validatePending } from '../src/maintenance/pending-constraints.ts';
@@ -34,7 +34,7 @@ const child = (id: number, targets: Record<string, number>): TableInput => ({
   ],
 });
 
-/** Rows of the child, past the API: enough that it is large. */
+/** Rows of the child, directly in the database: enough that it is large. */
 const fill = (id: number, value: string) =>
   net.query(
     `insert into b_1.t_${id} (svc_created_at, svc_updated_at, c_${id}001, c_${id}002, c_${id}003)
@@ -49,7 +49,10 @@ const references = (id: number) =>
 const add = (table_definition_id: number, record: object) =>
   net.call('POST', '/api/v1/table_data', { table_definition_id, record });
 
-/** A deployment of these tables is refused for these reasons when it is planned and when it is applied, and changes nothing of `id`. */
+/**
+ * Expects that a deployment of these tables is refused for these reasons when it is planned and
+ * when it is applied, and changes nothing of `id`.
+ */
 async function expectRefused(id: number, tables: TableInput[], blockers: { message: string; rows: number }[]) {
   const was = await references(id);
   expect((await plan(net, tables)).diffs.flatMap((diff) => diff.blockers)).toEqual(blockers);
@@ -71,7 +74,7 @@ describe('a new key of a table that others refer to', () => {
     return { parent, own, next, message };
   }
 
-  it('is refused with the number of rows that would refer to nothing', async () => {
+  it('is refused with the number of rows that would refer to no record', async () => {
     const { own, next, message } = await given([
       { k1: 'x', k3: 'other' },
       { k1: 'y', k3: 'y' },
@@ -80,7 +83,7 @@ describe('a new key of a table that others refer to', () => {
     await expectRefused(own, [next], [{ message, rows: 2 }]);
   });
 
-  it('is refused for a large table as well, and nothing is left unproven', async () => {
+  it('is refused for a large table as well, and no constraint is pending', async () => {
     const { own, next, message } = await given([{ k1: 'x', k3: 'other' }]);
     await fill(own, 'x');
     await expectRefused(own, [next], [{ message, rows: 60_000 }]);
@@ -131,7 +134,7 @@ describe('a new key of a table that others refer to', () => {
     }
   });
 
-  it('goes when the rows are right, shows what is done to the others, and is proven later', async () => {
+  it('is applied when the rows fit, shows the changes of the others, and is validated later', async () => {
     const { parent, own, next } = await given([{ k1: 'x', k3: 'x' }]);
     await fill(own, 'x');
     const definition = `foreign key (c_${own}002, svc_live) references b_1.t_${parent} (c_${parent}003, svc_live)`;
@@ -153,7 +156,7 @@ describe('a new key of a table that others refer to', () => {
     );
   });
 
-  it('is told of each of two tables by itself', async () => {
+  it('is reported for each of two tables separately', async () => {
     const [p, q, own] = [nextId(), nextId(), nextId()];
     const columns = ['k1', 'k3'];
     await deploy(net, [target(p, columns, ['k1']), target(q, columns, ['k1']), child(own, { a: p, b: q })]);
@@ -190,7 +193,7 @@ describe('another order of the columns of a key', () => {
     return { parent, own, next };
   }
 
-  it('is refused while rows would refer to nothing', async () => {
+  it('is refused while rows would refer to no record', async () => {
     const { parent, own, next } = await given([['x', 'y']]);
     const message = `Table ${own} refers to this table: a, b refers to Table ${parent}; rows have values that are not there.`;
     await expectRefused(own, [next], [{ message, rows: 1 }]);
@@ -200,7 +203,7 @@ describe('another order of the columns of a key', () => {
     expect(deleted.status).toBe(422);
   });
 
-  it('is refused while rows would come to refer to others, were they there', async () => {
+  it('is refused while rows could come to refer to others, even without such rows', async () => {
     const { parent, own, next } = await given([
       ['x', 'y'],
       ['y', 'x'],
@@ -208,7 +211,7 @@ describe('another order of the columns of a key', () => {
     ]);
     const message = `Table ${own} refers to this table: a, b refers to another key of Table ${parent}; rows come to refer to other records.`;
     await expectRefused(own, [next], [{ message, rows: 2 }]);
-    // Who deploys both says what refers to what: in the same order nothing changes.
+    // A deployment of both defines the references: in the same order nothing changes.
     const [id, a, b, pad] = child(own, { a: parent, b: parent }).columns.map((column, i) => ({
       ...column,
       lineage_id: own * 1000 + 1 + i,
@@ -224,7 +227,7 @@ describe('another order of the columns of a key', () => {
     expect((await add(own, { id: 10, a: 'x', b: 'z' })).status).toBe(422);
   });
 
-  it('warns who deploys both without having the others follow', async () => {
+  it('gives a warning when both are deployed without changing the others', async () => {
     const { parent, own, next } = await given([
       ['x', 'y'],
       ['y', 'x'],
@@ -240,7 +243,7 @@ describe('another order of the columns of a key', () => {
   });
 });
 
-it('a change that leaves the key alone asks nothing of the tables that refer to it', async () => {
+it('a change that keeps the key checks no rows of the tables that refer to it', async () => {
   const [parent, own] = [nextId(), nextId()];
   await deploy(net, [target(parent, ['k1', 'k3'], ['k1']), child(own, { a: parent })]);
   const was = await references(own);
@@ -249,7 +252,7 @@ it('a change that leaves the key alone asks nothing of the tables that refer to 
   expect(await references(own)).toEqual(was);
 });
 
-describe('a reference that does not hold, whatever has come of it', () => {
+describe('a reference that does not hold', () => {
   async function given() {
     const [parent, own] = [nextId(), nextId()];
     const integer = { data_type: 'integer' };
@@ -277,7 +280,7 @@ describe('a reference that does not hold, whatever has come of it', () => {
     return { parent, own, name, next: tables('bigint') };
   }
 
-  it('is an error in the log when it can not be proven', async () => {
+  it('is an error in the log when it can not be validated', async () => {
     const { name } = await given();
     const errors: { object: string }[] = [];
     const logger = { info: () => {}, warn: () => {}, error: (about: { object: string }) => errors.push(about) };
@@ -292,7 +295,7 @@ describe('a reference that does not hold, whatever has come of it', () => {
     expect(errors.filter(({ object }) => object === name)).toMatchObject([{ branch_id: 1, err: { code: '23503' } }]);
   });
 
-  it('is made anew by no deployment', async () => {
+  it('is not made again by a deployment', async () => {
     const { parent, own, next } = await given();
     const message = `Table ${own} refers to this table: a refers to Table ${parent}; rows have values that are not there.`;
     await expectRefused(own, [next], [{ message, rows: 1 }]);

@@ -1,4 +1,4 @@
-// Tables that a deployment takes out of service, together with those that it makes and changes.
+// Tables that a deployment takes out of service, beside those that it makes and changes.
 import { caller, create, type DataNet, failureOf, givenData, type TableInput, wanted } from './given.ts';
 
 let net: DataNet;
@@ -33,38 +33,38 @@ const isServed = async (id: number) =>
 const restore = (id: number) => net.metadata.RestoreTable(caller, { table_definition_id: id });
 
 it('shows a table as deleted with its live rows, removes it with them, once, and it can be restored', async () => {
-  const [gone, made] = [nextId(), nextId()];
-  await apply('one-first', { tables: [{ id: gone, columns: [key] }] });
-  await create(net, gone, { id: 1 });
-  const { svc_sk } = await create(net, gone, { id: 2 });
-  await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: gone, ids: [svc_sk] });
-  const change = { tables: [{ id: made, columns: [key] }], removed: [gone] };
+  const [retired, made] = [nextId(), nextId()];
+  await apply('one-first', { tables: [{ id: retired, columns: [key] }] });
+  await create(net, retired, { id: 1 });
+  const { svc_sk } = await create(net, retired, { id: 2 });
+  await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: retired, ids: [svc_sk] });
+  const change = { tables: [{ id: made, columns: [key] }], removed: [retired] };
   const diffs = await plan(change);
   expect(diffs.map((diff) => [diff.table_definition_id, diff.change])).toEqual([
     [made, 'new'],
-    [gone, 'deleted'],
+    [retired, 'deleted'],
   ]);
   expect(diffs[1]).toMatchObject({
-    key: `table_${gone}`,
+    key: `table_${retired}`,
     columns: [{ name: 'id', change: 'deleted' }],
     warnings: [
       { message: 'The table is taken out of service with its rows; they can be restored for seven days.', rows: 1 },
     ],
     blockers: [],
   });
-  expect(await isServed(gone)).toBe(true);
+  expect(await isServed(retired)).toBe(true);
   const first = await apply('one', change);
-  expect([await isServed(gone), await isServed(made)]).toEqual([false, true]);
-  expect(await restore(gone)).toEqual({ restored: true });
+  expect([await isServed(retired), await isServed(made)]).toEqual([false, true]);
+  expect(await restore(retired)).toEqual({ restored: true });
   expect(await apply('one', change)).toEqual(first);
-  expect(await isServed(gone)).toBe(true);
+  expect(await isServed(retired)).toBe(true);
   const applied = await net.metadata.GetAppliedDeployment(caller, { deployment_id: 'one' });
   expect(applied.plan).toEqual(first);
-  const { body } = await net.call('GET', `/api/v1/table_data?table_definition_id=${gone}`);
+  const { body } = await net.call('GET', `/api/v1/table_data?table_definition_id=${retired}`);
   expect(body.data.map(({ id }: { id: number }) => id)).toEqual([1]);
 });
 
-it('is refused, all of it, while a table that stays refers to one that goes', async () => {
+it('is refused, all of it, while a table that stays refers to a removed one', async () => {
   const [target, referring, made] = [nextId(), nextId(), nextId()];
   await apply('two-first', {
     tables: [
@@ -86,7 +86,7 @@ it('is refused, all of it, while a table that stays refers to one that goes', as
   );
 });
 
-it('removes tables that refer to each other, and one whose reference goes in the same deployment', async () => {
+it('removes tables that refer to each other, and one whose reference is removed in the same deployment', async () => {
   const [one, other, kept, target] = [nextId(), nextId(), nextId(), nextId()];
   await apply('three-first', {
     tables: [

@@ -1,4 +1,4 @@
-// Tables that were taken out of service and are brought back: rows, history, constraints; and what stands in the way.
+// Retired tables that are restored: rows, history, constraints; and what prevents it.
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from './given.ts';
 import { kept, passed, patch, rowsAsOf, versionsOf } from './versions.ts';
 
@@ -17,7 +17,7 @@ const restore = (id: number) => net.metadata.RestoreTable(caller, { table_defini
 const rowsOf = async (id: number) => (await net.call('GET', `/api/v1/table_data?table_definition_id=${id}`)).body.data;
 
 describe('a table taken out of service', () => {
-  it('comes back with its rows, history, constraints and foreign keys, once', async () => {
+  it('is restored with its rows, history, constraints and foreign keys, once', async () => {
     const [parent, child] = [nextId(), nextId()];
     await deploy(net, [
       { id: parent, columns: [key] },
@@ -58,7 +58,7 @@ describe('a table taken out of service', () => {
     expect(await net.query('select 1 from retired_table where table_definition_id = $1', [child])).toEqual([]);
   });
 
-  it('does not come back after a week, nor one that was never there or is another account’s', async () => {
+  it('is not restored after a week, nor one that never existed or is another account’s', async () => {
     const id = nextId();
     await deploy(net, [{ id, columns: [key] }]);
     await drop(id);
@@ -68,10 +68,10 @@ describe('a table taken out of service', () => {
     await net.query("update retired_table set retired_at = now() - interval '8 days' where table_definition_id = $1", [
       id,
     ]);
-    for (const gone of [id, 987_654]) expect(await restore(gone)).toEqual({ restored: false });
+    for (const absent of [id, 987_654]) expect(await restore(absent)).toEqual({ restored: false });
   });
 
-  it('does not come back where its place is taken, or what it refers to is gone, changed or emptied', async () => {
+  it('is not restored where its place is taken, or its referenced table is removed, changed or emptied', async () => {
     const [parent, child] = [nextId(), nextId()];
     const tables: TableInput[] = [
       { id: parent, columns: [key] },

@@ -1,4 +1,4 @@
-// Merging rows where the target's rules, references and columns have a say in it.
+// Merges of rows under the target's rules, references and columns.
 
 import { type DataNet, deploy, givenData, type TableInput } from './given.ts';
 import {
@@ -24,12 +24,12 @@ beforeAll(async () => {
 afterAll(() => net.stop());
 
 describe('rules', () => {
-  const told = async (pairs: [number, number][], rehearsal = false) => {
+  const outcome = async (pairs: [number, number][], rehearsal = false) => {
     const { status, violations } = await merge(net, pairs, { rehearsal });
     return { status, violations: violations.map(({ message, rows }) => [message, rows]) };
   };
 
-  it('of the target are all told, with the rows that would break them, and nothing is merged', async () => {
+  it('of the target are all listed, with the number of rows that would break them, and nothing is merged', async () => {
     const columns = [
       codeColumn,
       { name: 'name', length: 20 },
@@ -50,7 +50,7 @@ describe('rules', () => {
     });
     const before = await recordsOf(net, main.id);
     for (const rehearsal of [true, false])
-      expect(await told([[copy.id, main.id]], rehearsal)).toEqual({
+      expect(await outcome([[copy.id, main.id]], rehearsal)).toEqual({
         status: 'refused',
         violations: [
           ['name has values that don’t fit the column on the target branch', 1],
@@ -60,7 +60,7 @@ describe('rules', () => {
       });
     expect(await recordsOf(net, main.id)).toEqual(before);
     await edit(net, copy.id, { A: { name: 'short' }, B: { size: 5, kind: null }, D: { size: 6 } });
-    expect(await told([[copy.id, main.id]])).toEqual({ status: 'merged', violations: [] });
+    expect(await outcome([[copy.id, main.id]])).toEqual({ status: 'merged', violations: [] });
   });
 
   it('give values the type of the target', async () => {
@@ -73,7 +73,7 @@ describe('rules', () => {
     expect(await merge(net, [[copy.id, main.id]])).toMatchObject({ status: 'merged', conflict_count: 0 });
     expect(await rowsOf(net, main.id)).toMatchObject({ A: { size: '10' }, B: { size: 'two' }, D: { size: '44' } });
     await edit(net, main.id, { A: { size: 'ten' } });
-    expect(await told([[main.id, copy.id]])).toMatchObject({
+    expect(await outcome([[main.id, copy.id]])).toMatchObject({
       status: 'refused',
       violations: [[expect.stringContaining('size has'), 2]],
     });
@@ -84,16 +84,16 @@ describe('rules', () => {
     const columns = withLineages(main);
     Object.assign(columns[1] as object, { is_primary_key: true });
     await deploy(net, [{ ...main, version: 2, columns }]);
-    expect(await told([[copy.id, main.id]])).toMatchObject({
+    expect(await outcome([[copy.id, main.id]])).toMatchObject({
       status: 'refused',
       violations: [[expect.stringContaining('primary key is not deployed alike'), 0]],
     });
     const keyless = await givenCopy(net, {}, [{ name: 'code', length: 10 }]);
-    expect(await told([[keyless.copy.id, keyless.main.id]])).toMatchObject({
+    expect(await outcome([[keyless.copy.id, keyless.main.id]])).toMatchObject({
       status: 'refused',
       violations: [[expect.stringContaining('no primary key'), 0]],
     });
-    expect(await told([[keyless.copy.id, main.id]])).toMatchObject({
+    expect(await outcome([[keyless.copy.id, main.id]])).toMatchObject({
       violations: [['The table on the source branch is another one.', 0]],
     });
   });
@@ -120,7 +120,7 @@ describe('references', () => {
     [parents + 1, parents],
   ];
 
-  it('come along with what they refer to, and go in the right order', async () => {
+  it('are merged with the rows they refer to, and deleted in the right order', async () => {
     const family = await givenFamily();
     const { parents, children } = family;
     expect(await rowsOf(net, children + 1)).toEqual({ c: { parent: 'P' } });
@@ -132,7 +132,7 @@ describe('references', () => {
     expect(await rowsOf(net, children)).toEqual({ c: { parent: 'Q' }, d: { parent: 'N' } });
   });
 
-  it('to rows that are not there are told with their number', async () => {
+  it('to rows that do not exist are counted', async () => {
     const { parents, children } = await givenFamily();
     await edit(net, parents + 1, { N: { name: 'new' } });
     await edit(net, children + 1, { d: { parent: 'N' }, e: { parent: 'N' } });
@@ -143,7 +143,7 @@ describe('references', () => {
     ]);
   });
 
-  it('to rows that would go are told, whether their table is merged too or not', async () => {
+  it('to rows that would be deleted are counted, whether or not their table is merged too', async () => {
     const family = await givenFamily();
     const { parents, children } = family;
     await edit(net, parents, { N: { name: 'new' } });
@@ -160,7 +160,7 @@ describe('references', () => {
     expect(await merge(net, both(family))).toMatchObject({ status: 'merged' });
   });
 
-  it('of a row that is deleted there and changed here count as gone', async () => {
+  it('of a row that is deleted on one side and changed on the other count as missing', async () => {
     const { parents, children } = await givenFamily();
     await edit(net, children, { c: { parent: 'Q' } });
     await edit(net, parents, { P: null });
@@ -171,7 +171,7 @@ describe('references', () => {
 });
 
 describe('structures that differ', () => {
-  it('merge the columns that both have; the others travel when both have them', async () => {
+  it('merge the columns that both have; the others once both have them', async () => {
     const { main, copy } = await givenCopy(net, base);
     const capital = { name: 'capital', lineage_id: main.id * 1000 + 9 };
     const grown = { ...copy, version: 2, columns: [...copy.columns, capital] };
@@ -193,7 +193,7 @@ describe('structures that differ', () => {
     expect(await rowsOf(net, main.id)).toMatchObject({ A: { capital: 'a' }, B: { capital: 'mine' } });
   });
 
-  it('ask before a row goes in which the target has something of its own', async () => {
+  it('have a conflict before a row is deleted in which the target has a value of its own', async () => {
     const { main, copy } = await givenCopy(net, base);
     await deploy(net, [
       { ...main, version: 2, columns: [...withLineages(main), { name: 'own', lineage_id: main.id * 1000 + 9 }] },
@@ -206,14 +206,14 @@ describe('structures that differ', () => {
     });
   });
 
-  it('that are not in service on both sides have no rows to merge, which is said', async () => {
+  it('that are in service on one side only have no rows to merge, with a warning', async () => {
     const { main, copy } = await givenCopy(net, base);
     await net.metadata.DropTable({ accountId: 1 }, { table_definition_id: copy.id });
     const { status, tables, warnings } = await merge(net, [[copy.id, main.id]]);
     expect([status, tables, warnings.length]).toEqual(['merged', [], 1]);
   });
 
-  it('never had the same rows: all that differs is asked, and nothing is deleted', async () => {
+  it('never had the same rows: every difference is a conflict, and nothing is deleted', async () => {
     const main: TableInput = { id: nextId(), columns: [codeColumn, { name: 'name', length: 20 }] };
     await deploy(net, [main]);
     await edit(net, main.id, { A: { name: 'main' }, B: { name: 'b' } });

@@ -1,5 +1,5 @@
-// Random work on two branches, merged this way and that, held against a naive merge in memory (`merge-model.ts`).
-// MERGE_MODEL_ROUNDS: how many merges (30); MERGE_MODEL_SEED: repeats a run.
+// Random work on two branches, merged in both directions, compared with a naive merge in memory
+// (`merge-model.ts`). MERGE_MODEL_ROUNDS: how many merges (30); MERGE_MODEL_SEED: repeats a run.
 
 import { randomOf } from '@almanac/testkit/random';
 import { type ColumnInput, type DataNet, deploy, givenData, type TableInput } from './given.ts';

@@ -1,4 +1,5 @@
-// Merging rows three ways, by hand: what each side has made of a row since both had the same, and what comes of it.
+// Three-way merges of rows, by example: the changes of each side since both had the same rows, and
+// the outcome.
 
 import { eventually } from '@almanac/testkit/eventually';
 import { sweep } from '../src/maintenance/housekeeping.ts';
@@ -29,7 +30,7 @@ afterAll(() => net.stop());
 type Case = {
   source?: Edits;
   target?: Edits;
-  /** What differs from the base afterwards. */
+  /** The rows that differ from the base afterwards. */
   becomes: Edits;
   conflicts?: { key: string; column: string | null; sides: unknown[] }[];
   resolutions?: Resolution[];
@@ -49,7 +50,7 @@ describe('a merge', () => {
     ['of nothing changes nothing', { becomes: {} }],
     ['takes over a changed cell', { source: { A: { size: 10 } }, becomes: { A: { name: 'Alpha', size: 10 } } }],
     [
-      'takes over a value that was taken away',
+      'takes over a value that became empty',
       { source: { A: { size: null } }, becomes: { A: { name: 'Alpha', size: null } } },
     ],
     ['takes over a new row', { source: { D: { name: 'Delta', size: 4 } }, becomes: { D: { name: 'Delta', size: 4 } } }],
@@ -65,7 +66,7 @@ describe('a merge', () => {
       { source: { A: { size: 10 } }, target: { A: { name: 'Aleph' } }, becomes: { A: { name: 'Aleph', size: 10 } } },
     ],
     [
-      'finds no conflict where both did the same',
+      'finds no conflict where both made the same change',
       {
         source: { A: { size: 10 }, B: null, D: { name: 'Delta', size: 4 } },
         target: { A: { size: 10 }, B: null, D: { name: 'Delta', size: 4 } },
@@ -74,7 +75,7 @@ describe('a merge', () => {
     ],
     ['asks about a cell that both have changed', { ...bothChanged, becomes: {}, conflicts: [sizeConflict] }],
     [
-      'takes the source’s cell when told so',
+      'takes the source’s cell when decided so',
       {
         ...bothChanged,
         resolutions: [{ row_key: { code: 'A' }, column: 'size', resolution: 'source' }],
@@ -82,7 +83,7 @@ describe('a merge', () => {
       },
     ],
     [
-      'keeps the target’s cell when told so',
+      'keeps the target’s cell when decided so',
       {
         ...bothChanged,
         resolutions: [{ row_key: { code: 'A' }, column: 'size', resolution: 'target' }],
@@ -90,7 +91,7 @@ describe('a merge', () => {
       },
     ],
     [
-      'is told for all rows of a column at once, and otherwise for one of them',
+      'is decided for all rows of a column at once, and otherwise for one of them',
       {
         source: { A: { size: 10 }, B: { size: 11 } },
         target: { A: { size: 20 }, B: { size: 21 } },
@@ -102,7 +103,7 @@ describe('a merge', () => {
       },
     ],
     [
-      'is told for all columns at once',
+      'is decided for all columns at once',
       {
         source: { A: { size: 10, name: 's' } },
         target: { A: { size: 20, name: 't' } },
@@ -111,11 +112,11 @@ describe('a merge', () => {
       },
     ],
     [
-      'asks about a row that the target has deleted and the source changed',
+      'finds a conflict where the target deleted a row and the source changed it',
       { ...deletedThere, becomes: {}, conflicts: [{ key: 'A', column: null, sides: [true, true, false] }] },
     ],
     [
-      'brings such a row back when told so',
+      'restores such a row when decided so',
       {
         ...deletedThere,
         resolutions: [{ row_key: { code: 'A' }, is_row: true, resolution: 'source' }],
@@ -123,15 +124,15 @@ describe('a merge', () => {
       },
     ],
     [
-      'leaves such a row deleted when told so',
+      'leaves such a row deleted when decided so',
       { ...deletedThere, resolutions: [{ is_row: true, resolution: 'target' }], becomes: { A: null } },
     ],
     [
-      'asks about a row that the source has deleted and the target changed',
+      'finds a conflict where the source deleted a row and the target changed it',
       { ...deletedHere, becomes: {}, conflicts: [{ key: 'A', column: null, sides: [true, false, true] }] },
     ],
     [
-      'deletes such a row when told so',
+      'deletes such a row when decided so',
       {
         ...deletedHere,
         resolutions: [{ row_key: { code: 'A' }, is_row: true, resolution: 'source' }],
@@ -139,7 +140,7 @@ describe('a merge', () => {
       },
     ],
     [
-      'keeps such a row when told so',
+      'keeps such a row when decided so',
       {
         ...deletedHere,
         resolutions: [{ row_key: { code: 'A' }, is_row: true, resolution: 'target' }],
@@ -147,11 +148,11 @@ describe('a merge', () => {
       },
     ],
     [
-      'asks about the cells of a row that both have created differently',
+      'finds conflicts in the cells of a row that both created differently',
       { ...createdTwice, becomes: {}, conflicts: [{ key: 'D', column: 'name', sides: [null, 'Delta', 'Dee'] }] },
     ],
     [
-      'takes a row that was given another key as one that went and one that came',
+      'takes a row with a changed key as one deleted and one created',
       {
         source: { A: null, Z: { name: 'Alpha', size: 1 } },
         target: { A: { size: 20 } },
@@ -179,7 +180,7 @@ describe('a merge', () => {
     expect(await rowsOf(net, main.id)).toEqual(Object.fromEntries(expected));
     expect(await recordsOf(net, copy.id)).toEqual(before[0]);
     expect(await gaps(net, main.id)).toEqual([]);
-    // What was decided is none the next time.
+    // A decided conflict is none the next time.
     expect(await merge(net, pairs)).toMatchObject({
       status: 'merged',
       tables: [{ created: 0, updated: 0, deleted: 0 }],
@@ -187,7 +188,7 @@ describe('a merge', () => {
     expect(await rowsOf(net, main.id)).toEqual(Object.fromEntries(expected));
   });
 
-  it('notes who did it, through which channel and at which request, and announces it', async () => {
+  it('records the person, the channel and the request, and announces the change', async () => {
     const { main, copy } = await givenCopy(net, base);
     await edit(net, copy.id, { A: { size: 10 }, B: null, D: { name: 'Delta' } });
     const [{ until }] = (await net.query('select until from announced_rows where table_definition_id = $1', [
@@ -224,7 +225,7 @@ describe('a merge', () => {
     });
   });
 
-  it('is done once under an id, whatever becomes of the rows afterwards', async () => {
+  it('is done once under an id, however the rows change afterwards', async () => {
     const { main, copy } = await givenCopy(net, base);
     await edit(net, copy.id, { A: { size: 10 } });
     const id = `once-${main.id}`;
@@ -239,7 +240,7 @@ describe('a merge', () => {
     expect((await rowsOf(net, main.id)).A).toMatchObject({ size: 5 });
   });
 
-  it('goes the other way, and back again, without asking about what came from there', async () => {
+  it('runs in the other direction and back, without conflicts in merged rows', async () => {
     const { main, copy } = await givenCopy(net, base);
     await edit(net, copy.id, { A: { size: 10 } });
     await edit(net, main.id, { B: { size: 20 } });
@@ -287,7 +288,7 @@ describe('a merge', () => {
     expect(refused.conflicts[0]?.sides[1]).toBe(`${long('s').slice(0, 200)}…`);
   });
 
-  it('is refused when a resolution is about no conflict, which it names by place', async () => {
+  it('is refused when a resolution matches no conflict, with its place', async () => {
     const { main, copy } = await givenCopy(net, base);
     await edit(net, copy.id, { A: { size: 10 } });
     const resolutions: Resolution[] = [
@@ -328,7 +329,7 @@ it('reads the past as it was before and after a merge', async () => {
   ]);
 });
 
-it('says so when the history no longer reaches the base, and then deletes nothing', async () => {
+it('warns when the history no longer reaches the base, and then deletes nothing', async () => {
   const { main, copy } = await givenCopy(net, base);
   await edit(net, copy.id, { A: null, B: { size: 20 } });
   await net.query(
@@ -339,13 +340,13 @@ it('says so when the history no longer reaches the base, and then deletes nothin
     main.id,
     copy.id,
   ]);
-  const told = await merge(net, [[copy.id, main.id]], { rehearsal: true });
-  expect(told.warnings).toMatchObject([{ message: expect.stringContaining('The history no longer goes back') }]);
-  expect(told.conflicts).toMatchObject([{ key: 'B', column: 'size', sides: [null, 20, 2] }]);
-  expect(told.tables).toMatchObject([{ deleted: 0 }]);
+  const rehearsed = await merge(net, [[copy.id, main.id]], { rehearsal: true });
+  expect(rehearsed.warnings).toMatchObject([{ message: expect.stringContaining('The history no longer goes back') }]);
+  expect(rehearsed.conflicts).toMatchObject([{ key: 'B', column: 'size', sides: [null, 20, 2] }]);
+  expect(rehearsed.tables).toMatchObject([{ deleted: 0 }]);
 });
 
-it('keeps accounts apart: another account’s tables are as unknown ones', async () => {
+it('keeps accounts apart: another account’s tables are unknown', async () => {
   const { main, copy } = await givenCopy(net, base);
   await edit(net, copy.id, { A: { size: 10 } });
   const result = await net.metadata.MergeRows(
@@ -361,8 +362,8 @@ it('keeps accounts apart: another account’s tables are as unknown ones', async
   expect((await rowsOf(net, main.id)).A).toMatchObject({ size: 1 });
 });
 
-describe('others who write meanwhile', () => {
-  it('lose nothing: their rows are merged with, or wait', async () => {
+describe('writers beside a merge', () => {
+  it('lose nothing: their rows are merged, or wait', async () => {
     const rows = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, { name: 'n', size: i }]));
     const { main, copy } = await givenCopy(net, rows);
     await edit(net, copy.id, Object.fromEntries(Object.keys(rows).map((code) => [code, { size: -1 }])));
@@ -378,7 +379,7 @@ describe('others who write meanwhile', () => {
     expect(await gaps(net, main.id)).toEqual([]);
   });
 
-  it('on the source are in the merge or in the next one, never in none', async () => {
+  it('write to the source before the merge or before the next one, never in between', async () => {
     const { main, copy } = await givenCopy(net, base);
     const writing = Array.from({ length: 40 }, (_, i) => create(net, copy.id, { code: `w${i}`, name: 'w' }));
     await Promise.all([merge(net, [[copy.id, main.id]]), merge(net, [[copy.id, main.id]]), ...writing]);

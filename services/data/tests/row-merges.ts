@@ -1,8 +1,9 @@
-// What tests of merges begin with: a table on branch 1, its copy with the same rows on branch 2, and edits of either.
+// Fixtures of the tests of merges: a table on branch 1, its copy with the same rows on branch 2,
+// and edits of either.
 import { type ColumnInput, caller, type DataNet, deploy, type TableInput } from './given.ts';
 
 export type Row = Record<string, string | number | null>;
-/** Rows by key: what they get, or null when they go. */
+/** Rows by key: their new values, or null to delete them. */
 export type Edits = Record<string, Row | null>;
 export type Resolution = {
   table?: string;
@@ -21,7 +22,7 @@ export const base: Edits = {
 
 let last = 0;
 
-/** An id that ends in 0, none before it used. */
+/** An unused id that ends in 0. */
 export function nextId(): number {
   last += 10;
   return last;
@@ -46,7 +47,7 @@ export function copyOf(table: TableInput, change: Partial<TableInput> = {}): Tab
   };
 }
 
-/** The columns of a table, each with its lineage, so that they stay the same in another order or table. */
+/** The columns of a table with their lineages, which they keep in another order or table. */
 export const withLineages = (table: TableInput): ColumnInput[] =>
   table.columns.map((column, i) => ({ ...column, lineage_id: column.lineage_id ?? table.id * 1000 + i + 1 }));
 

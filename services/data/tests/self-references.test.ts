@@ -1,4 +1,5 @@
-// Loads into tables that refer to themselves: the rows of one file lean on each other, on those that are there, and on those that go.
+// Loads into tables that refer to themselves: rows of one file refer to each other, to existing
+// rows, and to rows that the load deletes.
 import { historyName } from '../src/sql/identifiers.ts';
 import { load, rejected } from './files.ts';
 import { deploy } from './given.ts';
@@ -20,8 +21,8 @@ const orphans = (result: { rejections: { row: number; message: string }[] }) =>
     return row;
   });
 
-describe('a row that is there', () => {
-  it('may come to refer to one that is new in the same file', async () => {
+describe('an existing row', () => {
+  it('may newly refer to a new row of the same file', async () => {
     const table = await givenStaff('a,\nb,a\n');
     const result = await load(net, table, 'a,n\nn,\nb,a\n', { file_columns });
     expect(result).toMatchObject({ ...nothing, status: 'completed', inserted: 1, updated: 1, unchanged: 1 });
@@ -34,7 +35,7 @@ describe('a row that is there', () => {
     expect(await staff(table)).toEqual(['k>', 'n>k']);
   });
 
-  it('is superseded once for each load that changes it, and what a load creates is not', async () => {
+  it('is superseded once for each load that changes it, and a new row is not', async () => {
     const table = await givenStaff('a,\n');
     await load(net, table, 'a,n\nn,m\nm,\n', { file_columns });
     expect(await superseded(table)).toEqual([{ count: 1 }]);
@@ -44,7 +45,7 @@ describe('a row that is there', () => {
 
   it('is updated also when it was written in the very millisecond of the load', async () => {
     const table = await givenStaff('a,\nb,\n');
-    // As when the clock has been set back: no later time is given to the load.
+    // As after the clock was set back: the load gets no later time.
     await net.query(
       `update b_1.t_${table} set svc_created_at = now() + interval '1 hour', svc_updated_at = now() + interval '1 hour'`,
     );
@@ -54,7 +55,7 @@ describe('a row that is there', () => {
   });
 });
 
-describe('a key that is deleted and given anew in one file', () => {
+describe('a key that is deleted and used again in one file', () => {
   it.each([
     ['', { inserted: 2, deleted: 0 }],
     ['a,\nb,\nc,a\n', { updated: 1, deleted: 1 }],
@@ -67,7 +68,7 @@ describe('a key that is deleted and given anew in one file', () => {
 });
 
 describe('rows that are rejected', () => {
-  it('take along those that refer to them, and no others', async () => {
+  it('reject those that refer to them, and no others', async () => {
     const table = await givenStaff();
     const result = await load(net, table, 'a,\nb,zz\nc,b\nd,a\ne,c\nf,f\ng,h\nh,g\n', {
       ...rejecting,
@@ -79,7 +80,7 @@ describe('rows that are rejected', () => {
     expect((await rejected(net, 'chain')).split('\n').length).toBe(5);
   });
 
-  it('are told before those that follow from them, which name the row to be mended', async () => {
+  it('are listed before their consequences, which name the row to correct', async () => {
     const table = await givenStaff();
     const many = Array.from({ length: 150 }, (_, i) => `${i},${i === 0 ? 'long' : i - 1}\n`).join('');
     const text = `${many}long,${'x'.repeat(9)}\nb,zz\nc,b\ndup,\ndup,\nd,dup\n`;
@@ -141,7 +142,7 @@ describe('rows that are rejected', () => {
     ]);
   });
 
-  it('take along nothing that refers to a row that stays', async () => {
+  it('reject no row that refers to a row that stays', async () => {
     const table = await givenStaff('a,\nb,a\n');
     for (const options of [rejecting, { ...rejecting, ...full }]) {
       const result = await load(net, table, 'a,\nb,zz\nc,b\nd,c\n', { ...options, dry_run: true });
@@ -150,7 +151,7 @@ describe('rows that are rejected', () => {
     }
   });
 
-  it('are told of once, with every reference that leads nowhere', async () => {
+  it('are listed once, with every reference to a missing record', async () => {
     const table = nextId();
     const columns = [
       { name: 'id', data_type: 'integer', is_primary_key: true },
@@ -202,7 +203,7 @@ describe('a row that the load deletes', () => {
     expect(await staff(table)).toEqual(['a>', 'c>', 'd>a']);
   });
 
-  it('is one when it stays after all, as rejected rows may be meant', async () => {
+  it('is one when it stays after all, as a rejected row may have its key', async () => {
     const table = await givenStaff('a,\nb,a\nc,\n');
     const rows = 'a,b\nc,\n';
     const broken = `b,${'x'.repeat(9)}\n`;
@@ -216,7 +217,7 @@ describe('a row that the load deletes', () => {
 
   it.each([
     ['x,n\nb,a\na,n\nn,\nm,n\n', 'a,b\nc,\n', ['a>n', 'c>', 'n>'], 1, 3],
-    // By way of others; and of a row that is good once and a duplicate then, nothing is held.
+    // Through others; and a row that is first good and then a duplicate keeps nothing.
     ['a,\nb,a\nc,b\nd,c\ne,\nf,e\n', 'd,zz\nf,\nf,e\n', ['a>', 'b>a', 'c>b', 'd>c', 'f>'], 3, 1],
     ['a,b\nb,a\nc,\n', 'a,zz\n', ['a>b', 'b>a'], 1, 1],
   ])('stays while the record of a rejected row refers to it: %j, %j', async (before, text, after, held, deleted) => {

@@ -1,4 +1,5 @@
-// Tables of load type source: their rows come from imports and promotions, and nobody writes them by hand, whatever the way.
+// Tables of load type source: their rows come from imports and promotions; every write by hand is
+// refused.
 import { load } from './files.ts';
 import { type DataNet, deploy, givenData, type TableInput } from './given.ts';
 import { type Edits, edit, givenCopy, merge, rowsOf } from './row-merges.ts';
@@ -68,7 +69,7 @@ describe('a table of load type source', () => {
     expect(await stateOf(table.id)).toEqual(before);
   });
 
-  it('says so before it looks at rows and values, and after the right to write', async () => {
+  it('is refused before rows and values are checked, and after the right to write', async () => {
     const { table } = await givenSource();
     expect(await patch(net.call, table.id, 999_999, { nothing: 1 })).toMatchObject(refusal);
     expect(await batch(table.id, [{ operation: 'delete', id: 999_999 }])).toMatchObject(refusal);
@@ -77,7 +78,7 @@ describe('a table of load type source', () => {
     expect((await remove(net.as({ userId: 12 }), table.id, [1])).status).toBe(403);
   });
 
-  it('answers a repeated request what it answered while rows were written by hand', async () => {
+  it('repeats the answer of a request from when rows were written by hand', async () => {
     const { main } = await givenCopy(net, {});
     const operations = [{ operation: 'create', record: { code: 'A', name: 'Alpha' } }];
     const headers = { 'idempotency-key': `before-${main.id}` };
@@ -96,7 +97,7 @@ describe('a table of load type source', () => {
     expect(await rowsOf(net, table.id)).toEqual({ A: { name: 'Aleph', size: 10 }, C: { name: 'Gamma', size: 3 } });
   });
 
-  it('is written by promotions, and begins with the rows of the table it is a copy of', async () => {
+  it('is written by promotions, and begins with the rows of its original', async () => {
     const { main, copy } = await givenCopy(net, rows);
     await deploy(net, [{ ...copy, load_type: 'source', version: 2 }]);
     expect(await rowsOf(net, copy.id)).toEqual(rows);

@@ -1,4 +1,5 @@
-// Views for people with an SQL client, as the service's own role makes them, which is no superuser, and as the reader sees them.
+// Views for SQL clients, as the service's own role makes them, which is no superuser, and as the
+// reader sees them.
 import { randomBytes } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
@@ -87,7 +88,7 @@ const viewsOf = async (branch: number, client: pg.Client = admin) =>
   ).rows.map(({ viewname }) => viewname);
 
 describe('a view', () => {
-  it('shows the live rows with the columns of their records, and nothing else is to be read', async () => {
+  it('shows the live rows with the columns of their records, and nothing else can be read', async () => {
     const { id } = await givenTable({
       key: 'countries',
       name: 'Countries',
@@ -98,13 +99,13 @@ describe('a view', () => {
         { name: 'member_since', data_type: 'date' },
       ],
     });
-    const gone = await create(net, id, { code: 'XX' });
+    const deleted = await create(net, id, { code: 'XX' });
     const { svc_is_deleted: _, ...record } = await create(net, id, {
       code: 'FR',
       Area_km2: '643801.00',
       member_since: '1958-01-01',
     });
-    await remove(net.call, id, [gone.svc_sk]);
+    await remove(net.call, id, [deleted.svc_sk]);
     const [row] = await rowsOf(`v_${id}.countries`);
     expect(Object.keys(row)).toEqual(Object.keys(record));
     expect(row).toMatchObject({ code: 'FR', Area_km2: '643801.00', svc_version: 1 });
@@ -130,7 +131,7 @@ describe('a view', () => {
     ['a column gets another type', () => [code, { name: 'Size', data_type: 'integer' }], ['code', 'Size']],
     ['a column goes', () => [code], ['code']],
     [
-      'another column comes',
+      'a column is added',
       (id) => [code, { name: 'a', lineage_id: id * 1000 + 77 }, { name: 'Size', lineage_id: id * 1000 + 2 }],
       ['code', 'a', 'Size'],
     ],
@@ -151,14 +152,14 @@ describe('a view', () => {
     expect(Object.keys(rows[0]).filter((name) => !name.startsWith('svc_'))).toEqual(names);
   });
 
-  it('stays while a large file makes the table anew', async () => {
+  it('stays while a large file rebuilds the table', async () => {
     const { id } = await givenTable();
     const lines = Array.from({ length: 2_500 }, (_, i) => `${i},x\n`).join('');
     expect(await load(net, id, lines, { file_columns: ['code', 'Size'] })).toMatchObject({ inserted: 2_500 });
     expect((await people.query(`select count(*)::int as n from v_${id}.things`)).rows).toEqual([{ n: 2_500 }]);
   });
 
-  it('goes and comes with its table, and its schema goes with the branch', async () => {
+  it('is dropped and made with its table, and its schema is dropped with the branch', async () => {
     const { id } = await givenTable();
     const row = await create(net, id, { code: 'A' });
     await net.metadata.DropTable(caller, { table_definition_id: id });
@@ -170,7 +171,7 @@ describe('a view', () => {
     expect((await admin.query('select 1 from pg_namespace where nspname = $1', [`v_${id}`])).rows).toEqual([]);
   });
 
-  it('takes the place of one that an earlier release has left under its name', async () => {
+  it('replaces one that an earlier release has left under its name', async () => {
     const branch = lastId + 1;
     await admin.query(
       `set role ${owner}; create schema v_${branch}; create view v_${branch}.things as select 1; reset role`,
@@ -201,8 +202,8 @@ describe('a view', () => {
   });
 });
 
-describe('who reads', () => {
-  it('is waited for by a deployment', async () => {
+describe('a reader', () => {
+  it('makes a deployment wait', async () => {
     const table = await givenTable();
     await people.query(`begin; select * from v_${table.id}.things`);
     const deploying = table.redeploy([code, { name: 'Size', data_type: 'integer' }]);
@@ -217,7 +218,7 @@ describe('who reads', () => {
     expect(await rowsOf(`v_${table.id}.things`)).toEqual([]);
   });
 
-  it('is no hindrance to a deployment of another table, to which the one he reads refers', async () => {
+  it('does not block a deployment of another table, to which the table they read refers', async () => {
     const target = await givenTable({ key: 'targets' });
     const own = { name: 'own', foreign_key_table_id: target.id };
     const table = await givenTable({ branch_id: target.id, columns: [code, own] });
@@ -231,7 +232,7 @@ describe('who reads', () => {
     expect(await rowsOf(view)).toMatchObject([{ code: 'B', own: 'A' }]);
   });
 
-  it('keeps no table from changing with what is built on its view', async () => {
+  it('does not keep a table from changing by views built on its view', async () => {
     const table = await givenTable();
     await people.query(`create temporary view mine as select "Size" from v_${table.id}.things`);
     await table.redeploy([code]);
@@ -282,7 +283,7 @@ describe('housekeeping', () => {
   };
   afterAll(() => other?.stop());
 
-  it('takes the views away when nobody is to read them, makes those that are missing, and grants them when the role comes', async () => {
+  it('drops the views without the setting, makes missing ones, and grants them once the role exists', async () => {
     const { id } = await givenTable();
     const without = await restart({});
     await eventually(async () => expect(await viewsOf(id)).toEqual([]));
@@ -301,7 +302,7 @@ describe('housekeeping', () => {
     await admin.query(`drop owned by ${latecomer}`);
   });
 
-  it('hinders no deployment and no load where the setting comes to one instance after the other', async () => {
+  it('blocks no deployment and no load while the setting reaches one instance after the other', async () => {
     const without = await restart({});
     const table = await givenTable();
     const lines = Array.from({ length: 2_000 }, (_, i) => `${i}\n`).join('');

@@ -1,4 +1,4 @@
-// What changes nothing is no version: of a row that is written as it is already nothing new is told, to nobody.
+// A write that changes nothing makes no version, and announces nothing.
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { read } from './files.ts';
@@ -45,8 +45,8 @@ const stateOf = (table: number) =>
     `select (select json_agg(v order by svc_sk) from b_1.t_${table} v) as now, (select json_agg(v) from b_1.h_${table} v) as h`,
   );
 
-describe('a change of nothing', () => {
-  it('answers the row as it is, whatever the types and however the values are written, and leaves nothing', async () => {
+describe('a write that changes nothing', () => {
+  it('answers the row as it is, whatever the types and however the values are written, and stores nothing', async () => {
     const table = await givenTable([
       { name: 'kind', valid_values: ['city', 'town'] },
       { name: 'area', data_type: 'decimal', length: 20, scale: 2 },
@@ -112,7 +112,7 @@ describe('a change of nothing', () => {
     expect(await stateOf(table)).toEqual(before);
   });
 
-  it('is no line of the next incremental export, beside what is one', async () => {
+  it('is not in the next incremental export, beside a change that is', async () => {
     const table = await givenTable();
     const [a, b] = [await create(net, table, { code: 'A', size: 1 }), await create(net, table, { code: 'B', size: 1 })];
     await passed(net, b.svc_updated_at);
@@ -123,7 +123,7 @@ describe('a change of nothing', () => {
     expect(after.map((line) => line.split(',').slice(5))).toEqual([['B', '', '2']]);
   });
 
-  it('is held to versions, rules and presence like any other', async () => {
+  it('must match versions, rules and presence like any other', async () => {
     const table = await givenTable();
     const { svc_sk: id } = await create(net, table, { code: 'A', size: 1 });
     const { svc_sk: other } = await create(net, table, { code: 'B', size: 1 });
@@ -144,7 +144,7 @@ describe('a change of nothing', () => {
     expect((await versionsOf(net.call, table, id)).map(({ action }) => action)).toEqual(['updated', 'created']);
   });
 
-  it('is told from the same cell without a value, and from the same values of a deleted row', async () => {
+  it('differs from the same cell without a value, and from the same values of a deleted row', async () => {
     const table = await givenTable();
     const { svc_sk: id } = await create(net, table, { code: 'A', name: '', size: 0 });
     expect((await patch(net.call, table, id, { name: null })).body).toMatchObject({ svc_version: 2, name: null });
@@ -155,7 +155,7 @@ describe('a change of nothing', () => {
     expect(await gaps(net, table)).toEqual([]);
   });
 
-  it('leaves the others of a batch what they are, each with its own columns', async () => {
+  it('does not affect the others of a batch, each with its own columns', async () => {
     const table = await givenTable();
     const ids = [];
     for (const each of ['A', 'B', 'C', 'D']) ids.push((await create(net, table, { code: each, size: 1 })).svc_sk);
@@ -179,7 +179,7 @@ describe('a change of nothing', () => {
   });
 });
 
-// Somebody else is changing the row and hasn't committed: what counts is what the row is afterwards.
+// Another session is changing the row and has not committed: the row as it is afterwards decides.
 describe('a change that waits for another', () => {
   const writes = {
     PATCH: (table: number, id: number) => patch(net.call, table, id, { size: 2 }),
@@ -200,7 +200,7 @@ describe('a change that waits for another', () => {
     expect(await gaps(net, table)).toEqual([]);
   });
 
-  /** A row whose second version has the size 2, and that has this one now. */
+  /** A row whose second version has the size 2, and that has this size now. */
   async function givenRow(size: number): Promise<{ table: number; id: number }> {
     const table = await givenTable();
     const { svc_sk: id } = await create(net, table, { code: 'A', size: 1 });
@@ -234,7 +234,7 @@ describe('a change that waits for another', () => {
     (await versionsOf(net.call, table, id)).map(({ record }) => record.size);
 });
 
-it('rows that many change at once have a version for each change, and none for what was so already', async () => {
+it('rows that many change at once have a version for each change, and none for writes that changed nothing', async () => {
   const table = await givenTable();
   const { svc_sk: id } = await create(net, table, { code: 'A', size: 0 });
   const answers = await Promise.all(

@@ -27,7 +27,7 @@ describe('changed rows', () => {
     await load(net, 1, Array.from({ length: 50 }, (_, i) => `${100 + i},y\n`).join(''), { file_columns: ['id', 'x'] });
     await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [rows[0].svc_sk] });
     const sum = (name: string) => heard.reduce((total, each) => total + Number(each[name]), 0);
-    // The row that was deleted was told of before, or is told of as deleted only.
+    // The deleted row was announced before, or is announced as deleted only.
     await eventually(() => {
       expect(sum('deleted')).toBe(1);
       expect([52, 53]).toContain(sum('inserted'));
@@ -38,8 +38,8 @@ describe('changed rows', () => {
   });
 });
 
-describe('the sweep', () => {
-  it('drops files that nobody is loading, and leaves those that somebody is', async () => {
+describe('housekeeping', () => {
+  it('drops abandoned staged files, and keeps those of running loads', async () => {
     await net.query('create unlogged table staging.s_4711 (f_1 text)');
     let send = () => {};
     const sent = new Promise<void>((resolve) => {
@@ -59,7 +59,7 @@ describe('the sweep', () => {
     expect(await net.query("select to_regclass('staging.s_4711') as left_over")).toEqual([{ left_over: null }]);
   });
 
-  it('forgets after a week what was retired, and after a day what was kept', async () => {
+  it('deletes after a week what was retired, and after a day what was kept', async () => {
     await deploy(net, [
       { id: 2, columns: [{ name: 'a' }, { name: 'b' }] },
       { id: 3, columns: [{ name: 'a' }] },
@@ -88,12 +88,12 @@ describe('the sweep', () => {
   });
 });
 
-describe('of deployments and merges the sweep', () => {
+describe('housekeeping of deployments and merges', () => {
   const baseOf = ({ id }: { id: number }) =>
     net.query('select 1 from row_base where $1 in (table_definition_id, other_id)', [id]);
   const sweepAll = () => sweep(net.context);
 
-  it('forgets what rows had in common with tables that are gone, not with those that may come back', async () => {
+  it('deletes merge bases of dropped tables, not of those that may be restored', async () => {
     const [stays, goes] = [await givenCopy(net, { A: { name: 'a' } }), await givenCopy(net, { A: { name: 'a' } })];
     await net.metadata.DropTable(caller, { table_definition_id: goes.copy.id });
     await sweepAll();
@@ -115,7 +115,7 @@ describe('of deployments and merges the sweep', () => {
     expect(await baseOf(leaving.copy)).toEqual([]);
   });
 
-  it('forgets their ends after a month, when nobody asks again', async () => {
+  it('deletes their results after a month', async () => {
     const { main, copy } = await givenCopy(net, { A: { name: 'a' } });
     await edit(net, copy.id, { A: { name: 'b' } });
     await merge(net, [[copy.id, main.id]]);
@@ -142,7 +142,7 @@ describe('the database', () => {
     expect(findSqlState(failure)).toBe('42601');
   });
 
-  it('that goes away is 503, and used again when it is back', async () => {
+  it('that is down is 503, and is used again when it is back', async () => {
     const show = () => net.call('GET', '/api/v1/table_data?table_definition_id=1&per_page=1');
     expect((await show()).status).toBe(200);
     await net.query(

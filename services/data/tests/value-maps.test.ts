@@ -1,4 +1,4 @@
-// Cells that stand for other values, and numbers that are rounded, as a load is told.
+// Value maps of a load, and rounded numbers.
 import { load, rejected } from './files.ts';
 import { caller, deploy, failureOf } from './given.ts';
 import { list, net, nextId, overLoads } from './loads.ts';
@@ -16,7 +16,7 @@ type Way = {
   lookup?: string;
 };
 
-/** The columns of a file in their order, each read in its way. */
+/** The columns of a file in their order, each with its reading. */
 function readAs(ways: Record<string, Way>) {
   const columns = Object.entries(ways).map(
     ([target_column, { map, otherwise, otherwise_value, round, ...way }], at) => {
@@ -68,7 +68,7 @@ const shown = async (table: number, column: string) =>
   (await list(table)).map((row: Record<string, unknown>) => `${row.code}:${row[column]}`);
 
 describe('a value map', () => {
-  it('says what cells stand for, those without a value among them', async () => {
+  it('replaces the values of cells, also of empty ones', async () => {
     const table = await givenMaterials();
     const ways = { code: {}, blocked: { map: { X: 'true', '': 'false', '?': null } } };
     const result = await load(net, table, 'a,X\nb,\nc,""\nd,?\ne,true\n', readAs(ways));
@@ -84,7 +84,7 @@ describe('a value map', () => {
     ['keep', undefined, ['a:one', 'b:z', 'c:null']],
     ['value', 'other', ['a:one', 'b:other', 'c:null']],
     ['value', undefined, ['a:one', 'b:null', 'c:null']],
-  ])('does with other values as it is told: %s %s', async (otherwise, otherwise_value, rows) => {
+  ])('treats other values as given: %s %s', async (otherwise, otherwise_value, rows) => {
     const table = await givenMaterials();
     const kind = { map: { "'1\\": 'one' }, otherwise, ...(otherwise_value === undefined ? {} : { otherwise_value }) };
     const result = await load(net, table, "a,'1\\\nb,z\nc,\n", readAs({ code: {}, kind }));
@@ -92,7 +92,7 @@ describe('a value map', () => {
     expect(await shown(table, 'kind')).toEqual(rows);
   });
 
-  it('may reject values that it does not have, whatever the default', async () => {
+  it('may reject values that it does not know, whatever the default', async () => {
     const table = await givenMaterials();
     const kind = { map: { '1': 'one', '-': null, '': 'none' }, otherwise: 'reject', trim: true };
     const blocked = { map: { X: 'true' }, otherwise: 'reject', default_value: 'false' };
@@ -110,7 +110,7 @@ describe('a value map', () => {
     );
   });
 
-  it('comes before the look-up, and holds for keys', async () => {
+  it('applies before the lookup, and to keys', async () => {
     const table = await givenMaterials();
     const ways = { code: { map: { '001': '1' } }, grp: { map: { AA: 'Alpha' }, lookup: 'name' } };
     const result = await load(net, table, '001,AA\n2,Beta\n', readAs(ways));
@@ -148,7 +148,7 @@ describe('a value map', () => {
     expect(await load(net, table, text, readAs({ code: {}, kind }))).toMatchObject({ inserted: 1000, rejections: [] });
   });
 
-  it('of a release that does not know it is a place that no file has', async () => {
+  it('has a position outside the file for a release that does not know it', async () => {
     const table = await givenMaterials();
     const columns = [
       { position: 0, target_column: 'code' },
@@ -160,7 +160,7 @@ describe('a value map', () => {
 });
 
 describe('a number that is rounded', () => {
-  it('goes half away from zero, behind separators and maps', async () => {
+  it('rounds half away from zero, after separators and maps', async () => {
     const table = await givenMaterials();
     const ways = { code: {}, price: { round: 2, map: { free: '0,005' } }, pieces: { round: 0 } };
     const options = { ...readAs(ways), delimiter: ';', decimal_separator: ',' };

@@ -1,5 +1,5 @@
-// 200 people write rows of a large table while deployments add to it: every write that was acknowledged is there with its last value, none
-// was answered 500. The longest anybody waited is printed.
+// 200 people write rows of a large table while deployments add to it: every acknowledged write is
+// stored with its last value, and none was answered 500. The longest wait is printed.
 import { createTestKeys } from '@almanac/testkit/keys';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import pg from 'pg';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The last text that each row is known to have, by its key. */
+/** The last acknowledged text of each row, by its key. */
 const acknowledged = new Map<number, string>();
 const statuses = new Map<number, number>();
 let longestMs = 0;
