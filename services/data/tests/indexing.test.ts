@@ -101,7 +101,7 @@ describe('indexes of large tables', () => {
     await round();
     expect(await indexes(2)).toEqual(['g_2_e2002a2003', 'g_2_e2003as1']);
     const entry = await net.context.catalogue.get(1, { id: 2 });
-    await (net.context.indexing as unknown as { made: ExistingIndexes }).made.read(entry);
+    await (net.context.indexing as unknown as { existing: ExistingIndexes }).existing.read(entry);
     const served = (model: Model) => {
       const plan = planGrid(entry, { startRow: 0, endRow: 5, ...model });
       return net.context.indexing.serve(entry, plan);
