@@ -22,7 +22,7 @@ export async function* copySchema(
 ): AsyncGenerator<{ table: string; rows: number }> {
   await target.sql(`create schema ${schema}`);
   await createObjects(source, target, functionsSql, schema);
-  const tables = (await source.sql(tablesSql, [schema])).rows as TableFacts[];
+  const tables = (await source.sql(tablesSql, [schema])).rows as CopiedTable[];
   for (const table of tables) {
     await target.sql(table.ddl);
     const rows = await copyRows(source, target, table.name, table.columns);
@@ -65,7 +65,7 @@ async function createObjects(source: Side, target: Side, objectsSql: string, sch
   for (const { ddl } of rows) await target.sql(ddl as string);
 }
 
-type TableFacts = { name: string; ddl: string; columns: string; identity: string | null };
+type CopiedTable = { name: string; ddl: string; columns: string; identity: string | null };
 
 const functionsSql = `
   select pg_get_functiondef(p.oid) as ddl from pg_proc p join pg_namespace n on n.oid = p.pronamespace

@@ -26,7 +26,7 @@ export type BranchChange = {
   pairOf: (lineageId: number) => Pair;
 };
 
-export type Catalogued = {
+export type BranchTables = {
   /** The tables deployed on the branch. */
   branch: DeployedTable[];
   /** Wanted ids that are deployed elsewhere: another branch or account. */
@@ -37,7 +37,7 @@ export type Catalogued = {
 export function planBranch(
   branchId: number,
   wanted: WantedTable[],
-  { branch, elsewhere }: Catalogued,
+  { branch, elsewhere }: BranchTables,
   unwanted: UnwantedTable[] = [],
 ): BranchChange {
   const deployedById = new Map(branch.map((table) => [table.table_definition_id, table]));

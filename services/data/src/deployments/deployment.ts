@@ -102,7 +102,7 @@ type Planned = {
   tables: PlannedTable[];
   /** The tables in service that are to be removed. */
   retirements: Retirement[];
-  first: FirstRows;
+  firstRows: FirstRows;
   shown: DeploymentPlan;
   revision: number;
 };
@@ -130,19 +130,19 @@ async function plan(
   const sound = change.wanted.every((table) => table.problems.length === 0);
   const large = new Set((await read(largeTablesSql(branch))).map(({ lineage_id }) => lineage_id as number));
   const planned = sound ? changesOf(change, revision, large) : [];
-  const first = await planFirstRows(read, accountId, change, copying);
+  const firstRows = await planFirstRows(read, accountId, change, copying);
   for (const [i, { pair }] of change.wanted.entries()) {
-    const copy = first.tables.get(pair.wanted.lineage_id);
+    const copy = firstRows.tables.get(pair.wanted.lineage_id);
     if (!copy) continue;
     planned[i]?.statements.columns.push(copy.statement);
     planned[i]?.statements.foreignKeys.push(...proveHierarchiesSql(pair.wanted));
   }
   // One after the other: a connection runs one statement at a time.
   const diffs: TableDiff[] = [];
-  for (const [i, table] of change.wanted.entries()) diffs.push(await showTable(read, first, table, planned[i]));
+  for (const [i, table] of change.wanted.entries()) diffs.push(await showTable(read, firstRows, table, planned[i]));
   const retirements = change.removals.flatMap(({ old }) => (old ? [retirementOf(change, old)] : []));
   for (const removal of change.removals) diffs.push(await showRemoval(read, removal, retirements));
-  return { change, tables: planned, retirements, first, shown: { diffs }, revision };
+  return { change, tables: planned, retirements, firstRows, shown: { diffs }, revision };
 }
 
 const retirementOf = (change: BranchChange, table: DeployedTable) =>
@@ -164,7 +164,7 @@ const statementsOf = (planned: PlannedTable[]) =>
 
 async function showTable(
   read: Read,
-  first: FirstRows,
+  firstRows: FirstRows,
   { pair, diff, problems }: TableChange,
   planned: PlannedTable | undefined,
 ): Promise<TableDiff> {
@@ -172,16 +172,16 @@ async function showTable(
   const statements = statementsOf(planned ? [planned] : []);
   const counted: Record<'warning' | 'blocker', CountedMessage[]> = { warning: [], blocker: [] };
   if (planned)
-    for (const { kind, message, rows } of await countRows(read, first, first.pairOf(wanted.lineage_id)))
+    for (const { kind, message, rows } of await countRows(read, firstRows, firstRows.pairOf(wanted.lineage_id)))
       counted[kind].push({ message, rows });
   // These tables are not part of the deployment, so a warning about them can't be accepted: it
   // blocks.
   for (const { pair: referring } of planned?.referring ?? [])
-    for (const { message, rows } of await countRows(read, first, referring))
+    for (const { message, rows } of await countRows(read, firstRows, referring))
       counted.blocker.push({ message: describeReferring(referring.wanted, message), rows });
-  if (first.withoutOriginal.has(wanted.lineage_id))
+  if (firstRows.withoutOriginal.has(wanted.lineage_id))
     counted.warning.push({ message: 'The table whose rows it was to begin with is not in service any more.', rows: 0 });
-  const refusal = first.refused.get(wanted.lineage_id);
+  const refusal = firstRows.refused.get(wanted.lineage_id);
   if (refusal) counted.blocker.push({ message: refusal, rows: 0 });
   return {
     table_definition_id: wanted.table_definition_id,
@@ -320,7 +320,7 @@ async function apply(
   await lockTables(sql, accountId, request);
   await lockOriginals(sql, copying);
   const planned = await plan(reader(sql), accountId, request, copying ?? { visible: new Set() });
-  requireVisible(planned.first);
+  requireVisible(planned.firstRows);
   requireNoBlockers(planned.shown);
   const pairs = planned.change.wanted.map((table) => table.pair);
   const wanted = pairs.map((pair) => pair.wanted);
@@ -336,7 +336,7 @@ async function apply(
     await writeEntries(sql, accountId, [...wanted, ...touched]);
     return wanted;
   });
-  await keepFirstRows(sql, accountId, planned.first, copying);
+  await keepFirstRows(sql, accountId, planned.firstRows, copying);
   await sql('insert into applied_deployment (account_id, deployment_id, plan) values ($1::int, $2, $3::jsonb)', [
     accountId,
     deploymentId,

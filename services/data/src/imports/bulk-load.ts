@@ -23,7 +23,7 @@ import type { DeployedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import { freshTableRows } from './fresh-table.ts';
 import { findResult, keepFailure, type LoadResult } from './load-result.ts';
-import { isWithoutRows, Merge } from './merge.ts';
+import { hasNoRows, Merge } from './merge.ts';
 import { type LoadOptions, planLoad, readLoadOptions, readTargets } from './plan/load-options.ts';
 import { UnreadableFile } from './staging/copy-terminator.ts';
 import { loadLimits } from './staging/load-limits.ts';
@@ -133,8 +133,7 @@ async function loadStaged(
   options: LoadOptions,
   staging: Staging,
 ): Promise<LoadResult> {
-  const isForEmptyTable =
-    staging.rows >= freshTableRows && (await isWithoutRows(pgSql(parts.pools.rows), staging.target));
+  const isForEmptyTable = staging.rows >= freshTableRows && (await hasNoRows(pgSql(parts.pools.rows), staging.target));
   const merge = (sql: Sql, _client: unknown, attempt: number) => {
     const mode = {
       deferChecks: attempt === 1,

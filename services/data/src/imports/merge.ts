@@ -208,7 +208,7 @@ export class Merge {
   }
 
   private async createFreshTable(table: DeployedTable): Promise<FreshTable | undefined> {
-    if (!(await isWithoutRows(this.sql, tableName(table)))) return undefined;
+    if (!(await hasNoRows(this.sql, tableName(table)))) return undefined;
     const { rows } = await this.query(catalogueSql.ofBranch(table.account_id, table.branch_id));
     const fresh = planFreshTable(table, rows as DeployedTable[], this.staging.number);
     for (const statement of fresh?.create ?? []) await this.sql(statement);
@@ -255,7 +255,7 @@ const referencedMessage = (rows: number) =>
   `${rows === 1 ? '1 row' : `${rows} rows`} that the file lacks ${rows === 1 ? 'was' : 'were'} not deleted: records of rejected rows refer to ${rows === 1 ? 'it' : 'them'}.`;
 
 /** Whether a table has no row at all, not even a deleted one. */
-export async function isWithoutRows(sql: Sql, name: string): Promise<boolean> {
+export async function hasNoRows(sql: Sql, name: string): Promise<boolean> {
   const { rows } = await sql(`select not exists (select from ${name}) as empty`);
   return rows[0]?.empty as boolean;
 }

@@ -19,12 +19,12 @@ import { sweepHistory } from './history-retention.ts';
 const everyMs = 10 * 60_000;
 
 /** What a round works with. */
-type Swept = { pools: Pools; sqlViews: SqlViews; logger: Logger };
+type HousekeepingParts = { pools: Pools; sqlViews: SqlViews; logger: Logger };
 
 export type Housekeeping = { start(): void; stop(): Promise<void> };
 
 /** `historyDays`: how long superseded versions of rows are kept; 0: for ever. */
-export function createHousekeeping(ctx: Swept, historyDays: number): Housekeeping {
+export function createHousekeeping(ctx: HousekeepingParts, historyDays: number): Housekeeping {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   const work = async () => {
@@ -47,7 +47,7 @@ export function createHousekeeping(ctx: Swept, historyDays: number): Housekeepin
 }
 
 /** One round. */
-export async function sweep({ pools, sqlViews, logger }: Swept, historyDays = 0): Promise<void> {
+export async function sweep({ pools, sqlViews, logger }: HousekeepingParts, historyDays = 0): Promise<void> {
   await sqlViews.complete(pools.work, logger);
   await sweepStaging(pools.quiet);
   await sweepAnswers(pgSql(pools.work));

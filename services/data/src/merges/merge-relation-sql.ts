@@ -31,7 +31,7 @@ export function collectSql(plan: MergePlan): Statement {
   const text =
     `create temporary table ${mergeName(plan.target)} on commit drop as` +
     ` with s as (${sourceSql(plan, isIncremental, bind)}), b as (${baseSql(plan, isIncremental, bind)}),` +
-    ` d as (${differenceSql(plan)}), j as (${besideTargetSql(plan, bind)}), p as (${statesSql(plan)}), o as (${outcomeSql(plan)})` +
+    ` d as (${differenceSql(plan)}), j as (${joinTargetSql(plan, bind)}), p as (${statesSql(plan)}), o as (${outcomeSql(plan)})` +
     ` select *, ${conflictsSql(plan, isConflictSql)} as conflicts, ${conflictsSql(plan, (state) => `${state} = '?'`)} as undecided from o` +
     ` where op <> 'n' or ${[...plan.shared.map(({ to }) => mergedColumn('state', to)), 'row_state'].map(isConflictSql).join(' or ')}`;
   return { text, values: values.list, afresh: true };
@@ -128,7 +128,7 @@ function differenceSql(plan: MergePlan): string {
 }
 
 // The decisions of a row are found by the text of its key, as the conflict showed it.
-function besideTargetSql(plan: MergePlan, bind: Bind): string {
+function joinTargetSql(plan: MergePlan, bind: Bind): string {
   const beside = [...sharedColumns(plan), ...plan.own];
   const cells = beside.map((column) => `t.${columnName(column)} as ${mergedColumn('target', column)}`);
   const { rows } = plan.decisions;

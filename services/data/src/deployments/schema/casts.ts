@@ -34,7 +34,7 @@ export function findCast(from: Column, to: Column): Cast | undefined {
   return {
     valid: (x) => `not (${anyBrokenSql(checks, text(x), noBind)})`,
     value: (x) => `${text(x)}::${wanted.base}`,
-    lossy: lossOf(from, to, text),
+    lossy: lossSql(from, to, text),
   };
 }
 
@@ -89,7 +89,7 @@ function textForm(from: Column, to: Column): (x: string) => string {
   return (x) => `(${typeOf(from).textSql(x)})`;
 }
 
-function lossOf(from: Column, to: Column, text: (x: string) => string): Cast['lossy'] {
+function lossSql(from: Column, to: Column, text: (x: string) => string): Cast['lossy'] {
   const old = typeOf(from).family;
   const wanted = typeOf(to).family;
   if (old === 'instant' && wanted === 'date') return (x) => `right(${typeOf(from).textSql(x)}, 14) <> 'T00:00:00.000Z'`;

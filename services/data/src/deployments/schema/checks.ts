@@ -79,7 +79,7 @@ function columnChecks(was: Column | undefined, column: Column, wanted: WantedTab
     });
   if (cast?.lossy)
     checks.push({
-      kind: standsInKey(column, wanted) ? 'blocker' : 'warning',
+      kind: changesMeaning(column, wanted) ? 'blocker' : 'warning',
       message: `${column.name} has values that are shortened to become ${describeType(column)}.`,
       condition: `case when ${x} is not null and ${valid} then ${cast.lossy(x)} else false end`,
     });
@@ -96,7 +96,7 @@ function columnChecks(was: Column | undefined, column: Column, wanted: WantedTab
 }
 
 // Shortening a value of a key or of a list of valid values would change what it means.
-function standsInKey(column: Column, wanted: WantedTable): boolean {
+function changesMeaning(column: Column, wanted: WantedTable): boolean {
   return (
     column.is_primary_key ||
     column.valid_values.length > 0 ||
@@ -120,10 +120,10 @@ export function finalSql(was: Column | undefined, column: Column, x: string): st
   return valid === 'true' ? cast.value(x) : `case when ${valid} then ${cast.value(x)} end`;
 }
 
-type Located = { structure: { columns: Column[] } } | undefined;
+type TableVersion = { structure: { columns: Column[] } } | undefined;
 
 /** The value that a column will have in an existing row. */
-export function finalOf(old: Located, column: Column, alias: string): string {
+export function finalOf(old: TableVersion, column: Column, alias: string): string {
   const was = old?.structure.columns.find((each) => each.lineage_id === column.lineage_id);
   return finalSql(was, column, `${alias}.${columnName(column)}`);
 }
@@ -212,7 +212,7 @@ function isCast(
   pairOf: (lineageId: number) => Pair,
 ): boolean {
   const target = pairOf(foreignKey.target_lineage_id);
-  const changed = (from: Located, to: WantedTable, lineage: number) => {
+  const changed = (from: TableVersion, to: WantedTable, lineage: number) => {
     const was = from?.structure.columns.find((each) => each.lineage_id === lineage);
     const column = getColumn(to.structure, lineage);
     return !was || !keepsValues(was, column) || typeOf(was).base !== typeOf(column).base;

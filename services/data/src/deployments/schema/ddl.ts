@@ -38,7 +38,7 @@ export type TableStatements = {
 export type TableChange = { statements: TableStatements; retired: Column[] };
 
 /** What the change of a table depends on. */
-export type Surroundings = {
+export type ChangeContext = {
   /** Makes the names of retired columns unique. */
   revision: number;
   /** Any table of the branch, as it was and as it will be. */
@@ -51,7 +51,7 @@ export type Surroundings = {
 /** All statements that make one table as it is wanted. */
 export function changeTable(
   { old, wanted }: Pair,
-  { revision, oldTable, newTable, isLarge }: Surroundings,
+  { revision, oldTable, newTable, isLarge }: ChangeContext,
 ): TableChange {
   const before = old ? objectsOf(old, oldTable) : [];
   const after = objectsOf(wanted, newTable);
@@ -135,9 +135,9 @@ function packed(columns: Column[]): Column[] {
   return columns.toSorted((a, b) => rank(b) - rank(a));
 }
 
-type Altered = { statements: string[]; retired: Column[] };
+type Alteration = { statements: string[]; retired: Column[] };
 
-function alterBoth(old: DeployedTable, wanted: WantedTable, revision: number): Altered {
+function alterBoth(old: DeployedTable, wanted: WantedTable, revision: number): Alteration {
   const { statements, retired } = alterColumns(tableName(wanted), old, wanted, revision);
   const history = alterColumns(historyName(wanted), old, wanted, revision);
   return { statements: [...dropGridIndexes(old, wanted), ...statements, ...history.statements], retired };
@@ -145,7 +145,7 @@ function alterBoth(old: DeployedTable, wanted: WantedTable, revision: number): A
 
 // Never fails on a value: one that can't be cast becomes null, and stays in the retired column for
 // a while.
-function alterColumns(name: string, old: DeployedTable, wanted: WantedTable, revision: number): Altered {
+function alterColumns(name: string, old: DeployedTable, wanted: WantedTable, revision: number): Alteration {
   const before = new Map(old.structure.columns.map((column) => [column.lineage_id, column]));
   const kept = new Set(wanted.structure.columns.map((column) => column.lineage_id));
   const statements: string[] = [];

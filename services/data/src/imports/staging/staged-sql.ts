@@ -132,7 +132,7 @@ export function rejectSql(
 
 // Problems that came with the row stand first; a row that could not be read at all has no
 // meaningful cells.
-function statedReasonsSql(found: string): string {
+function givenReasonsSql(found: string): string {
   const stated = 's.svc_problems::jsonb';
   return `coalesce(${stated}, '[]') || case when ${stated} @> '[{"column": ""}]' then '[]' else ${found} end`;
 }
@@ -158,7 +158,7 @@ export function rejectBrokenSql(staging: Staging, plan: LoadPlan, options: LoadO
               `case when ${badCodeSql(plan, 's')} then ${reasonSql(bind, 'svc_transaction_code', `s.${stagedColumn(plan.codePosition)}`, 'svc_transaction_code must be i, u or d')} end`,
             ];
       const found = `to_jsonb(array_remove(array[${[...code, ...cells].join(', ')}], null))`;
-      return plan.numbered ? statedReasonsSql(found) : found;
+      return plan.numbered ? givenReasonsSql(found) : found;
     },
   );
 }
