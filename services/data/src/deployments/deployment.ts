@@ -52,7 +52,7 @@ import type { AttributeChange, ColumnDiff } from './table-diff.ts';
 import type { UnwantedTable } from './wanted-tables.ts';
 
 export type CountedMessage = { message: string; rows: number };
-/** What metadata shows of one table (design 3.5). */
+/** What metadata shows of one table. */
 export type TableDiff = {
   table_definition_id: number;
   key: string;

@@ -66,7 +66,7 @@ export async function listBranch(sql: Sql, accountId: number, branchId: number):
   return (await sql(text, values)).rows as DeployedTable[];
 }
 
-// Of tables that are neither in service nor kept.
+// Only of tables that are neither in service nor kept for a restoration.
 async function deleteBulkWrites(sql: Sql, ids: number[]): Promise<void> {
   await sql(
     `delete from bulk_write b where table_definition_id = any($1::int[])

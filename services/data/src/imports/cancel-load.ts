@@ -20,8 +20,8 @@ const cancelled: LoadResult = {
 const attempts = 60;
 
 /**
- * Answers the result of the load: `cancelled`, or what it was before. What has begun and not
- * committed is ended at once, over connections of their own, so that no other work delays it.
+ * Answers the result of the load: `cancelled`, or what it was before. Sessions of the load are
+ * ended at once, over a pool of its own, so that no other work delays it.
  */
 export async function cancelLoad(
   { pools }: { pools: Pools },

@@ -50,7 +50,7 @@ async function brokenDefaults(rows: pg.Pool, defaults: { column: Column; reading
     return `case ${checks.join(' ')} end`;
   });
   // One row with a blank cell from `unnest`, whose value the planner doesn't know: it would
-  // evaluate casts of constants that an earlier rule of the `case` is there to prevent.
+  // evaluate casts of constants in advance, though an earlier branch of the `case` excludes them.
   const blank = 'unnest(array[null::text]) b(cell)';
   const text = `select array_remove(array[${problems.join(', ')}]::text[], null) as problems from ${blank}`;
   const [found] = await run<{ problems: string[] }>(rows, { text, values: values.list });

@@ -112,7 +112,9 @@ export function countMissingSql(table: DeployedTable, name: string, plan: LoadPl
 const deletionSets = (values: Values, stamp: Stamp) =>
   ['svc_is_deleted = true', ...systemSets(values, stamp)].join(', ');
 
-/** Soft-deletes live rows that the file lacks, among its good rows and its rejected ones. */
+/**
+ * Soft-deletes live rows that are neither among the file's good rows nor among its rejected ones.
+ */
 export function deleteMissingSql(
   table: DeployedTable,
   name: string,

@@ -42,7 +42,9 @@ export async function findMerged(sql: Sql, accountId: number, mergeId: string): 
     accountId,
     mergeId,
   ]);
-  return rows[0]?.result as MergeResult | undefined;
+  const kept = rows[0]?.result as MergeResult | undefined;
+  // Only merges without one are kept; results of earlier releases don't have the field.
+  return kept && { ...kept, unmatched_resolutions: [] };
 }
 
 /** The result in the names of the RPC. */

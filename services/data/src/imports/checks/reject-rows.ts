@@ -96,7 +96,7 @@ class Rejections {
       await this.reject(staged.rejectBrokenSql(staging, plan, options));
     }
     const deferChecks = this.load.deferChecks && this.count === 0;
-    // The constraint doesn't see that a key is deleted and inserted by two rows of the file.
+    // The constraint checks rows that are inserted, not those with a code to delete.
     const isUnchecked = plan.key.length > 0 && !(deferChecks && isEmpty && plan.codePosition === undefined);
     if (isUnchecked && !this.isTooMany()) {
       const { rows: twice } = await this.query(staged.findDuplicatesSql(staging.name, plan));
