@@ -9,10 +9,10 @@ import type { DataContext } from './context.ts';
 import { RowsAnnouncer } from './events/rows-announcer.ts';
 import { Indexing } from './maintenance/automatic-indexes/automatic-indexes.ts';
 import { createHousekeeping } from './maintenance/housekeeping.ts';
-import { Counts } from './pages/count-cache.ts';
+import { CountCache } from './pages/count-cache.ts';
 import { readLastChange } from './pages/last-change.ts';
 import { PageCache } from './pages/page-cache.ts';
-import { PageSlots } from './pages/page-concurrency.ts';
+import { PageLimiter } from './pages/page-limiter.ts';
 import { AccountLimiter } from './postgres/account-limiter.ts';
 import { closePools, createPools } from './postgres/pools.ts';
 import { Marks } from './postgres/recent-high-water-mark.ts';
@@ -43,7 +43,6 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
   const announcer = new RowsAnnouncer(pools, logger);
   const sizes = new TableSizes(pools.rows);
   const marks = new Marks(pools.rows);
-  const counts = new Counts(marks, sizes);
   const indexing = new Indexing({ pool: pools.quiet, sizes, logger, rules: { rowsMinimum: config.indexFromRows } });
   const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
   const sqlViews = new SqlViews(config.sqlReader);
@@ -59,10 +58,12 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
       catalogue: new Catalogue(pools.rows),
       rights,
       announcer,
-      counts,
       indexing,
-      pageSlots: new PageSlots(config.connections.rows),
-      pageCache: new PageCache({ lastChange: (table) => readLastChange(pools, table, undefined), marks }),
+      pages: {
+        cache: new PageCache({ lastChange: (table) => readLastChange(pools, table, undefined), marks }),
+        counts: new CountCache(marks, sizes),
+        limiter: new PageLimiter(config.connections.rows),
+      },
       sqlViews,
       logger,
     },

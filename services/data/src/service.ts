@@ -36,11 +36,11 @@ export async function createData(config: DataConfig, overrides: Overrides = {}):
     runtime.metrics,
     clusters.all.map(({ relay }) => relay),
   );
-  const pageCaches = () => clusters.all.map(({ context }) => context.pageCache);
-  runtime.metrics.gauge('almanac_data_remembered_bytes', 'Pages kept in memory, in bytes.', () =>
+  const pageCaches = () => clusters.all.map(({ context }) => context.pages.cache);
+  runtime.metrics.gauge('almanac_data_page_cache_bytes', 'The bytes of the cached pages.', () =>
     sum(pageCaches().map(({ size }) => size)),
   );
-  runtime.metrics.gauge('almanac_data_remembered_answers', 'Pages answered from memory since the start.', () =>
+  runtime.metrics.gauge('almanac_data_page_cache_hits', 'Pages answered from the cache since the start.', () =>
     sum(pageCaches().map(({ hits }) => hits)),
   );
   const rpc = createDataRpc(clusters, runtime, config.rpcPort);

@@ -200,9 +200,9 @@ it('pages that are remembered are remembered for each form', async () => {
   const [asNumbers, asStrings] = [await textOf('POST', '/grid', body), await textOf('POST', '/grid', body, exact)];
   expect(asStrings).not.toBe(asNumbers);
   await eventually(async () => {
-    const before = net.context.pageCache.hits;
+    const before = net.context.pages.cache.hits;
     expect(await textOf('POST', '/grid', body)).toBe(asNumbers);
     expect(await textOf('POST', '/grid', body, exact)).toBe(asStrings);
-    expect(net.context.pageCache.hits).toBe(before + 2);
+    expect(net.context.pages.cache.hits).toBe(before + 2);
   });
 });

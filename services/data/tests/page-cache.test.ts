@@ -51,9 +51,9 @@ async function list(table: number) {
 /** Asks until it is answered from memory. */
 async function remembered<T>(ask: () => Promise<T>): Promise<T> {
   return eventually(async () => {
-    const before = net.context.pageCache.hits;
+    const before = net.context.pages.cache.hits;
     const answer = await ask();
-    expect(net.context.pageCache.hits).toBe(before + 1);
+    expect(net.context.pages.cache.hits).toBe(before + 1);
     return answer;
   });
 }
@@ -81,7 +81,7 @@ it('what is asked for again comes from memory, the same to the byte', async () =
   expect((await page(id, { sortModel: [{ colId: 'code', sort: 'asc' }] })).rows[0]?.code).toBe('c1');
   const listed = await list(id);
   expect(await remembered(() => list(id))).toEqual(listed);
-  expect(net.context.pageCache.size).toBeGreaterThan(first.text.length);
+  expect(net.context.pages.cache.size).toBeGreaterThan(first.text.length);
 });
 
 type Given = { id: number; rows: Row[] };

@@ -75,7 +75,7 @@ describe('a whole load', () => {
     net.rights.set(steward, null);
     expect(await failureOf(load(steward, 'E'))).toEqual({
       kind: 'forbidden',
-      errors: ['Whoever asked for this is no longer a user of the account.'],
+      errors: ['The user who requested this is no longer a user of the account.'],
     });
   });
 });

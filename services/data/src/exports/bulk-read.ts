@@ -5,12 +5,12 @@ import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { readInstant } from '@almanac/service-kit/text/instants';
 import type pg from 'pg';
-import type { DataContext } from '../context.ts';
 import { readMark, refuseMarkToCome } from '../postgres/high-water-mark.ts';
-import { askHistory, asOfSchema, refuseAsOf } from '../rows/as-of.ts';
+import type { Pools } from '../postgres/pools.ts';
+import { asOfSchema, findAnswerability, refuseAsOf } from '../rows/as-of.ts';
 import { historyName, tableName } from '../sql/identifiers.ts';
-import type { Statement } from '../sql/statement.ts';
 import { catalogueSql, notDeployed } from '../tables/catalogue.ts';
+import type { TableAccess } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import { findBeforeSql, goneSql, presentSql } from './changes-sql.ts';
@@ -39,17 +39,17 @@ type Plan = { mark?: string; asOf?: string; forEditing?: boolean };
  * changed after its mark, net: one row for each primary key, the keys that are gone first. 400 when the history doesn't go back to it.
  */
 export async function* bulkRead(
-  ctx: DataContext,
+  { pools, catalogue, rights }: TableAccess & { pools: Pools },
   call: CallContext,
   request: ReadRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ReadPart> {
   const plan = readRequest(request);
-  await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
-  const known = await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
-  if (plan.mark !== undefined) await refuseMarkToCome(pgSql(ctx.pools.rows), plan.mark);
-  const nextMark = await readMark(pgSql(ctx.pools.rows));
-  const { client, table, texts } = await prepare(ctx, call, known, plan);
+  await requireRightToWork({ rights, catalogue }, call, 'view', request.tableDefinitionId);
+  const known = await catalogue.get(call.accountId, { id: request.tableDefinitionId });
+  if (plan.mark !== undefined) await refuseMarkToCome(pgSql(pools.rows), plan.mark);
+  const nextMark = await readMark(pgSql(pools.rows));
+  const { client, table, texts } = await prepare(pools.quiet, call, known, plan);
   const copied = copyOut(client, texts, signal);
   const columns = exportColumns(table, plan);
   // Before anything is told: what has not begun gives no connection back, and a caller may stop at the first word.
@@ -66,16 +66,16 @@ export async function* bulkRead(
 }
 
 // The table as the snapshot has it, and the statements that read it.
-async function prepare({ pools }: DataContext, call: CallContext, known: DeployedTable, plan: Plan) {
+async function prepare(quiet: pg.Pool, call: CallContext, known: DeployedTable, plan: Plan) {
   const past = plan.asOf ?? plan.mark;
   const read = [tableName(known), ...(past === undefined ? [] : [historyName(known)])];
-  const client = await open(pools.quiet, read);
+  const client = await open(quiet, read);
   try {
     const sql = pgSql(client);
     const { text, values } = catalogueSql.byId(call.accountId, known.table_definition_id);
     const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
     if (!table) throw notDeployed();
-    await refuseAsOf(reader(sql), table, plan.asOf);
+    await refuseAsOf(sql, table, plan.asOf);
     return { client, table, texts: (await planSelects(sql, table, plan)).map(copySql) };
   } catch (error) {
     client.release(true);
@@ -90,15 +90,13 @@ async function planSelects(sql: Sql, table: DeployedTable, { mark, ...plan }: Pl
   return [goneSql(table, mark), presentSql(table, mark, anyBefore)];
 }
 
-const reader = (sql: Sql) => async (asked: Statement) => (await sql(asked.text, asked.values)).rows as never;
-
 // Keys that rows had before cannot be told any more when their versions are forgotten.
 async function requireHistory(sql: Sql, table: DeployedTable, mark: string): Promise<void> {
-  const why = await askHistory(reader(sql), table, mark);
-  if (why?.lost)
+  const found = await findAnswerability(sql, table, mark);
+  if (found?.lost)
     throw new ServiceError(
       'bad_request',
-      `What changed in ${table.name} is known since ${why.since.toISOString()} only; make a full export and go on from its mark.`,
+      `What changed in ${table.name} is known since ${found.since.toISOString()} only; make a full export and go on from its mark.`,
     );
 }
 

@@ -1,9 +1,7 @@
 // Counts of large tables, remembered as of a mark (`pages/count-sql.ts`). Somebody who pages through a million rows asks for the same
 // count with every page; only what has changed since is looked at again, so the count is exact whoever writes meanwhile.
 import { LRUCache } from 'lru-cache';
-import type { Marks } from '../postgres/recent-high-water-mark.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import type { TableSizes } from '../tables/table-sizes.ts';
 import { type CountAt, type Counting, changesMaximum } from './count-sql.ts';
 
 /** Smaller tables are counted faster than looked up. */
@@ -23,12 +21,16 @@ type Planned = Counting & { known?: Remembered };
 /** What a statement answers that counted as told: `countSql`. */
 export type Counted = { c: number; changes: number; since?: number };
 
-export class Counts {
+/** The latest known high-water mark, in ISO 8601, and about how many rows a table has. */
+type Marks = { find(): string | undefined };
+type Sizes = { find(table: DeployedTable): number };
+
+export class CountCache {
   private readonly marks: Marks;
-  private readonly sizes: TableSizes;
+  private readonly sizes: Sizes;
   private readonly byTable = new WeakMap<DeployedTable, LRUCache<string, Remembered>>();
 
-  constructor(marks: Marks, sizes: TableSizes) {
+  constructor(marks: Marks, sizes: Sizes) {
     this.marks = marks;
     this.sizes = sizes;
   }

@@ -198,14 +198,14 @@ describe('statements', () => {
   );
 
   it('of a list count and page in one', () => {
-    const { plan, ...page } = planList(table, {
+    const plan = planList(table, {
       page: 3,
       per_page: 20,
       q: ['id:gte:5', 'name:null'],
       sort: '-id',
-      includeDeleted: true,
+      include_deleted: true,
     });
-    const { text, values } = listSql(table, plan, page);
+    const { text, values } = listSql(table, plan);
     expect(text).toMatch(
       /from b_2\.t_5 where \(c_11 >= \$\d+::integer and c_12 is null\) order by c_11 desc nulls last, svc_sk asc/,
     );
@@ -270,7 +270,7 @@ describe('statements as of an instant', () => {
   it('are none of the history when no instant is asked for', () => {
     for (const { text } of [
       gridSql(table, planGrid(table, request)),
-      listSql(table, planList(table, { includeDeleted: false }).plan, { page: 1, perPage: 1 }),
+      listSql(table, planList(table, {})),
       showSql(table, ['9']),
     ])
       expect(text).not.toMatch(/h_5|history_since|clock_timestamp|union/);

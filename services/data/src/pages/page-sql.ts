@@ -2,9 +2,9 @@
 import { limits } from '@almanac/service-kit/limits';
 import { joinedSql, mayOverflow } from '../rows/answer-size.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
-import { type Reading, readableSql } from '../rows/read-options.ts';
+import { type Reading, readableSql } from '../rows/reading.ts';
 import { beginWithRecord } from '../rows/record-sql.ts';
-import { type Statement, unseen } from '../sql/statement.ts';
+import { type Statement, unseen, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { type Counting, countSql, plainCountSql } from './count-sql.ts';
@@ -155,26 +155,36 @@ export function gridSql(
   };
 }
 
-export type PageNumbers = { page: number; perPage: number };
-
-/** The answer of a list with page numbers, the same way. */
+/** The answer of a list, the same way; its page numbers follow from the window of the plan. */
 export function listSql(
   table: DeployedTable,
   plan: PagePlan,
-  page: PageNumbers,
   reading: Reading = {},
   counting: Counting = {},
 ): Statement {
   const { values, begin, rows, count, columns, current, afresh } = pageParts(table, plan, reading, counting);
+  const meta = metaSql({ page: plan.offset / plan.limit + 1, perPage: plan.limit }, values.bind);
   return {
-    text: `${begin} '{"data":[' || ${rows} || ${metaSql(page, values.bind)} as answer${columns} from ${count} where ${current}`,
+    text: `${begin} '{"data":[' || ${rows} || ${meta} as answer${columns} from ${count} where ${current}`,
     values: values.list,
     afresh,
   };
 }
+
+export type PageNumbers = { page: number; perPage: number };
 
 /** What ends the body of a list: `meta`, of `c` items in all. In brackets, for each `||` copies all that is before it. */
 export function metaSql({ page, perPage }: PageNumbers, bind: Bind): string {
   const size = bind(perPage, 'int');
   return `('],"meta":{"page":' || ${bind(page, 'int')} || ',"per_page":' || ${size} || ',"total_count":' || c || ',"total_pages":' || (c + ${size} - 1) / ${size} || '}}')`;
 }
+
+/** What tells apart which rows match: the condition of a page and its values. */
+export function matchKey(plan: PagePlan): string {
+  const values = new Values();
+  return JSON.stringify([whereSql(plan, values.bind), values.list]);
+}
+
+/** What tells apart pages of a table in one form of the answer. */
+export const pageKey = (form: string, plan: PagePlan): string =>
+  [form, plan.offset, plan.limit, orderSql(plan), matchKey(plan)].join(' ');

@@ -4,7 +4,7 @@
 import { mayOverflow, wholeSql } from '../rows/answer-size.ts';
 import { answerableSql, rowsSql } from '../rows/as-of-sql.ts';
 import { type Channel, channelSql, type Origin } from '../rows/origin.ts';
-import { type Reading, readableSql } from '../rows/read-options.ts';
+import { type Reading, readableSql } from '../rows/reading.ts';
 import { beginWithRecord, oneRecordSql } from '../rows/record-sql.ts';
 import { columnName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Template, templateOf, unseen, unseenIn, Values } from '../sql/statement.ts';

@@ -7,7 +7,7 @@ import type { Bind } from '../values/check.ts';
 import { longestRecord, mayOverflow, wholeSql } from './answer-size.ts';
 import { fieldsOf } from './fields.ts';
 import { lookupsSql, planLookups, shownBy } from './lookups-sql.ts';
-import type { Reading } from './read-options.ts';
+import type { Reading } from './reading.ts';
 
 /** The text of one JSON object for the row in scope: system columns first, then the table's own in their order, then `svc_lookups`. */
 export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind, lookups?: string): string {
