@@ -1,4 +1,5 @@
-// What works on one cluster, as the routes and RPC handlers pass it on. Functions below take the parts they use.
+// The parts of one cluster, which http.ts and rpc.ts pass on. Functions below take the parts that
+// they use.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { RowsAnnouncer } from './events/rows-announcer.ts';

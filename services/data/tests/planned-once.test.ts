@@ -7,7 +7,7 @@ import { run } from '../src/postgres/pools.ts';
 import { readRecord } from '../src/records/record-input.ts';
 import { insertSql, showSql, updateSql } from '../src/records/write-sql.ts';
 import type { Origin } from '../src/rows/origin.ts';
-import { type Statement, unseenIn } from '../src/sql/statement.ts';
+import { anyHiddenFromPlanner, type Statement } from '../src/sql/statement.ts';
 import type { DeployedTable } from '../src/tables/table.ts';
 import { type DataNet, deploy, givenData } from './given.ts';
 
@@ -77,5 +77,5 @@ it('but not a statement whose array the planner sees', async () => {
     values: [[String(time)]],
   });
   expect(await plansOf(write('any($1::bigint[])'))).toBe(times - 1);
-  expect(await plansOf(write(unseenIn('$1::bigint[]', 'bigint')))).toBe(5);
+  expect(await plansOf(write(anyHiddenFromPlanner('$1::bigint[]', 'bigint')))).toBe(5);
 });

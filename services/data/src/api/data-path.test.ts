@@ -1,5 +1,5 @@
-// How far a request for rows is from its SQL: the files that its routes reach, and the calls from the
-// handler of the grid to the client of PostgreSQL.
+// How far a request for rows is from its SQL: the files that its routes reach, and the calls from
+// the handler of the grid to the client of PostgreSQL.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Rights } from '@almanac/service-kit/rights/rights';
@@ -39,7 +39,9 @@ const table = {
   structure: { columns: [], foreign_keys: [] },
 } as unknown as DeployedTable;
 
-/** The routes over a database that has the table, and the calls that led to the statement of a page. */
+/**
+ * The routes over a database that has the table, and the calls that led to the statement of a page.
+ */
 function given(rows: number) {
   const stacks: string[] = [];
   const query = async ({ text }: pg.QueryConfig) => {
@@ -48,7 +50,7 @@ function given(rows: number) {
     return { rows: [{ answer: '{"rows":[],"rowCount":0}' }] };
   };
   const pool = { connect: async () => ({ query, release: () => {} }) } as unknown as pg.Pool;
-  const marks = { find: () => undefined };
+  const highWaterMark = { find: () => undefined };
   const routes = tableDataRoutes({
     pools: { rows: pool } as Pools,
     catalogue: new Catalogue(pool),
@@ -56,8 +58,8 @@ function given(rows: number) {
     announcer: { touch: () => {} },
     indexing: { note: () => {}, serve: (_table, plan) => plan },
     pages: {
-      cache: new PageCache({ lastChange: async () => 0, marks }),
-      counts: new CountCache(marks, { find: () => rows }),
+      cache: new PageCache({ lastChange: async () => 0, highWaterMark }),
+      counts: new CountCache(highWaterMark, { find: () => rows }),
       limiter: new PageLimiter(10),
     },
   });

@@ -25,7 +25,7 @@ export function violationsSql(
     ),
   ];
   const text = `select array[${questions.map(({ count }) => `(${count})`).join(', ')}]::bigint[] as rows`;
-  return { questions, statement: { text, values: values.list, afresh: true } };
+  return { questions, statement: { text, values: values.list, customPlan: true } };
 }
 
 const written = `op in ('c', 'u')`;

@@ -91,8 +91,8 @@ function readText(value: string): string {
 
 const anySize: ColumnShape = { data_type: 'text', length: null, scale: null };
 
-// A value longer or finer than the column's own can be asked for; it just matches nothing. Times of the system are read as lists of
-// other resources read theirs.
+// A value longer or finer than the column's type is allowed; it matches no row. The times of system
+// columns are read like those of other lists.
 function readValue(field: Field, operator: Operator, value: string): string {
   const text = readText(value);
   const moment = field.column || field.type.family !== 'instant' ? undefined : readMoment(text, operator);

@@ -12,7 +12,8 @@ const entryOverheadBytes = 1_024;
 const maxKeyLength = 4_096;
 // How many keys of pages requested once are kept.
 const maxSeenOnce = 4_000;
-// How long a table must be at rest before it has cached pages. A clock set back by less is harmless.
+// How long a table must be at rest before it has cached pages. A clock set back by less is
+// harmless.
 const restMs = 1_000;
 // Bounds what a database clock that is set back, or a database that lost its latest writes, can do:
 // a page is read again then.
@@ -33,12 +34,12 @@ type TableEntry = { serial: number; changingUntil: number };
 type Options = {
   /**
    * When the table changed last, in milliseconds since 1970 by the database's clock; not older than
-   * the question. Undefined when the table is no longer what its entry says.
+   * the call. Undefined when the table is not what its entry says.
    */
   lastChange: (table: DeployedTable) => Promise<number | undefined>;
   /** The latest known high-water mark, in ISO 8601. */
-  marks: { find(): string | undefined };
-  /** The process' own clock, in milliseconds, which never goes back. */
+  highWaterMark: { find(): string | undefined };
+  /** The monotonic clock of the process, in milliseconds. */
   now?: () => number;
 };
 
@@ -70,8 +71,9 @@ export class PageCache {
   }
 
   /**
-   * Looks up the page that `key` stands for. Without a body the caller reads the page, and stores it
-   * when there is a `place`. Asks PostgreSQL for the table's last change if the page is a repeat.
+   * Looks up the page that `key` stands for. Without a body the caller reads the page, and stores
+   * it when there is a `place`. Asks PostgreSQL for the table's last change if the page is a
+   * repeat.
    */
   async find(table: DeployedTable, key: string): Promise<Found> {
     const entry = this.entryOf(table);
@@ -84,8 +86,9 @@ export class PageCache {
       this.hitCount += 1;
       return { body: known.body };
     }
-    // Before the page is read: a change that its statement doesn't see yet is younger than this mark.
-    const mark = this.options.marks.find();
+    // Before the page is read: a change that its statement doesn't see yet is younger than this
+    // mark.
+    const mark = this.options.highWaterMark.find();
     if (mark !== undefined && changedAt + restMs <= Date.parse(mark)) return { place: { name, changedAt } };
     entry.changingUntil = this.options.now() + restMs;
     return {};
@@ -106,7 +109,7 @@ export class PageCache {
     return entry;
   }
 
-  // A page requested once is neither cached nor worth a question; only its key is kept.
+  // A page requested once is not cached and needs no query; only its key is kept.
   private isRepeat(name: string): boolean {
     if (this.pages.has(name) || this.seenOnce.has(name)) return true;
     this.seenOnce.set(name, true);

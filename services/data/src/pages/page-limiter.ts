@@ -7,7 +7,9 @@ export class PageLimiter {
   private readonly maxWaitMs: number;
   private readonly waiting = new Set<() => void>();
 
-  /** `connections`: of the pool that pages are read from; two in five stay free for other requests. */
+  /**
+   * `connections`: of the pool that pages are read from; two in five stay free for other requests.
+   */
   constructor(connections: number, maxWaitMs = 10_000) {
     this.free = Math.max(1, Math.floor(connections * 0.6));
     this.maxWaitMs = maxWaitMs;

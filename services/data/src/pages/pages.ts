@@ -55,7 +55,8 @@ export function listRecords(
 const writers = { grid: gridSql, list: listSql };
 type Form = keyof typeof writers;
 
-// From the cache while nothing has changed, else read, and pages of large tables only so many at once.
+// From the cache while nothing has changed, else read; the limiter bounds the pages of large
+// tables.
 async function answerPage(
   access: PageAccess,
   form: Form,
@@ -85,8 +86,8 @@ async function answerPage(
   }
 }
 
-// One statement; another one when the count that it was to start from proves wrong. Undefined when the
-// table is not what the statement was made for.
+// One statement; another one when the count that it was to start from proves wrong. Undefined when
+// the table is not what the statement was made for.
 async function readPage(
   { pools, pages: { counts }, indexing }: PageAccess,
   form: Form,

@@ -1,4 +1,5 @@
-// Says in the words of the table what a constraint refused, or would refuse: asked of the rows when the database has said no.
+// Explains in the words of the table what a constraint refused, or would refuse: a query over the
+// rows, after the database refused a write.
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { type Pools, run } from '../postgres/pools.ts';
@@ -8,7 +9,10 @@ import { constraintProblemsSql, referrersOf, referrersSql } from './constraint-s
 import { findRefusedCycle } from './hierarchy-problems.ts';
 import type { Cells } from './record-input.ts';
 
-/** The 422 of values that break rules, with what the constraints would say of the others. `id`: the row that is changed. */
+/**
+ * The 422 of values that break rules, and of those that constraints would refuse. `id`: the row
+ * that is changed.
+ */
 export async function withConstraintProblems(
   pools: Pools,
   table: DeployedTable,
@@ -19,7 +23,7 @@ export async function withConstraintProblems(
   return validationFailed([...problems, ...(await findConstraintProblems(pools, table, cells, id))]);
 }
 
-/** The 422 of what a constraint refused; other failures stay what they are. */
+/** The 422 for the refusal of a constraint; other errors are returned as they are. */
 export async function explainRefusal(
   pools: Pools,
   table: DeployedTable,
@@ -33,7 +37,7 @@ export async function explainRefusal(
   if (state !== '23505' && state !== '23503') return error;
   const problems = await findConstraintProblems(pools, table, cells, id);
   if (problems.length > 0) return validationFailed(problems);
-  // Only a changed key can be missed by those who refer to it.
+  // Rows refer to the old key of this row.
   if (state === '23503' && id !== undefined) return explainReferrers(pools, table, [id], error);
   return error;
 }
@@ -50,7 +54,7 @@ async function findConstraintProblems(
   return asked.problems.filter((_, i) => row?.broken[i] === true);
 }
 
-/** The 422 of rows that can't go because others refer to them. */
+/** The 422 of rows that can't be deleted because others refer to them. */
 export async function explainReferrers(
   pools: Pools,
   table: DeployedTable,

@@ -1,5 +1,5 @@
-// Writes of rows by request: once for an Idempotency-Key (service-kit keeps the answers), and again a
-// few times when PostgreSQL has rolled one back for a deadlock.
+// Writes of rows by request: once for an Idempotency-Key (service-kit keeps the answers), and again
+// a few times when PostgreSQL has rolled one back for a deadlock.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type Answer, answerOnce, findAnswer } from '@almanac/service-kit/caller/idempotency';
 import { pgSql, retryTransaction, withTransaction } from '@almanac/service-kit/postgres/database';
@@ -17,10 +17,10 @@ export async function findKept({ rows }: Pools, { keyed }: CallContext): Promise
 }
 
 /**
- * Runs one statement that writes rows of the table, and makes the answer of the row that it returns;
- * undefined when it wrote nothing. With a key one transaction also keeps the answer; when another
- * request with the key was first, its answer is returned. A write that fails or writes nothing leaves
- * nothing, so it can be repeated.
+ * Runs one statement that writes rows of the table, and makes the answer of the row that it
+ * returns; undefined when it wrote nothing. With a key one transaction also keeps the answer; when
+ * another request with the key was first, its answer is returned. A write that fails or writes
+ * nothing leaves nothing, so it can be repeated.
  */
 export async function writeOnce<T>(
   { pools, announcer }: Pick<WriteAccess, 'pools' | 'announcer'>,

@@ -1,5 +1,5 @@
-// Records one by one: each function opens the table (404, 403), reads its input (400, 422), runs one
-// statement and makes the answer of the row that it returns.
+// Records one by one: each function opens the table (404, 403), reads its input (400, 422), runs
+// one statement and makes the answer of the row that it returns.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
@@ -16,7 +16,7 @@ import { findKept, type WriteAccess, writeOnce } from './idempotency.ts';
 import { refuseUnknown, requireLive, requireManual } from './preconditions.ts';
 import { readRecord } from './record-input.ts';
 import { insertRow, readRow, updateRow } from './single-rows.ts';
-import { deleteSql, insertSql, type Marked, type NewRow } from './write-sql.ts';
+import { type DeletionChange, deleteSql, insertSql, type NewRow } from './write-sql.ts';
 
 /** A row as a statement returns it. */
 export type Written = { record: string; svc_version: number };
@@ -77,7 +77,10 @@ async function insertOnce(
 
 type UpdateInput = { id: string; record: Record<string, unknown>; versions: number[] | undefined };
 
-/** Changes the columns that `record` names in a live row. `versions`: 412 unless the row has one of these. */
+/**
+ * Changes the columns that `record` names in a live row. `versions`: 412 unless the row has one of
+ * these.
+ */
 export function updateRecord(
   access: WriteAccess,
   call: CallContext,
@@ -130,10 +133,12 @@ export function deleteRecords(
   });
 }
 
-/** The answer that counts the records that were `deleted` or `restored`; 404 names the unknown ones. */
+/**
+ * The answer that counts the records that were `deleted` or `restored`; 404 names the unknown ones.
+ */
 export const countAnswer =
   (done: 'deleted' | 'restored') =>
-  ({ count, unknown }: Marked): Answer => {
+  ({ count, unknown }: DeletionChange): Answer => {
     refuseUnknown(unknown);
     const message = `${count} ${count === 1 ? 'record' : 'records'} ${done}`;
     return { body: JSON.stringify({ message, [`${done}_count`]: count }) };

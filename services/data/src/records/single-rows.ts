@@ -11,8 +11,8 @@ type WrittenRow = { svc_sk: number | string; record: string; svc_version: number
 type Row = WrittenRow & { svc_is_deleted: boolean };
 
 /**
- * The row, deleted or not, as it is or was; undefined when there is none, or the table is not what its
- * entry says.
+ * The row, deleted or not, as it is or was; undefined when there is none, or the table is not what
+ * its entry says.
  */
 export async function readRow(
   pools: Pools,
@@ -51,8 +51,8 @@ function insertRows({ rows: pool }: Pools, table: DeployedTable, rows: NewRow[])
 }
 
 /**
- * Changes a row through the API's channel; undefined when it is absent or has another version, or the
- * table is not what its entry says.
+ * Changes a row through the API's channel; undefined when it is absent or has another version, or
+ * the table is not what its entry says.
  */
 export const updateRow = createBatcher<RowUpdate, WrittenRow | undefined>({
   execute: async (pools, table, updates) => {
@@ -66,8 +66,8 @@ export const updateRow = createBatcher<RowUpdate, WrittenRow | undefined>({
 });
 
 // Changes the rows that no other transaction has locked. The others, and those that need an
-// explanation, get statements of their own, so that no call waits for the row of another. So does all
-// but one change of the same row.
+// explanation, get statements of their own, so that no call waits for the row of another. So does
+// all but one change of the same row.
 async function updateUnlocked(
   pools: Pools,
   table: DeployedTable,

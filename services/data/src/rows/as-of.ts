@@ -16,8 +16,8 @@ export const asOfSchema = instantSchema.meta({
 type Answerability = { ahead: boolean; lost: boolean; since: Date };
 
 /**
- * Whether the history of a table answers for an instant: not when it is `ahead` of the clock, nor when
- * it is `lost`, before `since`. Undefined when the table is not deployed.
+ * Whether the history of a table answers for an instant: not when it is `ahead` of the clock, nor
+ * when it is `lost`, before `since`. Undefined when the table is not deployed.
  */
 export async function findAnswerability(
   sql: Sql,

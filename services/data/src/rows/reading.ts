@@ -1,4 +1,5 @@
-// How rows are read, besides which of them: as of an instant, and with the records that they refer to.
+// How rows are read, besides which of them: as of an instant, and with the records that they refer
+// to.
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { answerableSql } from './as-of-sql.ts';
@@ -14,7 +15,10 @@ export type Reading = {
 export const tablesOf = (table: DeployedTable, { targets }: Reading): Set<DeployedTable> =>
   new Set([table, ...(targets?.values() ?? [])]);
 
-/** True in SQL while every table that is read is deployed as its entry says, and its history goes back that far. */
+/**
+ * True in SQL while every table that is read is deployed as its entry says, and its history goes
+ * back that far.
+ */
 export function readableSql(table: DeployedTable, reading: Reading, at: string | undefined, bind: Bind): string {
   return [...tablesOf(table, reading)].map((each) => answerableSql(each, at, bind)).join(' and ');
 }

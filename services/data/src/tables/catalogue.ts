@@ -1,6 +1,6 @@
 // Finds deployed tables, and caches their entries by revision. Every statement over rows states the
-// revision it was made for, so one made for an outdated entry returns nothing, and the entry is read
-// again. That holds with any number of instances and costs no round trip.
+// revision it was made for, so one made for an outdated entry returns nothing, and the entry is
+// read again. That holds with any number of instances and costs no round trip.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
@@ -9,7 +9,7 @@ import type { Statement } from '../sql/statement.ts';
 import type { Bind } from '../values/check.ts';
 import type { DeployedTable } from './table.ts';
 
-/** How a caller names a table: by id, or by key on a branch. */
+/** A table as a caller names it: by id, or by key on a branch. */
 export type TableReference = { id: number } | { key: string; branchId: number };
 
 const columns = `table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version,
@@ -26,10 +26,13 @@ export function notDeployed(): ServiceError {
   return new NotDeployed();
 }
 
-/** True for that 404: nothing has been done, and the table may be where the account went. */
+/**
+ * True for that 404: nothing was done, and the table may be on the cluster that the account has
+ * moved to.
+ */
 export const isNotDeployed = (error: unknown): boolean => error instanceof NotDeployed;
 
-/** Reads entries of the catalogue: of one table, of a branch, or of those that refer to a table. */
+/** Statements that read entries: of one table, or of a branch. */
 export const catalogueSql = {
   byId: (accountId: number, id: number): Statement => ({
     text: `select ${columns} from deployed_table where account_id = $1::int and table_definition_id = $2::int`,
@@ -45,7 +48,10 @@ export const catalogueSql = {
   }),
 };
 
-/** True in SQL while the table is deployed as `table` describes it. Part of every statement over rows. */
+/**
+ * True in SQL while the table is deployed as `table` describes it. Part of every statement over
+ * rows.
+ */
 export function currentSql(table: DeployedTable, bind: Bind): string {
   const id = bind(table.table_definition_id, 'int');
   const account = bind(table.account_id, 'int');

@@ -9,7 +9,10 @@ type Access = { catalogue: Catalogue; pools: Pools };
 
 type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
 
-/** The table of an id, or of a key and a branch; read from the database, so that the latest deployment shows. */
+/**
+ * The table of an id, or of a key and a branch; read from the database, so that the latest
+ * deployment shows.
+ */
 export async function getDeployedTable({ catalogue, pools }: Access, call: CallContext, named: Named) {
   const table = await catalogue.read(call.accountId, referenceOf(named));
   if (!table) throw notDeployed();

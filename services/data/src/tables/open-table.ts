@@ -1,5 +1,5 @@
-// Opens the table of a request: finds it (404), asks for the right (403), and runs the work with it,
-// again while a deployment changes it.
+// Opens the table of a request: finds it (404), asks for the right (403), and runs the work with
+// it, again while a deployment changes it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
@@ -12,24 +12,28 @@ import { maySee, requireRightOn } from './table-rights.ts';
 export type TableAccess = { catalogue: Catalogue; rights: Rights };
 
 /**
- * The table that a request is about, and how its records are shown: decimals and bigints as strings,
- * with the records that they refer to.
+ * The table that a request is about, and how its records are shown: decimals and bigints as
+ * strings, with the records that they refer to.
  */
 export type TableRequest = TableReference & { exactNumbers?: boolean; includeLookups?: boolean };
 
-/** The referenced tables that the caller may view, by id; undefined when no lookups were requested. */
+/**
+ * The referenced tables that the caller may view, by id; undefined when no lookups were requested.
+ */
 export type LookupTargets = ReadonlyMap<number, DeployedTable> | undefined;
 
 /** What the work of a request returns when its statement was for another revision of the table. */
 export const stale = Symbol('stale');
 
-// Each attempt waits for the deployment in its way; only a table deployed over and over gets this far.
+// Each attempt waits for the deployment in its way; only a table deployed over and over gets this
+// far.
 const maxAttempts = 20;
 
 /**
  * Runs `work` with the table of a request and the targets of its lookups, once the caller has the
- * right. The entries may come from the cache. When `work` returns `stale`, or fails in a way that an
- * outdated entry explains, the entries are read again, and `work` runs again if they have changed.
+ * right. The entries may come from the cache. When `work` returns `stale`, or fails in a way that
+ * an outdated entry explains, the entries are read again, and `work` runs again if they have
+ * changed.
  */
 export async function withTable<T>(
   { catalogue, rights }: TableAccess,

@@ -44,8 +44,8 @@ export async function maySee(
 
 /**
  * Like `requireRightOn`, for a whole load or read, by the present answers of identity and the
- * catalogue: the right may have been revoked since the work was requested. So may the user have been
- * deleted, which is 403 too.
+ * catalogue: the right may have been revoked since the work was requested. So may the user have
+ * been deleted, which is 403 too.
  */
 export async function requireRightToWork(
   { rights, catalogue }: { rights: Rights; catalogue: Catalogue },

@@ -1,5 +1,6 @@
-// Dates, times of day and instants as cells hold them: in ISO 8601, of the real calendar, years 0001 to 9999. Instants are kept to
-// the millisecond in UTC; one without an offset is taken as UTC; finer fractions are refused, not cut.
+// Dates, times of day and instants of cells: in ISO 8601, of the real calendar, years 0001 to 9999.
+// Instants are kept to the millisecond in UTC; one without an offset is UTC; finer fractions are
+// refused, not cut.
 import { readInstant } from '@almanac/service-kit/text/instants';
 import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
 
@@ -30,7 +31,7 @@ export function canonicalInstant(text: string): string {
   return new Date(readInstant(text) ?? Number.NaN).toISOString();
 }
 
-/** HH:MM:SS with a fraction only where there is one. */
+/** HH:MM:SS, with a fraction if it isn't zero. */
 export function canonicalTime(text: string): string {
   const [hours, minutes, seconds = '00'] = text.split(':');
   return `${hours}:${minutes}:${seconds.includes('.') ? seconds.replace(/\.?0+$/, '') : seconds}`;
@@ -55,8 +56,9 @@ export const instantCheck: Check = {
   message: 'must be a date and time, YYYY-MM-DDTHH:MM:SS.mmm with Z or an offset',
   messageIn: (form) => `must be a date and time, ${form}`,
   brokenBy: (text) => !isInstant(text),
-  // Asked in the order of cost: the two forms that programs write, told by their digits (PostgreSQL takes 24 hours and 60 seconds, we don't);
-  // then the pattern, and the range an offset may leave.
+  // In the order of cost: the two forms that programs write, recognized by their digits (PostgreSQL
+  // takes 24 hours and 60 seconds, we don't); then the pattern, and the range, which an offset may
+  // leave.
   brokenSql: (x) =>
     brokenUnlessSql(
       x,

@@ -1,4 +1,4 @@
-// Text: anything that is text, counted in code points; a cell holds at most 1 MB.
+// Texts, whose length is counted in code points; a cell holds at most 1 MB.
 import { limits } from '@almanac/service-kit/limits';
 import type { Check } from './check.ts';
 
@@ -25,7 +25,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** What is told of a JSON value that is no text. */
+/** The rule for a JSON value that is no text. */
 export const textDemand = 'must be text';
 
 export const textFromJson = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

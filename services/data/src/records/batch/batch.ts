@@ -17,8 +17,9 @@ import { batchProblemsSql, type Found, type Question } from './batch-problems-sq
 import { batchSql, type Done } from './batch-sql.ts';
 
 /**
- * Creates, changes and deletes rows of one table, all or nothing. Refused with everything that stands in the way, each problem with
- * its operation: 404 when records are absent, else 412 when they have other versions, else 422.
+ * Creates, changes and deletes rows of one table, all or nothing. A refusal names every problem
+ * with its operation: 404 when records are absent, else 412 when they have other versions, else
+ * 422.
  */
 export function writeBatch(
   access: WriteAccess,
@@ -53,7 +54,7 @@ export function writeBatch(
   });
 }
 
-// New records are known by their key: their ids are gone with them.
+// New records are recognized by their key: their ids were rolled back.
 function cycleSentences(table: DeployedTable, { created, updated }: Batch, { rows, sentence }: RefusedCycle): string[] {
   const [ids, keys] = [new Set(rows.map(({ id }) => id)), new Set(rows.map(({ key }) => key))];
   const key = keyColumns(table.structure);
@@ -78,7 +79,7 @@ const findRefusal = async (pools: Pools, table: DeployedTable, batch: Batch) => 
   return problems.isEmpty && refused.kind === 'validation_failed' ? undefined : refused;
 };
 
-/** What refuses the batch: these problems, and what is found among the rows. */
+/** The refusal of the batch: these problems, and those that a query finds. */
 async function refusal(pools: Pools, table: DeployedTable, batch: Batch, problems: Problems): Promise<ServiceError> {
   const branch = await run<DeployedTable>(pools.rows, catalogueSql.ofBranch(table.account_id, table.branch_id));
   const { statement, questions } = batchProblemsSql(table, batch, referrersOf(table, branch));
@@ -88,18 +89,18 @@ async function refusal(pools: Pools, table: DeployedTable, batch: Batch, problem
       .flat()
       .map((change) => [change.place, change]),
   );
-  const told = found.map(({ place, question, other }) => {
+  const described = found.map(({ place, question, other }) => {
     const { kind, sentence } = questions[question] as Question;
     return { kind, place, sentence: sentence(changes.get(place) as RowChange, other) };
   });
   const only = (kind: Question['kind']) => {
     const some = new Problems();
-    some.add(...told.filter((each) => each.kind === kind));
+    some.add(...described.filter((each) => each.kind === kind));
     return some;
   };
   const [absent, outdated] = [only('absent'), only('outdated')];
   if (!absent.isEmpty) return new ServiceError('not_found', absent.sentences);
   if (!outdated.isEmpty) return new ServiceError('precondition_failed', outdated.sentences);
-  problems.add(...told);
+  problems.add(...described);
   return validationFailed(problems.sentences);
 }

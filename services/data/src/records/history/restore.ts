@@ -1,5 +1,5 @@
-// Bringing back: deleted rows as they were, and the values of an earlier version of a row. Both are writes of today, under today's
-// rules, and leave versions like any other.
+// Restores deleted rows, and reverts a row to the values of an earlier version. Both are writes of
+// today under today's rules, and make versions like any other write.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
@@ -19,7 +19,10 @@ import { restoreSql, updateSql } from '../write-sql.ts';
 import { versionSql } from './history-sql.ts';
 import { restoreProblemsSql } from './restore-sql.ts';
 
-/** Undeletes rows, all or nothing; the answer tells how many were deleted until now. 422 names each row that today's rules don't let back. */
+/**
+ * Undeletes rows, all or nothing; the answer counts those that were deleted. 422 names each row
+ * that breaks a rule of today.
+ */
 export function restoreRecords(
   access: WriteAccess,
   call: CallContext,
@@ -48,22 +51,23 @@ async function explainRestoration(pools: Pools, table: DeployedTable, ids: strin
   if (!constraintStates.has(findSqlState(error) ?? '')) return error;
   const { statement, problems } = restoreProblemsSql(table, ids);
   const found = await run<{ id: number; broken: boolean[] }>(pools.rows, statement);
-  // The first of `broken` stands for none.
+  // The first element of `broken` belongs to no problem.
   const sentences = found.flatMap(({ id, broken }) =>
     problems.filter((_, i) => broken[i + 1]).map((problem) => `Record ${id}: ${problem}`),
   );
   return sentences.length > 0 ? validationFailed(sentences) : error;
 }
 
-// A row that is restored is on it, as no live row was.
+// The cycle has a restored row, for live rows had no cycle.
 const restoredOn = ({ rows, sentence }: RefusedCycle, ids: string[]) =>
   rows.filter(({ id }) => ids.includes(id)).map(({ id }) => `Record ${id}: ${sentence}`);
 
 type RevertInput = { id: string; version: number; versions: number[] | undefined };
 
 /**
- * Writes the values of an earlier version as a new one; columns that are no more are left out, and a deleted row is live again.
- * 422 tells every rule of today that they break. `versions`: only while the row has one of these (412 otherwise).
+ * Writes the values of an earlier version as a new one, in today's columns; a deleted row is live
+ * again. 422 names every rule of today that they break. `versions`: 412 unless the row has one of
+ * these.
  */
 export function revertRecord(
   access: WriteAccess,
