@@ -267,7 +267,7 @@ describe('statements as of an instant', () => {
     );
   });
 
-  it('are none of the history when no instant is asked for', () => {
+  it('do not read the history when no instant is given', () => {
     for (const { text } of [
       gridSql(table, planGrid(table, request)),
       listSql(table, planList(table, {})),

@@ -48,10 +48,10 @@ async function findConstraintProblems(
   cells: Cells,
   id: string | undefined,
 ): Promise<string[]> {
-  const asked = constraintProblemsSql(table, cells, id);
-  if (!asked) return [];
-  const [row] = await run<{ broken: boolean[] }>(pools.rows, asked.statement);
-  return asked.problems.filter((_, i) => row?.broken[i] === true);
+  const query = constraintProblemsSql(table, cells, id);
+  if (!query) return [];
+  const [row] = await run<{ broken: boolean[] }>(pools.rows, query.statement);
+  return query.problems.filter((_, i) => row?.broken[i] === true);
 }
 
 /** The 422 of rows that can't be deleted because others refer to them. */

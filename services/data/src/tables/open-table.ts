@@ -1,4 +1,4 @@
-// Opens the table of a request: finds it (404), asks for the right (403), and runs the work with
+// Opens the table of a request: finds it (404), checks the right (403), and runs the work with
 // it, again while a deployment changes it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';

@@ -57,15 +57,15 @@ export function readBatch(table: DeployedTable, operations: Operation[]): { batc
   refuseRepeated(operations);
   const batch: Batch = { created: [], updated: [], deleted: [] };
   const problems = new Problems();
-  for (const [place, asked] of operations.entries()) {
-    const id = asked.operation === 'create' ? null : asked.id;
-    const version = asked.operation === 'create' ? null : (asked.version ?? null);
-    if (asked.operation === 'delete') {
+  for (const [place, each] of operations.entries()) {
+    const id = each.operation === 'create' ? null : each.id;
+    const version = each.operation === 'create' ? null : (each.version ?? null);
+    if (each.operation === 'delete') {
       batch.deleted.push({ place, id, version, cells: new Map(), broken: new Set() });
       continue;
     }
-    const isNew = asked.operation === 'create';
-    const { cells, broken, problems: found } = readRecord(table, asked.record, isNew);
+    const isNew = each.operation === 'create';
+    const { cells, broken, problems: found } = readRecord(table, each.record, isNew);
     problems.add(...found.map((sentence) => ({ place, sentence })));
     (isNew ? batch.created : batch.updated).push({ place, id, version, cells, broken });
   }
@@ -75,11 +75,11 @@ export function readBatch(table: DeployedTable, operations: Operation[]): { batc
 function refuseRepeated(operations: Operation[]): void {
   const first = new Map<string, number>();
   const repeated: string[] = [];
-  for (const [place, asked] of operations.entries()) {
-    if (asked.operation === 'create') continue;
-    const before = first.get(asked.id);
-    if (before === undefined) first.set(asked.id, place);
-    else repeated.push(`Operation ${place}: record ${asked.id} is named by operation ${before} already`);
+  for (const [place, each] of operations.entries()) {
+    if (each.operation === 'create') continue;
+    const before = first.get(each.id);
+    if (before === undefined) first.set(each.id, place);
+    else repeated.push(`Operation ${place}: record ${each.id} is named by operation ${before} already`);
   }
   if (repeated.length > 0) throw new ServiceError('bad_request', repeated);
 }

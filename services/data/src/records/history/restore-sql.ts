@@ -27,7 +27,7 @@ export function restoreProblemsSql(table: DeployedTable, ids: string[]): { state
     statement: {
       text:
         `select * from (select t.svc_sk as id, array[${['false', ...broken].join(', ')}] as broken from ${tableName(table)} t` +
-        ` where t.svc_sk = any(${list}) and t.svc_is_deleted) asked where true = any(broken) order by id limit 100`,
+        ` where t.svc_sk = any(${list}) and t.svc_is_deleted) checked where true = any(broken) order by id limit 100`,
       values: values.list,
     },
     problems: questions.map(({ problem }) => problem),
