@@ -1,4 +1,4 @@
-// Tables of one column besides their key, filled with values, for tests of changed columns.
+// Tables of one column besides their key, filled with values: what tests of changed columns begin with.
 import { caller, create, type DataNet, deploy, type TableInput, wanted } from './given.ts';
 
 type ColumnInput = TableInput['columns'][number];
@@ -16,7 +16,7 @@ export async function list(net: DataNet, table: number) {
   return (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=svc_sk`)).body.data;
 }
 
-/** The plan of deploying these tables. */
+/** What deploying these tables would do. */
 export function plan(net: DataNet, tables: TableInput[]) {
   return net.metadata.PlanDeployment(caller, { branch_id: tables[0]?.branch_id ?? 1, tables: tables.map(wanted) });
 }

@@ -1,6 +1,5 @@
-// Loads a file into a table as jobs does, in a process that the test kills while it sends. Its
-// arguments: the address of data, the key, the load's messages without the bytes, and the number of
-// rows; SIGTERM aborts the call.
+// Loads a file into a table as jobs does, from a process of its own that is to be killed while it sends. Started with the
+// address of data, its key, the load's messages but the bytes, and how many rows to send; SIGTERM aborts the call.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';

@@ -13,6 +13,7 @@ export async function tryLockMove(sql: Sql, accountId: number): Promise<boolean>
   return rows[0]?.held as boolean;
 }
 
+/** Releases that lock. */
 export async function unlockMove(sql: Sql, accountId: number): Promise<void> {
   await sql(`select pg_advisory_unlock(${classOf('move')}, $1::int)`, [accountId]);
 }

@@ -51,6 +51,7 @@ export function createPools(url: string, sizes: PoolSizes, logger: Logger): Pool
   };
 }
 
+/** Closes all pools, after their running statements. */
 export async function closePools(pools: Pools): Promise<void> {
   await Promise.all(Object.values(pools).map((pool) => pool.end()));
 }

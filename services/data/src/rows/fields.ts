@@ -18,6 +18,7 @@ export type Field = {
 
 const system = (name: string, type: ValueType): Field => ({ name, sql: name, type, nullable: false });
 
+/** The system columns that records show. */
 export const systemFields: readonly Field[] = [
   system('svc_sk', valueTypes.bigint),
   system('svc_created_at', valueTypes.timestamptz),

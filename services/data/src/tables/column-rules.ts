@@ -5,6 +5,7 @@ import type { Check } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 import { type Column, isRequired } from './table.ts';
 
+/** The rule of a required column. */
 export const requiredMessage = "can't be blank";
 
 const checksByColumn = new WeakMap<Column, Check[]>();

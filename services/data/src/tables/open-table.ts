@@ -25,7 +25,7 @@ export type LookupTargets = ReadonlyMap<number, DeployedTable> | undefined;
 /** What the work of a request returns when its statement was for another revision of the table. */
 export const stale = Symbol('stale');
 
-// Each attempt waits for the deployment in its way; only a table deployed over and over gets this
+// Each attempt waits for a running deployment; only a table that is deployed all the time gets this
 // far.
 const maxAttempts = 20;
 

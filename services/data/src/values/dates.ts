@@ -37,6 +37,7 @@ export function canonicalTime(text: string): string {
   return `${hours}:${minutes}:${seconds.includes('.') ? seconds.replace(/\.?0+$/, '') : seconds}`;
 }
 
+/** The rule of a date. */
 export const dateCheck: Check = {
   message: 'must be a date, YYYY-MM-DD',
   messageIn: (form) => `must be a date, ${form}`,
@@ -45,6 +46,7 @@ export const dateCheck: Check = {
     brokenUnlessSql(x, 'date', `length(${x}) = 10 and (${x}::date::text = ${x} or ${matchesSql(x, dateSource)})`),
 };
 
+/** The rule of a time of day. */
 export const timeCheck: Check = {
   message: 'must be a time of day, HH:MM:SS',
   messageIn: (form) => `must be a time of day, ${form}`,
@@ -52,6 +54,7 @@ export const timeCheck: Check = {
   brokenSql: (x) => brokenUnlessSql(x, 'time', matchesSql(x, timeSource)),
 };
 
+/** The rule of an instant. */
 export const instantCheck: Check = {
   message: 'must be a date and time, YYYY-MM-DDTHH:MM:SS.mmm with Z or an offset',
   messageIn: (form) => `must be a date and time, ${form}`,

@@ -11,11 +11,13 @@ export const maxDecimalJsonBytes = 2 * maxLength + 4;
 /** numeric(precision, scale); without a precision up to a thousand digits. */
 export type DecimalShape = { precision: number | null; scale: number | null };
 
+/** The type of PostgreSQL. */
 export function decimalType({ precision, scale }: DecimalShape): string {
   if (precision === null && scale === null) return 'numeric';
   return `numeric(${precision ?? 1000},${scale ?? 0})`;
 }
 
+/** The rules of a decimal of this precision and scale. */
 export function decimalChecks(shape: DecimalShape): Check[] {
   const form: Check = {
     message: 'must be a decimal number',

@@ -12,6 +12,7 @@ const types = {
 } as const;
 export type FloatType = keyof typeof types;
 
+/** The rule of a floating point number. */
 export function floatCheck(type: FloatType): Check {
   const { sql, round, message } = types[type];
   return {
@@ -31,6 +32,7 @@ export function floatCheck(type: FloatType): Check {
   };
 }
 
+/** The canonical text of a floating point number; equal numbers have equal texts. */
 export function canonicalFloat(type: FloatType, text: string): string {
   return String(types[type].round(Number(text)));
 }

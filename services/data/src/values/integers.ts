@@ -13,6 +13,7 @@ const ranges = {
 } as const;
 export type IntegerType = keyof typeof ranges;
 
+/** The rule of a whole number of this type. */
 export function integerCheck(type: IntegerType): Check {
   const [low, high] = ranges[type];
   const message = `must be an integer from ${low} to ${high}`;

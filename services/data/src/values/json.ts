@@ -13,6 +13,7 @@ const longExponent = /[0-9][eE][+-]?0*[1-9][0-9]{3}/;
 const longExponentSql = (x: string) =>
   `(${x} ~ '${longExponent.source}' and regexp_replace(${x}, '"([^"\\\\]|\\\\.)*"', '', 'g') ~ '${longExponent.source}')`;
 
+/** The rule of a JSON cell. */
 export const jsonCheck: Check = {
   message: `must be JSON of at most ${limits.textCellBytes} bytes, without numbers beyond 1e999`,
   brokenBy: (text) => Buffer.byteLength(text) > limits.textCellBytes || !isJson(text),

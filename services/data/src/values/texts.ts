@@ -9,6 +9,7 @@ const sizeCheck: Check = {
   brokenSql: (x) => `octet_length(${x}) > ${limits.textCellBytes}`,
 };
 
+/** The rules of a text of at most this length. */
 export function textChecks(length: number | null): Check[] {
   if (length === null) return [sizeCheck];
   const lengthCheck: Check = {
@@ -28,4 +29,5 @@ function codePoints(text: string): number {
 /** The rule for a JSON value that is no text. */
 export const textDemand = 'must be text';
 
+/** A JSON string; undefined for other values. */
 export const textFromJson = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -11,6 +11,7 @@ import { jsonCheck, jsonFromJson } from './json.ts';
 import { textChecks, textFromJson } from './texts.ts';
 import { uuidCheck } from './uuids.ts';
 
+/** The data types of the API. */
 export const dataTypes = [
   'string',
   'text',
@@ -128,6 +129,7 @@ const instant: ValueType = {
   textSql: (x) => `substr(${wholeMilliseconds(x)}, 2, 23) || 'Z'`,
 };
 
+/** Each data type. */
 export const valueTypes = {
   string: text(true),
   text: text(false),
